@@ -1,0 +1,203 @@
+import type { Json } from '../model/json.ts';
+import type { TextFormat } from './formats.ts';
+
+/**
+ * The field vocabulary: what a kind's table is written in. Everything else about a field (manifest schema, JSON Schema,
+ * OpenAPI, request bodies, comparison, references, the server's checks) is derived from these values and stands nowhere else.
+ */
+
+/** `immutable`: a change replaces the resource. `computed`: the service's alone. `one-time`: only in the response to the creation. */
+export type Lifecycle = 'mutable' | 'immutable' | 'computed' | 'one-time';
+
+/** The type of a value. A closed union: each derivation is a switch on `type` that ends in `assertNever`. */
+export type FieldType =
+  | TextType
+  | EnumType
+  | { readonly type: 'boolean' }
+  | NumberType
+  | { readonly type: 'timestamp' }
+  | ReferenceType
+  | ListType
+  | MapType
+  | ObjectType
+  | JsonType
+  /** The metadata field: text, or in a manifest a mapping. */
+  | { readonly type: 'metadata'; readonly maxBytes: number };
+
+export interface TextType {
+  readonly type: 'text';
+  readonly maxBytes?: number;
+  readonly format?: TextFormat;
+}
+
+export interface EnumType {
+  readonly type: 'enum';
+  readonly values: readonly string[];
+}
+
+export interface NumberType {
+  readonly type: 'number';
+  readonly integer: boolean;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** An id of something else; `Kind/name` in a manifest, a Ref in a response when `asRef` says so. */
+export interface ReferenceType {
+  readonly type: 'reference';
+  /** Id prefixes that may stand here, without the underscore. */
+  readonly prefixes: readonly string[];
+  readonly asRef: boolean;
+}
+
+export interface ListType {
+  readonly type: 'list';
+  readonly of: FieldType;
+  /** The order means nothing: compared as a set. */
+  readonly unordered: boolean;
+  readonly minItems: number;
+  /** A single value counts as a list of one. */
+  readonly orSingle: boolean;
+  /** A member that makes the whole list mean what an empty one means. */
+  readonly unrestricted: string | undefined;
+}
+
+export interface MapType {
+  readonly type: 'map';
+  readonly keys: TextType | ReferenceType;
+  readonly of: FieldType;
+  /** Keys that differ only in case are the same key. */
+  readonly caseInsensitive: boolean;
+}
+
+/** An object of any JSON, kept to the letter but for the lists of references that it is known to hold. */
+export interface JsonType {
+  readonly type: 'json';
+  readonly references: Readonly<Record<string, ReferenceType>>;
+}
+
+export interface ObjectType {
+  readonly type: 'object';
+  readonly fields: Readonly<Record<string, Field>>;
+  /** A module: has `enabled`, is set and removed as a whole. */
+  readonly module: boolean;
+}
+
+/** One field of a kind, or of an object inside of one. */
+export interface Field {
+  readonly description: string;
+  readonly type: FieldType;
+  readonly lifecycle: Lifecycle;
+  /** A manifest must state it. */
+  readonly required: boolean;
+  /** What leaving it out means, in normal form. `undefined`: nothing (null, or the empty text, list or map). */
+  readonly default: Json | undefined;
+  /** Leaving it out lets the service choose: then it is not compared. */
+  readonly serviceDefault: boolean;
+  /** Its name in responses, where that differs. */
+  readonly responseName: string | undefined;
+  /** Part of every PATCH, changed or not, because some services clear it otherwise. */
+  readonly alwaysSent: boolean;
+  /** What a PATCH sends to remove it. `undefined`: derived from the type. `'delete'`: a DELETE on its own path. */
+  readonly clear: 'delete' | 'null' | 'disable' | undefined;
+  /** Has a path of its own below the resource's, where it is read, replaced and deleted. */
+  readonly hasPath: boolean;
+  /** Each value, or each member of the list, belongs to one resource of the kind at a time. */
+  readonly unique: boolean;
+}
+
+type FieldOptions = Partial<Omit<Field, 'description' | 'type'>>;
+
+/** A field, with everything that is not said at its most common value. */
+export function field(type: FieldType, description: string, options: FieldOptions = {}): Field {
+  return {
+    description,
+    type,
+    lifecycle: 'mutable',
+    required: false,
+    default: undefined,
+    serviceDefault: false,
+    responseName: undefined,
+    alwaysSent: false,
+    clear: undefined,
+    hasPath: false,
+    unique: false,
+    ...options,
+  };
+}
+
+/** Text; `maxBytes` counts UTF-8 bytes. */
+export function text(options: Omit<TextType, 'type'> = {}): TextType {
+  return { type: 'text', ...options };
+}
+
+/** Text of a checked form. */
+export function formatted(format: TextFormat): TextType {
+  return { type: 'text', format };
+}
+
+export const boolean: FieldType = { type: 'boolean' };
+export const timestamp: FieldType = { type: 'timestamp' };
+
+/** An object of any JSON; `references` says under which keys it holds lists of references. */
+export function jsonWith(references: JsonType['references'] = {}): JsonType {
+  return { type: 'json', references };
+}
+
+/** One of some words. */
+export function oneOf(...values: readonly string[]): EnumType {
+  return { type: 'enum', values };
+}
+
+/** A whole number in a closed range. */
+export function integer(min: number, max: number): NumberType {
+  return { type: 'number', integer: true, min, max };
+}
+
+/** A number in a closed range. */
+export function number(min: number, max: number): NumberType {
+  return { type: 'number', integer: false, min, max };
+}
+
+/** An id that is a plain string in responses too. */
+export function idOf(...prefixes: readonly string[]): ReferenceType {
+  return { type: 'reference', prefixes, asRef: false };
+}
+
+/** An id in requests that is a Ref in responses. */
+export function refTo(...prefixes: readonly string[]): ReferenceType {
+  return { type: 'reference', prefixes, asRef: true };
+}
+
+type ListOptions = Partial<Omit<ListType, 'type' | 'of' | 'unordered'>>;
+const PLAIN_LIST = { minItems: 0, orSingle: false, unrestricted: undefined } as const;
+
+/** A list whose order counts. */
+export function listOf(of: FieldType, options: ListOptions = {}): ListType {
+  return { type: 'list', of, unordered: false, ...PLAIN_LIST, ...options };
+}
+
+/** A list whose order means nothing. */
+export function setOf(of: FieldType, options: ListOptions = {}): ListType {
+  return { type: 'list', of, unordered: true, ...PLAIN_LIST, ...options };
+}
+
+/** A map. */
+export function mapOf(
+  keys: MapType['keys'],
+  of: FieldType,
+  options: { readonly caseInsensitive?: boolean } = {},
+): MapType {
+  return { type: 'map', keys, of, caseInsensitive: options.caseInsensitive ?? false };
+}
+
+/** An object with fields of its own; absent as a whole when it is not set. */
+export function objectOf(fields: Readonly<Record<string, Field>>): ObjectType {
+  return { type: 'object', fields, module: false };
+}
+
+/** An edge module: an object with `enabled`, which is true when unspecified. */
+export function moduleOf(fields: Readonly<Record<string, Field>>): ObjectType {
+  const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', { default: true });
+  return { type: 'object', fields: { enabled, ...fields }, module: true };
+}

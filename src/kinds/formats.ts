@@ -1,0 +1,174 @@
+import { isIP } from 'node:net';
+import { RE2JS } from 're2js';
+
+/** The checked forms of text. */
+export type TextFormat =
+  | 'hostport'
+  | 'domain'
+  | 'acl-rule'
+  | 're2-pattern'
+  | 'header-name'
+  | 'header-value'
+  | 'ssh-public-key'
+  | 'http-url'
+  | 'principal';
+
+/** One form of text: how to check it and when two texts of it are equal. */
+export interface FormatRule {
+  /** For "is not a valid …". */
+  readonly title: string;
+  /** What it looks like, for error messages and schemas. */
+  readonly expected: string;
+  readonly example: string;
+  /** What is wrong with the text; `undefined`: nothing. */
+  readonly check: (text: string) => string | undefined;
+  /** The one form of equal texts. */
+  readonly normalize: (text: string) => string;
+}
+
+const LABEL = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
+const DOMAIN = new RegExp(`^${LABEL}(\\.${LABEL})+$`);
+const HOST = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
+const LABEL_PART = /^[A-Za-z0-9._/-]+$/;
+const KEY_TYPES: Readonly<Record<string, string>> = {
+  'ssh-ed25519': 'ed25519',
+  'ssh-rsa': 'rsa',
+  'ecdsa-sha2-nistp256': 'ecdsa',
+  'ecdsa-sha2-nistp384': 'ecdsa',
+  'ecdsa-sha2-nistp521': 'ecdsa',
+};
+
+/** The table of text forms. */
+export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
+  hostport: {
+    title: 'hostport',
+    expected: '`host:port` with a port from 1 to 65535',
+    example: '1.tcp.example.net:20001',
+    check: (text) => (isHostport(text) ? undefined : 'is not `host:port` with a port from 1 to 65535'),
+    normalize: (text) => text.toLowerCase(),
+  },
+  domain: {
+    title: 'domain',
+    expected: 'a domain name of at least two labels',
+    example: 'ingress.example.com',
+    check: (text) => (isDomain(text) ? undefined : 'is not a domain name of at least two labels'),
+    normalize: (text) => text.toLowerCase(),
+  },
+  'acl-rule': {
+    title: 'ACL rule',
+    expected: '`*`, or `bind:` with a domain (`*.` may lead), `host:port`, `key=value` (`*` for either side) or `*`',
+    example: 'bind:*.example.com',
+    check: checkAclRule,
+    normalize: (text) => text,
+  },
+  're2-pattern': {
+    title: 'regular expression',
+    expected: 'a regular expression in RE2 syntax',
+    example: '(Pingdom|curl)/(\\d+)\\.',
+    check: checkRe2,
+    normalize: (text) => text,
+  },
+  'header-name': {
+    title: 'header name',
+    expected: 'an HTTP header name',
+    example: 'x-environment',
+    check: (text) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text) ? undefined : 'is not an HTTP header name'),
+    normalize: (text) => text.toLowerCase(),
+  },
+  'header-value': {
+    title: 'header value',
+    expected: 'text without line breaks or NUL',
+    example: 'production',
+    check: (text) => (hasForbiddenHeaderByte(text) ? 'has a line break or a NUL in it' : undefined),
+    normalize: (text) => text,
+  },
+  'ssh-public-key': {
+    title: 'SSH public key',
+    expected: 'an RSA, ECDSA or Ed25519 public key in OpenSSH authorized-keys format',
+    example: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA… alice@example.com',
+    check: checkSshPublicKey,
+    normalize: (text) => text.trim().split(/\s+/).slice(0, 2).join(' '),
+  },
+  'http-url': {
+    title: 'URL',
+    expected: 'an absolute http or https URL',
+    example: 'https://phishing.example.com/login',
+    check: (text) => (isHttpUrl(text) ? undefined : 'is not an absolute http or https URL'),
+    normalize: (text) => text,
+  },
+  principal: {
+    title: 'principal',
+    expected: 'a user name without spaces or commas',
+    example: 'deploy',
+    check: (text) => (/^[^\s,]+$/.test(text) ? undefined : 'is not a user name without spaces or commas'),
+    normalize: (text) => text,
+  },
+};
+
+/** The key type that the interface shows for an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. */
+export function toKeyType(publicKey: string): string | undefined {
+  return KEY_TYPES[publicKey.trim().split(/\s+/)[0] ?? ''];
+}
+
+/** What is wrong with a list of addresses for the critical option source-address: comma-separated IPs or CIDR blocks. */
+export function checkSourceAddress(text: string): string | undefined {
+  const bad = text.split(',').find((part) => !isCidr(part));
+  return bad === undefined ? undefined : `has \`${bad}\`, which is neither an IP address nor a CIDR block`;
+}
+
+function isHostport(text: string): boolean {
+  const colon = text.lastIndexOf(':');
+  const port = text.slice(colon + 1);
+  return colon > 0 && HOST.test(text.slice(0, colon)) && /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535;
+}
+
+function isDomain(text: string): boolean {
+  return text.length <= 253 && DOMAIN.test(text);
+}
+
+function checkAclRule(text: string): string | undefined {
+  if (text === '*') return undefined;
+  if (!text.startsWith('bind:')) return 'is neither `*` nor a `bind:` rule';
+  const target = text.slice('bind:'.length);
+  if (target === '*' || isHostport(target) || isDomain(target.replace(/^\*\./, ''))) return undefined;
+  const [key = '', value = '', ...more] = target.split('=');
+  const isPart = (part: string) => part === '*' || LABEL_PART.test(part);
+  if (target.includes('=') && more.length === 0 && isPart(key) && isPart(value)) return undefined;
+  return 'binds neither a domain, a `host:port`, a `key=value` nor `*`';
+}
+
+function checkRe2(text: string): string | undefined {
+  try {
+    RE2JS.compile(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error) return `is not a regular expression in RE2 syntax: ${error.message}`;
+    throw error;
+  }
+}
+
+function hasForbiddenHeaderByte(text: string): boolean {
+  return text.includes('\r') || text.includes('\n') || text.includes('\0');
+}
+
+function checkSshPublicKey(text: string): string | undefined {
+  const [name = '', blob = ''] = text.trim().split(/\s+/);
+  if (text.trim().includes('\n')) return 'has more than one line';
+  if (KEY_TYPES[name] === undefined) return `has the key type \`${name}\`, not RSA, ECDSA or Ed25519`;
+  const bytes = Buffer.from(blob, 'base64');
+  const length = bytes.length >= 4 ? bytes.readUInt32BE(0) : 0;
+  if (bytes.toString('latin1', 4, 4 + length) !== name) return `does not hold the ${name} key that it announces`;
+  return undefined;
+}
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '';
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}

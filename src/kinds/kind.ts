@@ -1,0 +1,72 @@
+import { InvariantError } from '../model/errors.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import type { Field } from './field.ts';
+
+/**
+ * A kind: one table that says all there is to say about a type of resource.
+ *
+ * - `owned`: created, listed, changed and deleted here; carries our mark.
+ * - `attached`: modules on something that exists already; no list, no mark, no life of its own.
+ * - `submitted`: created once and read; not part of manifests.
+ */
+export interface Kind {
+  readonly name: string;
+  readonly role: 'owned' | 'attached' | 'submitted';
+  /** For people: "TCP edge". */
+  readonly title: string;
+  readonly description: string;
+  /** Without the underscore. */
+  readonly idPrefix: string;
+  /** Where it is listed and created, or for attached kinds the path of the thing attached to, with `{id}` and parents' ids in it. */
+  readonly path: string;
+  /** The key of the list in list responses. */
+  readonly listKey: string | undefined;
+  /** Whether `uri` is a full URL or only its path. */
+  readonly uri: 'absolute' | 'path';
+  readonly fields: Readonly<Record<string, Field>>;
+  /** What no single field can say. Called on specs whose fields are valid. */
+  readonly check: (spec: Spec) => readonly SpecProblem[];
+  /** Whether a resource with this spec can lock its own caller out: its writes come last. */
+  readonly canLockOut: (spec: Spec) => boolean;
+}
+
+/** Something wrong in a spec, at a path inside of it. */
+export interface SpecProblem {
+  readonly path: FieldPath;
+  readonly message: string;
+}
+
+type KindOptions = Omit<Kind, 'check' | 'canLockOut' | 'uri' | 'listKey'> &
+  Partial<Pick<Kind, 'check' | 'canLockOut' | 'uri' | 'listKey'>>;
+
+/** Checks a kind's table and fills in what was not said. Throws `InvariantError` on a table that contradicts itself. */
+export function defineKind(options: KindOptions): Kind {
+  const kind: Kind = { check: () => [], canLockOut: () => false, uri: 'absolute', listKey: undefined, ...options };
+  const fault = findFault(kind);
+  if (fault !== undefined) throw new InvariantError(`Kind ${kind.name}: ${fault}`);
+  return kind;
+}
+
+function findFault(kind: Kind): string | undefined {
+  if ((kind.role === 'owned') !== (kind.listKey !== undefined)) return 'owned kinds, and only those, have a listKey';
+  if (kind.role === 'attached' && !kind.path.includes('{id}')) return 'the path of an attached kind holds {id}';
+  for (const [name, field] of Object.entries(kind.fields)) {
+    if (field.required && (field.default !== undefined || field.serviceDefault))
+      return `${name} is required and has a default`;
+    if (field.hasPath && !isModule(field)) return `${name} has a path but is no module`;
+    if (field.clear === 'delete' && !field.hasPath) return `${name} is cleared by a DELETE but has no path`;
+  }
+  return undefined;
+}
+
+/** Whether a field is a module, set and removed as a whole. */
+export function isModule(field: Field): boolean {
+  return field.type.type === 'object' && field.type.module;
+}
+
+/** The fields that a manifest may state. */
+export function listSpecFields(kind: Kind): readonly (readonly [name: string, field: Field])[] {
+  return Object.entries(kind.fields).filter(
+    ([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable',
+  );
+}

@@ -1,0 +1,26 @@
+/** `Kind/name`: names one resource of a stack, unique in a plan. */
+export type Address = `${string}/${string}`;
+
+/** The address of a resource. */
+export function toAddress(kind: string, name: string): Address {
+  return `${kind}/${name}`;
+}
+
+/** Splits `Kind/name`; `undefined` when the text is not of that form. */
+export function parseAddress(text: string): { readonly kind: string; readonly name: string } | undefined {
+  const match = /^([A-Za-z]+)\/([^/\s]+)$/.exec(text);
+  const [, kind, name] = match ?? [];
+  return kind !== undefined && name !== undefined ? { kind, name } : undefined;
+}
+
+/** True when a text is of the form `Kind/name`. Ids never contain a slash, so the two can't be confused. */
+export function isAddress(text: string): text is Address {
+  return parseAddress(text) !== undefined;
+}
+
+const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
+
+/** What a resource may be called: 1 to 63 lower-case letters, digits, `.`, `_`, `-`, starting and ending with a letter or digit. */
+export function isResourceName(text: string): boolean {
+  return NAME.test(text);
+}

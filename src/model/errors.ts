@@ -1,0 +1,54 @@
+/** What an `ApiError` carries besides its message. Source: the error body of the interface. */
+export interface ApiErrorDetails {
+  /** HTTP status code. */
+  readonly status: number;
+  /** The service's own code, when it sent one. */
+  readonly code: string | undefined;
+  readonly method: string;
+  /** Path and query of the request, without the origin. */
+  readonly path: string;
+  readonly operationId: string | undefined;
+  readonly details: Readonly<Record<string, string>>;
+}
+
+/** The service answered with a failure status. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly response: ApiErrorDetails;
+
+  constructor(message: string, response: ApiErrorDetails) {
+    super(message);
+    this.response = response;
+  }
+
+  /** Services answer a bad key with 401 or with 403: both mean authentication or permission. */
+  get isAuthentication(): boolean {
+    return this.response.status === 401 || this.response.status === 403;
+  }
+}
+
+/** No response came, or one that can't be read: refused, reset, broken off, not what the interface says. */
+export class NetworkError extends Error {
+  override readonly name: string = 'NetworkError';
+}
+
+/** No response came in time. */
+export class TimeoutError extends NetworkError {
+  override readonly name = 'TimeoutError';
+}
+
+/** A bug in edgewise: something that its own rules exclude has happened. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError';
+}
+
+/** Ends a `switch` on a union, so that the compiler names the case that was forgotten. */
+export function assertNever(value: never): never {
+  throw new InvariantError(`Unexpected value: ${JSON.stringify(value)}`);
+}
+
+/** The value, or an `InvariantError` that says what was missing. For look-ups that can't fail by the program's own rules. */
+export function assertDefined<T>(value: T | undefined | null, what: string): T {
+  if (value === undefined || value === null) throw new InvariantError(`Missing: ${what}`);
+  return value;
+}

@@ -1,0 +1,40 @@
+import { hash } from 'node:crypto';
+import stringify from 'fast-json-stable-stringify';
+
+/** Any JSON value. Source: RFC 8259. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+
+/** A JSON object. Keys may be user data: never rename them, and build such objects with `Object.fromEntries`. */
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** True for a JSON object: not null, not an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** True for a JSON array. */
+export function isJsonArray(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** The one text of a JSON value: object keys sorted at every level, no white space. Equal values give equal texts. */
+export function toCanonicalJson(value: Json): string {
+  return stringify(value);
+}
+
+/** A digest of a JSON value: `length` characters of base64url (6 bits each) of the SHA-256 of its canonical text. */
+export function toDigest(value: Json, length = 43): string {
+  return hash('sha256', toCanonicalJson(value), 'base64url').slice(0, length);
+}
+
+/** Whether two JSON values are the same value, whatever the order of their keys. */
+export function isSameJson(left: Json, right: Json): boolean {
+  return left === right || toCanonicalJson(left) === toCanonicalJson(right);
+}
+
+/** The length of a text in UTF-8 bytes, as the service counts it. */
+export function toByteLength(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
+}

@@ -1,0 +1,110 @@
+import { isResourceName } from './address.ts';
+import { isJsonObject, type Json, type JsonObject, toDigest } from './json.ts';
+
+/**
+ * What says that a live resource is ours: one key inside its `metadata`, beside the user's own.
+ * `{"team":"data","edgewise":{"stack":"production","name":"postgres","fields":{"hostports":"k3f9aQ"}}}`
+ */
+export interface Mark {
+  readonly stack: string;
+  readonly name: string;
+  /** Never deleted or replaced; remembered here, so that it outlives the manifest. */
+  readonly protect: boolean;
+  /** Credentials only: the token reached its sink. */
+  readonly delivered: boolean;
+  /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED`: the field was not ours. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Stands for the digest of a field that was left to somebody else when the mark was written. */
+export const UNMANAGED = '';
+
+/** Characters of a field digest in the mark: 36 bits, against accident and not against malice. */
+export const FIELD_DIGEST_LENGTH = 6;
+
+/** The key in a resource's metadata that holds the mark. */
+export const MARK_KEY = 'edgewise';
+
+/** The short digest of one field that the mark holds. */
+export function toFieldDigest(value: Json): string {
+  return toDigest(value, FIELD_DIGEST_LENGTH);
+}
+
+/** A resource's metadata, taken apart. */
+export interface Metadata {
+  /** The user's part: an object when it is JSON, else text; `''` when there is none. */
+  readonly user: string | JsonObject;
+  readonly mark: Mark | undefined;
+  /** Why the key of ours that is there is not a mark; the resource then counts as not ours. */
+  readonly trouble: string | undefined;
+}
+
+/** Takes a metadata text apart. Never fails: what is not a mark is the user's. */
+export function parseMetadata(text: string): Metadata {
+  const value = parseLossless(text);
+  if (value === undefined) return { user: text, mark: undefined, trouble: undefined };
+  const { [MARK_KEY]: inner, ...user } = value;
+  if (inner === undefined) return { user: normalizeUserMetadata(value), mark: undefined, trouble: undefined };
+  const mark = toMark(inner);
+  if (typeof mark === 'string') return { user: value, mark: undefined, trouble: mark };
+  const kept = isJsonObject(inner) ? inner['text'] : undefined;
+  return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, trouble: undefined };
+}
+
+/** The metadata text of a resource of ours. User text that is not a JSON object is kept under one more key. */
+export function renderMetadata(user: string | JsonObject, mark: Mark): string {
+  const normalized = normalizeUserMetadata(user);
+  const inner = {
+    stack: mark.stack,
+    name: mark.name,
+    ...(mark.protect && { protect: true }),
+    ...(mark.delivered && { delivered: true }),
+    ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
+    ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
+  };
+  return JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
+}
+
+/** The user's metadata without a mark, as a text: what a resource that is not ours carries. */
+export function renderUserMetadata(user: string | JsonObject): string {
+  return typeof user === 'string' ? user : JSON.stringify(user);
+}
+
+/** One form for equal user metadata: text that is a JSON object is that object, and an empty object is no metadata. */
+export function normalizeUserMetadata(user: string | JsonObject): string | JsonObject {
+  const value = typeof user === 'string' ? parseLossless(user) : user;
+  if (value === undefined) return user;
+  return Object.keys(value).length === 0 ? '' : value;
+}
+
+/** The object that a JSON text holds, when writing it again gives the same text but for white space; else nothing. */
+function parseLossless(text: string): JsonObject | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) && JSON.stringify(value) === withoutSpace(text) ? value : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function withoutSpace(json: string): string {
+  return json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, quoted: string | undefined) => quoted ?? '');
+}
+
+function toMark(value: Json): Mark | string {
+  if (!isJsonObject(value)) return 'it is not an object';
+  const { stack, name, fields = {}, protect = false, delivered = false } = value;
+  if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
+  if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
+  if (!isJsonObject(fields)) return 'its fields are not an object';
+  const digests = Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return {
+    stack,
+    name,
+    protect: protect === true,
+    delivered: delivered === true,
+    fields: Object.fromEntries(digests),
+  };
+}

@@ -1,0 +1,37 @@
+import type { Diagnostic } from './diagnostic.ts';
+import type { Write } from './plan.ts';
+
+/** How one write ended. */
+export type Outcome =
+  | { readonly outcome: 'applied'; readonly write: Write; readonly id: string | undefined }
+  /** Found done already, when a plan file is applied again. */
+  | { readonly outcome: 'applied'; readonly write: Write; readonly id: string | undefined; readonly alreadyDone: true }
+  | {
+      readonly outcome: 'failed';
+      readonly write: Write;
+      readonly message: string;
+      readonly isAuthentication: boolean;
+      /** A POST whose answer never came: it may have taken effect. The next plan finds out by the mark. */
+      readonly isUnknown: boolean;
+    }
+  | {
+      readonly outcome: 'skipped';
+      readonly write: Write;
+      readonly message: string;
+      /** Ids of the writes that it waited for in vain; empty: interrupted. */
+      readonly waitedFor: readonly string[];
+    };
+
+/** What happens during an apply, as it happens. */
+export type ApplyEvent =
+  | { readonly event: 'write-started'; readonly write: Write }
+  | { readonly event: 'write-ended'; readonly result: Outcome; readonly done: number; readonly total: number }
+  | { readonly event: 'diagnostic'; readonly diagnostic: Diagnostic };
+
+/** How an apply ended: every write of the plan once, in plan order. */
+export interface ApplyResult {
+  readonly outcomes: readonly Outcome[];
+  /** Where tokens of new credentials went, by address. */
+  readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
+  readonly interrupted: boolean;
+}

@@ -1,0 +1,79 @@
+import type { Change } from './change.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { JsonObject } from './json.ts';
+import type { ManifestInput, Spec } from './state.ts';
+
+/** Version of the plan file format. */
+export const PLAN_FORMAT = 1;
+
+/** The mark that a write leaves, with what is only known when the write is made. */
+export interface MarkDraft {
+  readonly stack: string;
+  readonly name: string;
+  readonly protect: boolean;
+  readonly delivered: boolean;
+  /** The user's part of the metadata. */
+  readonly user: string | JsonObject;
+  readonly fields: Readonly<Record<string, string>>;
+  /** Fields whose digest waits for an id: their normal form, with addresses in it. */
+  readonly pending: Spec;
+}
+
+/** One mutating API call. */
+export interface Write {
+  /** `create TCPEdge/postgres`: unique in the plan. */
+  readonly id: string;
+  readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Relative to the base URL. `{id}` stands for the id of `address` that an earlier write of this plan returns. */
+  readonly path: string;
+  /** The change that it serves. */
+  readonly address: string;
+  readonly kind: string;
+  /** Id of the resource that it changes; absent: a POST, or an id that is known after apply. */
+  readonly resourceId?: string;
+  /** The module that it sets or removes, when its path ends in one. */
+  readonly module?: string;
+  /** Without metadata when there is a `mark`; addresses stand for ids known after apply. */
+  readonly body?: JsonObject;
+  readonly mark?: MarkDraft;
+  /** Ids of the writes that must have succeeded before. */
+  readonly needs: readonly string[];
+  /** Starts when all the writes that are not last are over, however they ended. */
+  readonly last: boolean;
+  /** Why it exists, for the reader of the plan. */
+  readonly reason: string;
+}
+
+/** A safety rule that the plan breaks. */
+export interface GuardViolation {
+  readonly rule: 'protect' | 'delete-share' | 'delete-all';
+  readonly message: string;
+  /** The flag that lets it through. */
+  readonly remedy: string;
+  readonly addresses: readonly string[];
+}
+
+/** What applying the manifests would do. Immutable, serialisable, and without secrets. */
+export interface Plan {
+  readonly format: typeof PLAN_FORMAT;
+  readonly tool: { readonly name: 'edgewise'; readonly version: string };
+  readonly stack: string;
+  readonly baseUrl: string;
+  /** `destroy`: made to delete everything, so the guard on deletes does not apply. */
+  readonly mode: 'apply' | 'destroy';
+  /** The addresses that it was narrowed to; empty: everything. */
+  readonly targets: readonly string[];
+  readonly inputs: readonly ManifestInput[];
+  /** Deletes, replaces, updates, adoptions, creates, no-ops; by address within each. */
+  readonly changes: readonly Change[];
+  /** In an order that is valid when they are made one after another. */
+  readonly writes: readonly Write[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly violations: readonly GuardViolation[];
+  readonly requests: {
+    /** What reading took. */
+    readonly read: number;
+    /** What applying this plan takes: its writes. */
+    readonly apply: number;
+  };
+}

@@ -1,0 +1,77 @@
+import type { Address } from './address.ts';
+import type { SourcePlace } from './diagnostic.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Mark } from './mark.ts';
+import type { StackSettings } from './stack.ts';
+
+/** The fields of a resource, by their interface names, in the shape that requests have: ids, not Refs. */
+export type Spec = JsonObject;
+
+/** The way to a value inside a document: keys and list positions. */
+export type FieldPath = readonly (string | number)[];
+
+/** What a manifest says about a resource's life besides its fields. */
+export interface ResourceLifecycle {
+  /** Never deleted or replaced. */
+  readonly protect: boolean;
+  /** Top-level fields that somebody else owns. */
+  readonly ignore: readonly string[];
+  /** Id of the existing resource to take over. */
+  readonly adopt: string | undefined;
+}
+
+/** One resource as the manifests ask for it. */
+export interface DesiredResource {
+  readonly address: Address;
+  readonly kind: string;
+  readonly name: string;
+  /**
+   * As written, with `${env:…}` filled in and references to known ids (External, HTTPSEdge, HTTPSEdgeRoute) replaced by those ids.
+   * A reference to a resource whose id the service gives stays an `Address`.
+   */
+  readonly spec: Spec;
+  readonly lifecycle: ResourceLifecycle;
+  /** Where a path inside its document stands; the document's start without one. Parses the document again: for diagnostics only. */
+  readonly locate: (path?: FieldPath) => SourcePlace;
+}
+
+/** Everything that the manifests ask for. */
+export interface DesiredState {
+  readonly stack: StackSettings;
+  readonly resources: ReadonlyMap<Address, DesiredResource>;
+  /** Names of ids that this tool does not manage, id by address of the External, for reports. */
+  readonly externals: ReadonlyMap<Address, string>;
+  /** The files that it was read from. `digest` is the SHA-256 of the bytes. */
+  readonly inputs: readonly ManifestInput[];
+}
+
+/** A manifest file and the digest of its bytes. */
+export interface ManifestInput {
+  readonly file: string;
+  readonly digest: string;
+}
+
+/** One resource as the service holds it. */
+export interface LiveResource {
+  readonly kind: string;
+  readonly id: string;
+  /** RFC 3339. `''` where the interface shows none (attached modules). */
+  readonly createdAt: string;
+  /** In normal form (see `kinds/normalize`), with the user's part of the metadata only. */
+  readonly spec: Spec;
+  readonly mark: Mark | undefined;
+  /** Why the mark that is there can't be read. */
+  readonly markTrouble: string | undefined;
+  /** Computed fields as the service sent them, never a token. */
+  readonly computed: Readonly<Record<string, Json>>;
+}
+
+/** Everything that was read. Complete, or reading was an error. */
+export interface LiveState {
+  /** By kind; a kind that was not read is absent. */
+  readonly resources: ReadonlyMap<string, readonly LiveResource[]>;
+  /** HTTPS edges and routes whose modules were read, by the address of the manifest that attaches to them. */
+  readonly attachments: ReadonlyMap<Address, LiveResource>;
+  /** Number of requests that reading took, retries included. */
+  readonly requests: number;
+}

@@ -1,0 +1,6 @@
+/**
+ * The one function type that joins client and server. The client takes one, the bundled server is one;
+ * retry and concurrency are decorators of it; undici, node:http and msw are adapters.
+ * It rejects with `NetworkError` or `TimeoutError` when no response came.
+ */
+export type Transport = (request: Request) => Promise<Response>;

@@ -1,0 +1,26 @@
+import { InvariantError } from '../model/errors.ts';
+import type { Spec } from '../model/state.ts';
+import type { Kind } from './kind.ts';
+
+/** Stands in a path for an id that is known after apply. */
+export const ID_PLACEHOLDER = '{id}';
+
+/** The path of one resource, relative to the base URL. `ids` has `id` and, for attached kinds, the ids of parents. */
+export function toResourcePath(kind: Kind, ids: Spec): string {
+  const template = kind.role === 'attached' ? kind.path : `${kind.path}/{id}`;
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => toSegment(kind, name, ids));
+}
+
+/** The path of one module of a resource. */
+export function toModulePath(kind: Kind, ids: Spec, module: string): string {
+  return `${toResourcePath(kind, ids)}/${module}`;
+}
+
+/** `.` and `..` would lead to another resource, however they are encoded. */
+function toSegment(kind: Kind, name: string, ids: Spec): string {
+  const id = ids[name];
+  if (id === ID_PLACEHOLDER) return id;
+  if (typeof id !== 'string' || id === '' || id === '.' || id === '..')
+    throw new InvariantError(`${kind.name}: ${JSON.stringify(id)} can't stand for ${name} in a path`);
+  return encodeURIComponent(id);
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
+import { getKind } from '../../src/kinds/registry.ts';
+import { InvariantError } from '../../src/model/errors.ts';
+
+describe('paths', () => {
+  it('puts the id of an owned resource behind the path of its kind', () => {
+    expect(toResourcePath(getKind('TCPEdge'), { id: 'edgtcp_1' })).toBe('/edges/tcp/edgtcp_1');
+    expect(toModulePath(getKind('TCPEdge'), { id: 'edgtcp_1' }, 'backend')).toBe('/edges/tcp/edgtcp_1/backend');
+  });
+
+  it('fills the ids of an attached resource and of its parent into the path of its kind', () => {
+    const ids = { edge_id: 'edghts_1', id: 'edghtsrt_2' };
+    expect(toModulePath(getKind('HTTPSEdgeRoute'), ids, 'circuit_breaker')).toBe(
+      '/edges/https/edghts_1/routes/edghtsrt_2/circuit_breaker',
+    );
+    expect(toModulePath(getKind('HTTPSEdge'), { id: 'edghts_1' }, 'mutual_tls')).toBe(
+      '/edges/https/edghts_1/mutual_tls',
+    );
+  });
+
+  it('encodes an id, so that it can not lead to another path', () => {
+    expect(toResourcePath(getKind('Credential'), { id: 'cr_1/../x?y#z' })).toBe('/credentials/cr_1%2F..%2Fx%3Fy%23z');
+  });
+
+  it('keeps the placeholder of an id that is known after apply', () => {
+    expect(toResourcePath(getKind('TCPEdge'), { id: '{id}' })).toBe('/edges/tcp/{id}');
+  });
+
+  it.each(['', '.', '..', 7, null])('refuses %j as an id', (id) => {
+    expect(() => toResourcePath(getKind('TCPEdge'), { id })).toThrow(InvariantError);
+  });
+
+  it('refuses a path whose parent is not known', () => {
+    expect(() => toResourcePath(getKind('HTTPSEdgeRoute'), { id: 'edghtsrt_2' })).toThrow('edge_id');
+  });
+});

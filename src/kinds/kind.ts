@@ -70,3 +70,8 @@ export function listSpecFields(kind: Kind): readonly (readonly [name: string, fi
     ([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable',
   );
 }
+
+/** The names of the fields that only the response to the creation shows. */
+export function listOneTimeFields(kind: Kind): readonly string[] {
+  return Object.entries(kind.fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'one-time' ? [name] : []));
+}

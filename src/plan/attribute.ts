@@ -1,0 +1,53 @@
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { toDefault } from '../kinds/normalize.ts';
+import type { Origin } from '../model/change.ts';
+import { isSameJson, type Json } from '../model/json.ts';
+import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import type { DesiredResource, Spec } from '../model/state.ts';
+import { waitsForId } from './desired-form.ts';
+
+/** What says whose a difference is. */
+interface Sides {
+  readonly desired: Spec;
+  readonly live: Spec;
+  readonly mark: Mark | undefined;
+}
+
+/**
+ * Whose difference a field's is. The mark holds the digest of what was last applied: desired differs from it, the manifest
+ * changed; live differs from it, live drifted.
+ */
+export function toOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Origin {
+  if (mark === undefined) return 'unknown';
+  const applied = mark.fields[name] ?? toDefaultDigest(kind, name);
+  if (applied === undefined) return 'manifest';
+  if (applied === UNMANAGED) return 'unknown';
+  const isChanged = toFieldDigest(desired[name] ?? null) !== applied;
+  const isDrifted = toFieldDigest(live[name] ?? null) !== applied;
+  if (isChanged && isDrifted) return 'both';
+  return isChanged ? 'manifest' : 'drift';
+}
+
+/** The digests that a mark holds once a spec is applied, and the fields whose digest waits for an id. */
+export function toDigests(
+  kind: Kind,
+  desired: DesiredResource,
+  normal: Spec,
+): { readonly fields: Readonly<Record<string, string>>; readonly pending: Spec } {
+  const fields: [string, string][] = [];
+  const pending: [string, Json][] = [];
+  for (const [name, field] of listSpecFields(kind)) {
+    const value = normal[name];
+    if (desired.lifecycle.ignore.includes(name)) fields.push([name, UNMANAGED]);
+    else if (value === undefined || (!field.serviceDefault && isSameJson(value, toDefault(field)))) continue;
+    else if (waitsForId(kind, { [name]: value })) pending.push([name, value]);
+    else fields.push([name, toFieldDigest(value)]);
+  }
+  return { fields: Object.fromEntries(fields), pending: Object.fromEntries(pending) };
+}
+
+/** The digest of a field that the mark does not name; `undefined`: the service chose its value. */
+function toDefaultDigest(kind: Kind, name: string): string | undefined {
+  const field = kind.fields[name];
+  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(toDefault(field));
+}

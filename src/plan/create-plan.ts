@@ -1,0 +1,102 @@
+import type { Action, Change, ChangeStart } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { toDigest } from '../model/json.ts';
+import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
+import { listConflicts } from './claims.ts';
+import { type Decision, decideActions, listRefusals } from './decide.ts';
+import { guardPlan } from './guard.ts';
+import { matchResources } from './match.ts';
+import { isLockout, orderWrites } from './order.ts';
+import { selectTargets } from './select-targets.ts';
+
+/** What a plan is computed from. */
+export interface PlanInput {
+  readonly desired: DesiredState;
+  readonly live: LiveState;
+  readonly baseUrl: string;
+  readonly version: string;
+  readonly mode: Plan['mode'];
+  /** Addresses to narrow the plan to; empty: everything. */
+  readonly targets: readonly string[];
+  /** Findings on the manifests, to be carried along. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Computes what would make live what the manifests ask for. Pure: the same input in any order gives the same plan.
+ * A plan with diagnostics that are errors has no writes.
+ */
+export function createPlan(input: PlanInput): Plan {
+  const { desired, live, mode, targets } = input;
+  const matched = matchResources(desired, live);
+  const selected = selectTargets(matched.pairs, desired, targets);
+  const decisions = decideActions(selected.pairs);
+  const errors = [...selected.diagnostics, ...listRefusals(decisions), ...listConflicts(decisions, live)];
+  const diagnostics = [
+    ...input.diagnostics,
+    ...matched.diagnostics,
+    ...errors,
+    ...decisions.filter((decision) => isLockout({ decision })).map(toLockoutWarning),
+  ];
+  const writes = diagnostics.some(({ severity }) => severity === 'error')
+    ? []
+    : orderWrites(decisions, desired.stack.name);
+  return {
+    format: PLAN_FORMAT,
+    tool: { name: 'edgewise', version: input.version },
+    stack: desired.stack.name,
+    baseUrl: input.baseUrl,
+    mode,
+    targets: targets.toSorted(),
+    inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
+    changes: decisions
+      .map(toChange)
+      .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action)),
+    writes,
+    diagnostics,
+    violations: guardPlan({ decisions, settings: desired.stack.guard, mode, isTargeted: targets.length > 0 }),
+    requests: { read: live.requests, apply: writes.length },
+  };
+}
+
+/** Deletes stand first wherever a plan is shown. */
+const READING_ORDER: readonly Action[] = ['delete', 'replace', 'update', 'adopt', 'create', 'no-op'];
+
+/** The digest of what a plan knows of a live resource: it has moved when this differs. */
+export function toLiveDigest({ spec, mark }: LiveResource): string {
+  return toDigest({ spec, mark: mark === undefined ? null : { ...mark } });
+}
+
+function toChange({ pair, action, reason, differences, form }: Decision): Change {
+  const { address, kind, desired, live } = pair;
+  const isProtected = desired?.lifecycle.protect === true || live?.mark?.protect === true;
+  const isTouched = action !== 'no-op';
+  return {
+    address,
+    kind: kind.name,
+    action,
+    ...(reason !== undefined && { reason }),
+    differences,
+    ...(live !== undefined && { live: toStart(live, isTouched) }),
+    ...(form !== undefined && isTouched && { desired: form.normal }),
+    ...(isProtected && { protect: true }),
+  };
+}
+
+function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
+  const start = { id: live.id, digest: toLiveDigest(live) };
+  return isTouched ? { ...start, spec: live.spec, ...(live.mark !== undefined && { mark: live.mark }) } : start;
+}
+
+function toLockoutWarning({ pair }: Decision): Diagnostic {
+  const { address, desired } = pair;
+  return {
+    code: 'lockout',
+    severity: 'warning',
+    message: `${address} restricts the API, the dashboard or agents, and may lock out who applies it`,
+    remedy: 'Make sure that its IP policies allow the address that edgewise runs from. It is written last.',
+    address,
+    ...(desired !== undefined && { place: desired.locate(['spec']) }),
+  };
+}

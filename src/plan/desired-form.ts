@@ -1,0 +1,52 @@
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { normalizeSpec } from '../kinds/normalize.ts';
+import { mapReferences } from '../kinds/references.ts';
+import { isAddress } from '../model/address.ts';
+import type { Json } from '../model/json.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
+
+/** The ids that are known while planning, by address. An address that is not in it gets its id when the plan is applied. */
+export type KnownIds = ReadonlyMap<string, string>;
+
+/** What a manifest asks for, in the two forms that planning needs. */
+export interface DesiredForm {
+  /** As written, for request bodies, with known ids for addresses. */
+  readonly written: Spec;
+  /** In normal form, for comparison. Addresses stand for ids known after apply. */
+  readonly normal: Spec;
+}
+
+/** The desired forms of a resource. Fields that somebody else owns are as they are live, so that no write changes them. */
+export function toDesiredForm(
+  kind: Kind,
+  desired: DesiredResource,
+  live: LiveResource | undefined,
+  ids: KnownIds,
+): DesiredForm {
+  const resolved = mapReferences(kind, desired.spec, ({ value }) => ids.get(value) ?? value);
+  const written = live === undefined ? resolved : { ...resolved, ...pickIgnored(kind, desired, live) };
+  return { written, normal: normalizeSpec(kind, written) };
+}
+
+function pickIgnored(kind: Kind, desired: DesiredResource, live: LiveResource): Spec {
+  const { ignore } = desired.lifecycle;
+  const names = listSpecFields(kind)
+    .map(([name]) => name)
+    .filter((name) => ignore.includes(name));
+  return Object.fromEntries(names.map((name): [string, Json] => [name, live.spec[name] ?? null]));
+}
+
+/** Whether a value has an address in one of its reference fields, that is, waits for an id. */
+export function waitsForId(kind: Kind, part: Spec): boolean {
+  return listAwaited(kind, part).length > 0;
+}
+
+/** The addresses in a spec, or in a part of one, whose ids are known after apply. */
+export function listAwaited(kind: Kind, part: Spec): readonly string[] {
+  const found = new Set<string>();
+  mapReferences(kind, part, ({ value }) => {
+    if (isAddress(value)) found.add(value);
+    return value;
+  });
+  return [...found];
+}

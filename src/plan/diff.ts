@@ -1,0 +1,93 @@
+import deepDiff from 'deep-diff';
+import type { Field, FieldType } from '../kinds/field.ts';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { normalizeSpec } from '../kinds/normalize.ts';
+import { toPathText } from '../model/field-path.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
+import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
+
+/** A difference before its origin is known. `field` is the top-level field that it is in. */
+export interface FieldDifference {
+  readonly field: string;
+  readonly path: string;
+  readonly from?: Json;
+  readonly to?: Json;
+  readonly forcesReplace: boolean;
+}
+
+/**
+ * The differences between two specs in normal form, in the order of the kind's table. A field that the desired spec
+ * does not have is not compared.
+ */
+export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly FieldDifference[] {
+  return listSpecFields(kind).flatMap(([name, field]) => {
+    const from = live[name];
+    const to = desired[name];
+    if (to === undefined || (from !== undefined && isSameJson(from, to))) return [];
+    return diffField(name, field, from ?? null, to);
+  });
+}
+
+/** Whether making a live spec what a manifest says takes a new resource. Ignored fields don't count. */
+export function forcesReplace(kind: Kind, live: Spec, desired: DesiredResource): boolean {
+  const normal = normalizeSpec(kind, desired.spec);
+  return listSpecFields(kind).some(([name, field]) => {
+    const to = normal[name];
+    if (field.lifecycle !== 'immutable' || to === undefined || desired.lifecycle.ignore.includes(name)) return false;
+    return !isSameJson(live[name] ?? null, to);
+  });
+}
+
+function diffField(name: string, field: Field, from: Json, to: Json): readonly FieldDifference[] {
+  const paths = from === null || to === null ? [[name]] : listPaths(name, field.type, from, to);
+  const byText = new Map(paths.map((path) => [toPathText(path), path]));
+  return [...byText].map(([path, steps]) => ({
+    field: name,
+    path,
+    ...toSide('from', valueAt(from, steps.slice(1))),
+    ...toSide('to', valueAt(to, steps.slice(1))),
+    forcesReplace: field.lifecycle === 'immutable',
+  }));
+}
+
+/** Nothing, null and an empty list, map or text all read as "no value". */
+function toSide<Side extends 'from' | 'to'>(side: Side, value: Json | undefined): { readonly [key in Side]?: Json } {
+  const isNothing = value === undefined || value === null || value === '';
+  return isNothing ? {} : ({ [side]: value } as { readonly [key in Side]: Json }); // a computed key widens to an index signature
+}
+
+function listPaths(name: string, type: FieldType, from: Json, to: Json): readonly FieldPath[] {
+  const found = deepDiff(from, to) ?? [];
+  return found.map((change) => {
+    const inner: (string | number)[] = [...(change.path ?? []), ...(change.kind === 'A' ? [change.index] : [])];
+    return [name, ...inner.slice(0, toDepth(type, inner))];
+  });
+}
+
+/** How many steps of a path make sense to a reader: a set, or a list of plain values, is shown as a whole. */
+function toDepth(type: FieldType, path: FieldPath): number {
+  const [step, ...rest] = path;
+  if (step === undefined) return 0;
+  switch (type.type) {
+    case 'list':
+      return type.of.type === 'object' ? 1 + toDepth(type.of, rest) : 0;
+    case 'map':
+      return 1 + toDepth(type.of, rest);
+    case 'object': {
+      const field = type.fields[step];
+      return field === undefined ? 1 : 1 + toDepth(field.type, rest);
+    }
+    case 'json':
+    case 'metadata':
+      return typeof step === 'string' ? 1 : 0;
+    default:
+      return 0;
+  }
+}
+
+function valueAt(value: Json | undefined, path: FieldPath): Json | undefined {
+  const [step, ...rest] = path;
+  if (step === undefined) return value;
+  if (isJsonArray(value)) return valueAt(value[Number(step)], rest);
+  return isJsonObject(value) && Object.hasOwn(value, step) ? valueAt(value[step], rest) : undefined;
+}

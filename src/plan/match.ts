@@ -1,0 +1,146 @@
+import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { getKind } from '../kinds/registry.ts';
+import { type Address, toAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
+import { forcesReplace } from './diff.ts';
+
+/** A desired and a live resource that are the same one, or either alone. */
+export interface Pair {
+  /** `Kind/name`; `Kind/name@id` for a duplicate. */
+  readonly address: string;
+  readonly kind: Kind;
+  readonly desired: DesiredResource | undefined;
+  readonly live: LiveResource | undefined;
+  /** `mark`: it bears our mark; `adopt`: the manifest takes it over; `attachment`: modules on what exists; `duplicate`: to be pruned. */
+  readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
+}
+
+/** The pairs, sorted by address, and what is wrong with some. */
+export interface Matched {
+  readonly pairs: readonly Pair[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Pairs what the manifests ask for with what is live: by mark, by `lifecycle.adopt`, or by the ids of an attachment. */
+export function matchResources(desired: DesiredState, live: LiveState): Matched {
+  const owned = groupOwned(desired, live);
+  const diagnostics: Diagnostic[] = listMarkTrouble(live);
+  const pairs: Pair[] = [];
+  for (const resource of desired.resources.values()) {
+    const kind = getKind(resource.kind);
+    const bearers = owned.get(resource.address) ?? [];
+    if (kind.role === 'attached') {
+      pairs.push({
+        address: resource.address,
+        kind,
+        desired: resource,
+        live: live.attachments.get(resource.address),
+        by: 'attachment',
+      });
+    } else if (bearers.length === 0 && resource.lifecycle.adopt !== undefined) {
+      const adoption = findAdoption(resource, live, desired.stack.name);
+      if ('code' in adoption) diagnostics.push(adoption);
+      else pairs.push({ address: resource.address, kind, desired: resource, live: adoption, by: 'adopt' });
+    } else {
+      pairs.push(...pairBearers(resource.address, kind, resource, bearers));
+    }
+  }
+  for (const [address, bearers] of owned) {
+    const [first] = bearers;
+    if (first !== undefined && !desired.resources.has(address))
+      pairs.push(...pairBearers(address, getKind(first.kind), undefined, bearers));
+  }
+  return {
+    pairs: sortPairs(pairs),
+    diagnostics: [...diagnostics, ...pairs.filter(isDuplicate).map(toDuplicateWarning)],
+  };
+}
+
+function sortPairs(pairs: readonly Pair[]): readonly Pair[] {
+  return pairs.toSorted((left, right) => (left.address < right.address ? -1 : 1));
+}
+
+function groupOwned(desired: DesiredState, live: LiveState): ReadonlyMap<Address, readonly LiveResource[]> {
+  const marked = [...live.resources.values()].flat().filter(({ mark }) => mark?.stack === desired.stack.name);
+  return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
+}
+
+/** The one that is kept, and its duplicates. */
+function pairBearers(
+  address: Address,
+  kind: Kind,
+  desired: DesiredResource | undefined,
+  bearers: readonly LiveResource[],
+): readonly Pair[] {
+  const [kept, ...duplicates] = bearers.toSorted((left, right) =>
+    rank(desired, left).localeCompare(rank(desired, right)),
+  );
+  return [
+    { address, kind, desired, live: kept, by: 'mark' },
+    ...duplicates.map(
+      (live): Pair => ({ address: `${address}@${live.id}`, kind, desired: undefined, live, by: 'duplicate' }),
+    ),
+  ];
+}
+
+/** Kept first: the one whose token was delivered, then one that need not be replaced (the rest of a replace that broke off), then the older. */
+function rank(desired: DesiredResource | undefined, live: LiveResource): string {
+  const kind = getKind(live.kind);
+  const isUndelivered = listOneTimeFields(kind).length > 0 && live.mark?.delivered !== true;
+  const isOutdated = desired !== undefined && forcesReplace(kind, live.spec, desired);
+  return [isUndelivered ? 1 : 0, isOutdated ? 1 : 0, live.createdAt, live.id].join(' ');
+}
+
+function isDuplicate(pair: Pair): boolean {
+  return pair.by === 'duplicate';
+}
+
+function toDuplicateWarning(pair: Pair): Diagnostic {
+  const address = pair.address.split('@')[0] ?? pair.address;
+  return {
+    code: 'duplicate-mark',
+    severity: 'warning',
+    message: `${pair.live?.id} bears the mark of ${address}, which another live resource bears too.`,
+    remedy: 'It is pruned. If it was copied by hand, give the copy other metadata instead.',
+    address,
+  };
+}
+
+function listMarkTrouble(live: LiveState): Diagnostic[] {
+  return [...live.resources.values()].flat().flatMap(({ kind, id, markTrouble }) => {
+    if (markTrouble === undefined) return [];
+    const message = `The mark of ${kind} ${id} can not be read: ${markTrouble}. It counts as not ours and is left alone.`;
+    return [
+      {
+        code: 'mark-invalid',
+        severity: 'warning',
+        message,
+        remedy: 'Mend its metadata by hand, or adopt it.',
+      } as const,
+    ];
+  });
+}
+
+function findAdoption(resource: DesiredResource, live: LiveState, stack: string): LiveResource | Diagnostic {
+  const { adopt: id = '' } = resource.lifecycle;
+  const found = live.resources.get(resource.kind)?.find((candidate) => candidate.id === id);
+  const refuse = (code: 'adopt-missing' | 'adopt-refused', message: string, remedy: string): Diagnostic => ({
+    code,
+    severity: 'error',
+    message: `${resource.address}: ${message}`,
+    remedy,
+    address: resource.address,
+    place: resource.locate(['lifecycle', 'adopt']),
+  });
+  if (found === undefined)
+    return refuse(
+      'adopt-missing',
+      `there is no ${resource.kind} ${id} to adopt`,
+      'Correct the id, or leave the line out to create a new one.',
+    );
+  if (found.mark === undefined) return found;
+  const owner =
+    found.mark.stack === stack ? `${resource.kind}/${found.mark.name} of this stack` : `the stack ${found.mark.stack}`;
+  return refuse('adopt-refused', `${id} belongs to ${owner}`, 'Only resources without a mark can be adopted.');
+}

@@ -1,0 +1,79 @@
+import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
+import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../kinds/registry.ts';
+import { type Address, parseAddress } from '../model/address.ts';
+import { toBaseAddress } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { DesiredResource, DesiredState, Spec } from '../model/state.ts';
+import { listAwaited } from './desired-form.ts';
+import type { Pair } from './match.ts';
+
+/** What has to be read for a plan, and nothing else: lists of kinds, and single modules where there is no list. */
+export interface ReadRequest {
+  readonly kinds: readonly Kind[];
+  readonly attachments: readonly {
+    readonly address: Address;
+    readonly kind: Kind;
+    /** The ids that its path is made of. */
+    readonly ids: Spec;
+    /** The modules to read: those that nobody else owns. */
+    readonly modules: readonly string[];
+  }[];
+}
+
+/** What planning these manifests reads. Without targets every kind is listed, since resources to prune may be of any. */
+export function toReadRequest(desired: DesiredState, targets: readonly string[]): ReadRequest {
+  const wanted = toClosure(desired, targets);
+  const isWanted = (address: string) => wanted === undefined || wanted.has(address);
+  const wantedKinds = new Set([...(wanted ?? [])].map((address) => parseAddress(address)?.kind));
+  const resources = [...desired.resources.values()].filter(({ address }) => isWanted(address));
+  return {
+    kinds: OWNED_KINDS.filter(({ name }) => wanted === undefined || wantedKinds.has(name)),
+    attachments: resources.flatMap(toAttachment),
+  };
+}
+
+/** The pairs that the targets name and what those need, and a diagnostic for each target that names nothing. */
+export function selectTargets(
+  pairs: readonly Pair[],
+  desired: DesiredState,
+  targets: readonly string[],
+): { readonly pairs: readonly Pair[]; readonly diagnostics: readonly Diagnostic[] } {
+  const wanted = toClosure(desired, targets);
+  if (wanted === undefined) return { pairs, diagnostics: [] };
+  const known = new Set(pairs.map(({ address }) => toBaseAddress(address)));
+  const unknown = targets.filter((target) => !known.has(toBaseAddress(target)));
+  return {
+    pairs: pairs.filter(({ address }) => wanted.has(toBaseAddress(address))),
+    diagnostics: unknown.map((target) => ({
+      code: 'unknown-target',
+      severity: 'error',
+      message: `${target} is neither in the manifests nor owned by the stack ${desired.stack.name}`,
+      remedy: 'A target is an address: Kind/name.',
+    })),
+  };
+}
+
+/** The targets and, step by step, what they refer to; `undefined`: everything. */
+function toClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
+  if (targets.length === 0) return undefined;
+  const wanted = new Set<string>(targets);
+  for (const address of wanted) {
+    const resource = desired.resources.get(toBaseAddress(address));
+    if (resource !== undefined)
+      for (const needed of listAwaited(getKind(resource.kind), resource.spec)) wanted.add(needed);
+  }
+  return wanted;
+}
+
+function toAttachment(resource: DesiredResource): ReadRequest['attachments'] {
+  const kind = ATTACHED_KINDS.find(({ name }) => name === resource.kind);
+  if (kind === undefined) return [];
+  const fields = listSpecFields(kind);
+  const ids = fields
+    .filter(([, field]) => !isModule(field))
+    .map(([name]) => [name, resource.spec[name] ?? null] as const);
+  const modules = fields
+    .filter(([name, field]) => isModule(field) && !resource.lifecycle.ignore.includes(name))
+    .map(([name]) => name);
+  return [{ address: resource.address, kind, ids: Object.fromEntries(ids), modules }];
+}

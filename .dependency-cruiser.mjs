@@ -1,0 +1,102 @@
+/**
+ * Which folder of src may import what. `npm run imports` fails on an import that is not allowed here, type-only ones included.
+ * src/cli and src/index.ts may import every folder.
+ */
+const MAY_IMPORT = {
+  model: [],
+  kinds: ['model'],
+  manifest: ['model', 'kinds'],
+  client: ['model', 'kinds', 'manifest'],
+  plan: ['model', 'kinds', 'manifest'],
+  apply: ['model', 'kinds', 'manifest', 'client', 'plan'],
+  server: ['model', 'kinds', 'manifest'],
+  report: ['model', 'kinds'],
+  cli: ['model', 'kinds', 'manifest', 'client', 'plan', 'apply', 'server', 'report'],
+};
+
+/** The one folder that imports each third-party package. */
+const HOMES = {
+  'fast-json-stable-stringify': 'model',
+  re2js: 'kinds',
+  zod: 'kinds',
+  leven: 'manifest',
+  yaml: 'manifest',
+  'p-limit': 'client',
+  undici: 'client',
+  'deep-diff': 'plan',
+  '@hono/node-server': 'server',
+  hono: 'server',
+  msw: 'server',
+  sshpk: 'server',
+  commander: 'cli',
+  pino: 'cli',
+};
+
+/** A path in node_modules of one of the packages, or of its types. */
+function toPackagePath(names) {
+  return names.map((name) => `node_modules/(${name}|@types/${name.replace(/^@/, '').replace('/', '__')})/`);
+}
+
+const folderRules = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
+  name: `${folder}-imports-upward`,
+  comment: `${folder} may import ${allowed.join(', ') || 'no other folder'}.`,
+  severity: 'error',
+  from: { path: `^src/${folder}/` },
+  to: { path: '^src/', pathNot: [folder, ...allowed].map((name) => `^src/${name}/`) },
+}));
+
+const homeRules = Object.entries(HOMES).map(([name, folder]) => ({
+  name: `${name}-has-one-home`,
+  comment: `Only src/${folder} imports ${name}.`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: `^src/${folder}/` },
+  to: { path: toPackagePath([name]) },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...folderRules,
+    ...homeRules,
+    {
+      name: 'package-without-a-home',
+      comment: 'Each third-party package has one folder that imports it: say which in HOMES.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: 'node_modules/', pathNot: [...toPackagePath(Object.keys(HOMES)), 'node_modules/@types/node/'] },
+    },
+    {
+      name: 'src-stands-alone',
+      comment: 'What is shipped imports nothing outside of src but packages and JSON.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { pathNot: ['^src/', 'node_modules/', '[.]json$'], dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'process-is-a-parameter',
+      comment: 'Only src/cli/main.ts names the process; everything else gets what it needs from its caller.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/cli/main[.]ts$' },
+      to: { path: '^process$', dependencyTypes: ['core'] },
+    },
+    {
+      name: 'no-circles',
+      comment: 'Files that import each other can not be read one after another.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'resolvable',
+      comment: 'An import that leads nowhere.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    parser: 'swc',
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+  },
+};

@@ -6,6 +6,7 @@ const JOB = objectOf({
   error_code: field(
     text(),
     'Only while provisioning fails: INTERNAL_ERROR passes, DNS_ERROR stays until the NS records are mended.',
+    { omittedWhenUnset: true },
   ),
   msg: field(text(), 'The current status or error.'),
   started_at: field(timestamp, 'When the job started.'),

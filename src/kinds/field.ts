@@ -104,6 +104,8 @@ export interface Field {
   readonly hasPath: boolean;
   /** Each value, or each member of the list, belongs to one resource of the kind at a time. */
   readonly unique: boolean;
+  /** Responses leave it out when it is not set, instead of showing null. */
+  readonly omittedWhenUnset: boolean;
 }
 
 type FieldOptions = Partial<Omit<Field, 'description' | 'type'>>;
@@ -122,6 +124,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     clear: undefined,
     hasPath: false,
     unique: false,
+    omittedWhenUnset: false,
     ...options,
   };
 }

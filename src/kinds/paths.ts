@@ -7,8 +7,12 @@ export const ID_PLACEHOLDER = '{id}';
 
 /** The path of one resource, relative to the base URL. `ids` has `id` and, for attached kinds, the ids of parents. */
 export function toResourcePath(kind: Kind, ids: Spec): string {
-  const template = kind.role === 'attached' ? kind.path : `${kind.path}/{id}`;
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => toSegment(kind, name, ids));
+  return toPathTemplate(kind).replace(/\{(\w+)\}/g, (_, name: string) => toSegment(kind, name, ids));
+}
+
+/** The path of one resource with `{id}` and the names of parents' ids in it. */
+export function toPathTemplate(kind: Kind): string {
+  return kind.role === 'attached' ? kind.path : `${kind.path}/{id}`;
 }
 
 /** The path of one module of a resource. */

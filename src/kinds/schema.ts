@@ -66,6 +66,7 @@ function toProperty(field: Field, use: SchemaUse): z.ZodType {
     case 'response':
       return type.nullish();
     case 'document':
+      if (field.omittedWhenUnset) return type.optional();
       return isNullable(field) ? type.nullable() : type;
     default:
       return assertNever(use);
@@ -73,19 +74,14 @@ function toProperty(field: Field, use: SchemaUse): z.ZodType {
 }
 
 /** Whether the server shows null for the field when it is not set. */
-function isNullable(field: Field): boolean {
-  return isModule(field) || field.lifecycle === 'one-time' || NULLABLE.has(field.type.type);
+export function isNullable(field: Field): boolean {
+  if (isModule(field) || field.lifecycle === 'one-time') return true;
+  if (field.lifecycle === 'computed') return field.type.type === 'object';
+  const isAlwaysSet = field.required || field.default !== undefined || field.serviceDefault;
+  return !isAlwaysSet && NULLABLE.has(field.type.type);
 }
 
-const NULLABLE: ReadonlySet<FieldType['type']> = new Set([
-  'object',
-  'json',
-  'timestamp',
-  'enum',
-  'list',
-  'reference',
-  'text',
-]);
+const NULLABLE: ReadonlySet<FieldType['type']> = new Set(['object', 'json', 'timestamp', 'enum', 'list', 'reference']);
 
 function toType(type: FieldType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
@@ -99,7 +95,7 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
     case 'number':
       return isInput || use === 'document' ? toNumber(type) : z.number();
     case 'timestamp':
-      return isInput ? toTimestamp() : z.string();
+      return use === 'response' ? z.string() : toTimestamp();
     case 'reference':
       return toReference(type, use);
     case 'list':

@@ -53,6 +53,14 @@ export interface GuardViolation {
   readonly addresses: readonly string[];
 }
 
+/** The settings of the run that made a plan. */
+export interface PlanSettings {
+  readonly versionHeader: string;
+  readonly pageSize: number;
+  readonly concurrency: number;
+  readonly tokenDirectory?: string;
+}
+
 /** What applying the manifests would do. Immutable, serialisable, and without secrets. */
 export interface Plan {
   readonly format: typeof PLAN_FORMAT;
@@ -61,6 +69,8 @@ export interface Plan {
   readonly baseUrl: string;
   /** `destroy`: made to delete everything, so the guard on deletes does not apply. */
   readonly mode: 'apply' | 'destroy';
+  /** How it talks to the service and where tokens go, so that the file alone can be applied. */
+  readonly settings: PlanSettings;
   /** The addresses that it was narrowed to; empty: everything. */
   readonly targets: readonly string[];
   readonly inputs: readonly ManifestInput[];

@@ -1,7 +1,7 @@
 import type { Action, Change, ChangeStart } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toDigest } from '../model/json.ts';
-import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import { PLAN_FORMAT, type Plan, type PlanSettings } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { listConflicts } from './claims.ts';
 import { type Decision, decideActions, listRefusals } from './decide.ts';
@@ -15,6 +15,7 @@ export interface PlanInput {
   readonly desired: DesiredState;
   readonly live: LiveState;
   readonly baseUrl: string;
+  readonly settings: PlanSettings;
   readonly version: string;
   readonly mode: Plan['mode'];
   /** Addresses to narrow the plan to; empty: everything. */
@@ -48,6 +49,7 @@ export function createPlan(input: PlanInput): Plan {
     stack: desired.stack.name,
     baseUrl: input.baseUrl,
     mode,
+    settings: input.settings,
     targets: targets.toSorted(),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     changes: decisions

@@ -1,0 +1,213 @@
+import { isModule, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
+import { mapReferences } from '../kinds/references.ts';
+import { getKind } from '../kinds/registry.ts';
+import { type Address, toAddress } from '../model/address.ts';
+import { type Change, toBaseAddress } from '../model/change.ts';
+import { assertNever } from '../model/errors.ts';
+import { isSameJson, type Json } from '../model/json.ts';
+import type { Plan, Write } from '../model/plan.ts';
+import type { LiveResource, LiveState, Spec } from '../model/state.ts';
+
+/** Something that is not as it was when the plan was made, and not as the plan would leave it either. */
+export interface Moved {
+  readonly address: string;
+  /** A top-level field; absent: the resource as a whole. */
+  readonly field?: string;
+  /** What happened to the resource as a whole. */
+  readonly message?: string;
+  readonly planned?: Json;
+  readonly live?: Json;
+}
+
+/** A saved plan held against what is live now. */
+export interface PlanCheck {
+  /** Anything in it: the plan is stale, and nothing of it may be done. */
+  readonly moved: readonly Moved[];
+  /** Writes that were done already, with the id of their resource. */
+  readonly done: ReadonlyMap<string, string | undefined>;
+  /** Ids of resources that the plan creates and that exist already. */
+  readonly ids: ReadonlyMap<string, string>;
+}
+
+/** What has to be read to check a plan: the kinds and modules that it would touch. */
+export function toCheckRequest(plan: Plan) {
+  const touched = plan.changes.filter(({ action }) => action !== 'no-op');
+  const kinds = [...new Set(touched.map(({ kind }) => kind))].sort().map(getKind);
+  return {
+    kinds: kinds.filter(({ role }) => role === 'owned'),
+    attachments: touched
+      .filter(({ kind }) => getKind(kind).role === 'attached')
+      .map((change) => toAttachment(plan, change)),
+  };
+}
+
+/** Holds a saved plan against what is live now. */
+export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
+  const found = new Finder(plan, live);
+  const verdicts = plan.changes.map((change) => checkChange(change, found));
+  const done = verdicts.flatMap((verdict) => [...verdict.done]);
+  return { moved: verdicts.flatMap(({ moved }) => moved), done: new Map(done), ids: found.created };
+}
+
+interface Verdict {
+  readonly moved: readonly Moved[];
+  readonly done: ReadonlyMap<string, string | undefined>;
+}
+
+const UNMOVED: Verdict = { moved: [], done: new Map() };
+
+function checkChange(change: Change, found: Finder): Verdict {
+  switch (change.action) {
+    case 'no-op':
+      return UNMOVED;
+    case 'create':
+      return checkCreate(change, found);
+    case 'delete':
+      return checkDelete(change, found);
+    case 'replace':
+      return checkReplace(change, found);
+    case 'update':
+    case 'adopt':
+      return checkUpdate(change, found);
+    default:
+      return assertNever(change.action);
+  }
+}
+
+/** A resource with the mark of one that is to be created: the plan was applied before, or somebody else was faster. */
+function checkCreate(change: Change, found: Finder): Verdict {
+  const exists = found.bearer(change);
+  if (exists === undefined) return UNMOVED;
+  const { address } = change;
+  const whole = (message: string): Verdict => ({ moved: [{ address, message }], done: new Map() });
+  const fields = listMovedFields(change, exists, found).filter(({ field }) => field !== undefined);
+  if (fields.length > 0)
+    return { ...whole(`exists already as ${exists.id}, and differs from what the plan would make`), moved: fields };
+  if (listOneTimeFields(getKind(change.kind)).length > 0 && exists.mark?.delivered !== true)
+    return whole(`exists already as ${exists.id}, and its token was not delivered`);
+  return { moved: [], done: new Map([`create ${address}`, `deliver ${address}`].map((id) => [id, exists.id])) };
+}
+
+function checkDelete(change: Change, found: Finder): Verdict {
+  const live = found.start(change);
+  if (live === undefined) return { moved: [], done: new Map([[`delete ${change.address}`, change.live?.id]]) };
+  return { moved: listMovedFields({ ...change, desired: {} }, live, found), done: new Map() };
+}
+
+function checkReplace(change: Change, found: Finder): Verdict {
+  const isGone = found.start(change) === undefined && found.bearer(change) === undefined;
+  if (isGone) return { moved: [{ address: change.address, message: `${change.live?.id} is gone` }], done: new Map() };
+  return merge(checkCreate(change, found), checkDelete(change, found));
+}
+
+function checkUpdate(change: Change, found: Finder): Verdict {
+  const live = found.start(change);
+  const { address } = change;
+  if (live === undefined) return { moved: [{ address, message: `${change.live?.id} is gone` }], done: new Map() };
+  const moved = listMovedFields(change, live, found);
+  const isDone = moved.length === 0 && found.isAsDesired(change, live) && found.hasMarkOf(change, live);
+  return { moved, done: new Map(isDone ? found.writesOf(address).map(({ id }) => [id, live.id]) : []) };
+}
+
+/** Fields that are neither as they were nor as they are to be. */
+function listMovedFields(change: Change, live: LiveResource, found: Finder): readonly Moved[] {
+  const { address } = change;
+  const desired = found.resolve(change);
+  const fields = listSpecFields(getKind(change.kind)).flatMap(([field]): Moved[] => {
+    const now = live.spec[field];
+    const planned = change.live?.id === live.id ? change.live.spec?.[field] : undefined;
+    const isKnown = [planned, desired[field]].some((value) => value !== undefined && isSameJson(value, now ?? null));
+    if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
+    return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
+  });
+  const before = change.live?.mark;
+  const isMarkKnown =
+    change.live?.id !== live.id ||
+    isSameJson(toMarkJson(live), before === undefined ? null : { ...before }) ||
+    found.hasMarkOf(change, live);
+  return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
+}
+
+function toMarkJson({ mark }: LiveResource): Json {
+  return mark === undefined ? null : { ...mark };
+}
+
+function merge(left: Verdict, right: Verdict): Verdict {
+  return { moved: [...left.moved, ...right.moved], done: new Map([...left.done, ...right.done]) };
+}
+
+function toAttachment(plan: Plan, change: Change) {
+  const kind = getKind(change.kind);
+  const spec = change.live?.spec ?? {};
+  const ids = listSpecFields(kind)
+    .filter(([, field]) => !isModule(field))
+    .map(([name]) => [name, spec[name] ?? null] as const);
+  const modules = plan.writes.flatMap(({ address, module }) =>
+    address === change.address && module !== undefined ? [module] : [],
+  );
+  return {
+    address: toAddress(kind.name, change.address.slice(kind.name.length + 1)),
+    kind,
+    ids: Object.fromEntries(ids),
+    modules,
+  };
+}
+
+/** Look-ups in what is live now, by what a plan says. */
+class Finder {
+  readonly created: ReadonlyMap<string, string>;
+  readonly #live: LiveState;
+  readonly #byId: ReadonlyMap<string, LiveResource>;
+  readonly #byAddress: ReadonlyMap<Address, readonly LiveResource[]>;
+  readonly #writes: ReadonlyMap<string, readonly Write[]>;
+
+  constructor(plan: Plan, live: LiveState) {
+    const all = [...live.resources.values()].flat();
+    this.#live = live;
+    this.#byId = new Map(all.map((resource) => [resource.id, resource]));
+    const ours = all.filter(({ mark }) => mark?.stack === plan.stack);
+    this.#byAddress = Map.groupBy(ours, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
+    this.#writes = Map.groupBy(plan.writes, ({ address }) => address);
+    const bearers = plan.changes
+      .filter(({ action }) => action === 'create' || action === 'replace')
+      .map((change) => [change.address, this.bearer(change)?.id] as const);
+    this.created = new Map(bearers.flatMap(([address, id]) => (id === undefined ? [] : [[address, id] as const])));
+  }
+
+  /** The resource that the plan starts from, as it is now. */
+  start(change: Change): LiveResource | undefined {
+    const attachment = this.#live.attachments.get(toBaseAddress(change.address));
+    return attachment ?? this.#byId.get(change.live?.id ?? '');
+  }
+
+  /** A resource with the mark that a creation leaves, other than the one to be replaced. */
+  bearer(change: Change): LiveResource | undefined {
+    return this.#byAddress.get(toBaseAddress(change.address))?.find(({ id }) => id !== change.live?.id);
+  }
+
+  writesOf(address: string): readonly Write[] {
+    return this.#writes.get(address) ?? [];
+  }
+
+  /** What the change would leave, with ids of what was created since. */
+  resolve(change: Change): Spec {
+    return mapReferences(getKind(change.kind), change.desired ?? {}, ({ value }) => this.created.get(value) ?? value);
+  }
+
+  isAsDesired(change: Change, live: LiveResource): boolean {
+    return Object.entries(this.resolve(change)).every(
+      ([name, value]) => live.spec[name] === undefined || isSameJson(live.spec[name], value),
+    );
+  }
+
+  /** Whether the resource bears the mark that the plan leaves on it; a plan that leaves none has nothing to compare. */
+  hasMarkOf(change: Change, live: LiveResource): boolean {
+    const draft = this.writesOf(change.address).find(({ mark }) => mark !== undefined)?.mark;
+    if (draft === undefined)
+      return isSameJson(toMarkJson(live), change.live?.mark === undefined ? null : { ...change.live.mark });
+    const { mark } = live;
+    if (mark === undefined || mark.stack !== draft.stack || mark.name !== draft.name || mark.protect !== draft.protect)
+      return false;
+    return Object.entries(draft.fields).every(([name, digest]) => mark.fields[name] === digest);
+  }
+}

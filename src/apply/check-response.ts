@@ -1,0 +1,48 @@
+import { isModule } from '../kinds/kind.ts';
+import { normalizeField } from '../kinds/normalize.ts';
+import { readAttachment, readResource } from '../kinds/read-response.ts';
+import { getKind } from '../kinds/registry.ts';
+import { isSameJson, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import type { Write } from '../model/plan.ts';
+import type { Spec } from '../model/state.ts';
+import type { ResolvedWrite } from './resolve-write.ts';
+
+/**
+ * What a service did not take: compares its answer with what was sent, field by field, in normal form. Empty: it took everything.
+ * A mark that was not kept is named first, since the resource would not be known as ours again.
+ */
+export function listNotTaken(write: Write, sent: ResolvedWrite, answer: JsonObject): readonly string[] {
+  const kind = getKind(write.kind);
+  if (write.module !== undefined)
+    return compareFields(
+      write,
+      { [write.module]: sent.body ?? null },
+      readAttachment(kind, {}, { [write.module]: answer }).spec,
+    );
+  const live = readResource(kind, answer);
+  const isMarked =
+    write.mark === undefined || (live.mark?.stack === write.mark.stack && live.mark.name === write.mark.name);
+  const { metadata: _, ...fields } = sent.body ?? {};
+  return [
+    ...(isMarked ? [] : ['the service did not keep metadata, which holds the mark']),
+    ...compareFields(write, fields, live.spec),
+  ];
+}
+
+function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] {
+  return Object.entries(sent).flatMap(([name, value]) => {
+    const field = getKind(write.kind).fields[name];
+    if (field === undefined) return [];
+    const wanted = normalizeField(field, value);
+    const got = live[name] ?? null;
+    if (isSameJson(wanted, got)) return [];
+    return [
+      `the service did not take ${isModule(field) ? `the module ${name}` : name}: it was sent ${show(wanted)} and answered ${show(got)}`,
+    ];
+  });
+}
+
+function show(value: Spec[string]): string {
+  const text = toCanonicalJson(value);
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

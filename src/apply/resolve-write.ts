@@ -1,0 +1,55 @@
+import { normalizeField } from '../kinds/normalize.ts';
+import { ID_PLACEHOLDER } from '../kinds/paths.ts';
+import { mapReferences } from '../kinds/references.ts';
+import { getKind } from '../kinds/registry.ts';
+import { isAddress } from '../model/address.ts';
+import { toBaseAddress } from '../model/change.ts';
+import { assertDefined } from '../model/errors.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { renderMetadata, toFieldDigest } from '../model/mark.ts';
+import type { MarkDraft, Write } from '../model/plan.ts';
+import type { Spec } from '../model/state.ts';
+
+/** A write with every id in it known: what is sent. */
+export interface ResolvedWrite {
+  readonly method: Write['method'];
+  readonly path: string;
+  readonly body: JsonObject | undefined;
+}
+
+/** Puts the ids that earlier writes returned where the plan has addresses. Every id that the write waits for must be known. */
+export function resolveWrite(write: Write, ids: ReadonlyMap<string, string>): ResolvedWrite {
+  const path = write.path.includes(ID_PLACEHOLDER)
+    ? write.path.replace(ID_PLACEHOLDER, idOf(ids, toBaseAddress(write.address)))
+    : write.path;
+  if (write.body === undefined) return { method: write.method, path, body: undefined };
+  const body =
+    write.module === undefined ? resolvePart(write, write.body, ids) : resolveModule(write, write.module, ids);
+  const metadata = write.mark && { metadata: toMetadata(write, write.mark, ids) };
+  return { method: write.method, path, body: { ...body, ...metadata } };
+}
+
+function resolvePart(write: Write, part: Spec, ids: ReadonlyMap<string, string>): Spec {
+  return mapReferences(getKind(write.kind), part, ({ value }) => (isAddress(value) ? idOf(ids, value) : value));
+}
+
+function resolveModule(write: Write, module: string, ids: ReadonlyMap<string, string>): JsonObject {
+  const resolved = resolvePart(write, { [module]: write.body ?? {} }, ids)[module];
+  return resolved as JsonObject; // replacing references keeps an object an object
+}
+
+function toMetadata(write: Write, mark: MarkDraft, ids: ReadonlyMap<string, string>): string {
+  const { fields } = getKind(write.kind);
+  const pending = Object.entries(resolvePart(write, mark.pending, ids)).map(([name, value]): [string, Json] => {
+    const field = assertDefined(fields[name], `${write.kind}.${name}`);
+    return [name, toFieldDigest(normalizeField(field, value))];
+  });
+  return renderMetadata(mark.user, {
+    ...mark,
+    fields: { ...mark.fields, ...(Object.fromEntries(pending) as Record<string, string>) },
+  }); // each value is a digest
+}
+
+function idOf(ids: ReadonlyMap<string, string>, address: string): string {
+  return assertDefined(ids.get(address), `id of ${address}`);
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { DIAGNOSTIC_CODES } from '../model/diagnostic-codes.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+
+/**
+ * The schema of a plan file: what `edgewise plan -o` writes and `edgewise apply` reads. The type `Plan` of the model and this
+ * schema are held together by the compiler.
+ */
+const json: z.ZodType<Json> = z.json();
+const spec: z.ZodType<JsonObject> = z.record(z.string(), json);
+const texts = z.array(z.string());
+const optional = z.exactOptional;
+
+const place = z.strictObject({
+  file: z.string().describe('Path as it was given.'),
+  line: z.int().describe('From 1.'),
+  column: z.int().describe('From 1.'),
+  excerpt: z.string().describe('The source lines, with a caret line.'),
+});
+
+const diagnostic = z.strictObject({
+  code: z.enum(Object.keys(DIAGNOSTIC_CODES) as (keyof typeof DIAGNOSTIC_CODES)[]), // Object.keys forgets the keys' type
+  severity: z.enum(['error', 'warning']),
+  message: z.string(),
+  remedy: optional(z.string()),
+  address: optional(z.string()),
+  place: optional(place),
+  related: optional(z.array(z.strictObject({ message: z.string(), place }))),
+});
+
+const digests = z.record(z.string(), z.string());
+
+const mark = z.strictObject({
+  stack: z.string(),
+  name: z.string(),
+  protect: z.boolean(),
+  delivered: z.boolean(),
+  fields: digests.describe('Digest of each field as last applied.'),
+});
+
+const difference = z.strictObject({
+  path: z.string().describe('Such as `policy.inbound[0].name`.'),
+  from: optional(json).describe('Live. Absent: no value.'),
+  to: optional(json).describe('Desired. Absent: no value. An address stands for an id that is known after apply.'),
+  origin: z.enum(['manifest', 'drift', 'both', 'unknown']).describe('Whose difference it is.'),
+  forcesReplace: z.boolean(),
+});
+
+const change = z.strictObject({
+  address: z.string().describe('Kind/name; a duplicate to be pruned is Kind/name@id.'),
+  kind: z.string(),
+  action: z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'no-op']),
+  reason: optional(z.string()),
+  differences: z.array(difference),
+  live: optional(
+    z.strictObject({ id: z.string(), digest: z.string(), spec: optional(spec), mark: optional(mark) }),
+  ).describe('What the change starts from.'),
+  desired: optional(spec).describe('What will be there, in normal form.'),
+  protect: optional(z.boolean()),
+});
+
+const write = z.strictObject({
+  id: z.string(),
+  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']),
+  path: z.string().describe('Relative to the base URL. `{id}` is known after apply.'),
+  address: z.string(),
+  kind: z.string(),
+  resourceId: optional(z.string()),
+  module: optional(z.string()),
+  body: optional(spec),
+  mark: optional(
+    z.strictObject({
+      stack: z.string(),
+      name: z.string(),
+      protect: z.boolean(),
+      delivered: z.boolean(),
+      user: z.union([z.string(), spec]),
+      fields: digests,
+      pending: spec,
+    }),
+  ).describe('The mark that the write leaves; becomes the metadata of the body.'),
+  needs: texts.describe('Ids of the writes that must have succeeded before.'),
+  last: z.boolean().describe('Starts when all others are over.'),
+  reason: z.string(),
+});
+
+/** Schema of a plan file. */
+export const PLAN_SCHEMA: z.ZodType<Plan> = z
+  .strictObject({
+    format: z.literal(PLAN_FORMAT),
+    tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
+    stack: z.string(),
+    baseUrl: z.string(),
+    mode: z.enum(['apply', 'destroy']),
+    settings: z.strictObject({
+      versionHeader: z.string(),
+      pageSize: z.int().min(1).max(100),
+      concurrency: z.int().min(1),
+      tokenDirectory: optional(z.string()),
+    }),
+    targets: texts,
+    inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
+    changes: z.array(change),
+    writes: z.array(write),
+    diagnostics: z.array(diagnostic),
+    violations: z.array(
+      z.strictObject({
+        rule: z.enum(['protect', 'delete-share', 'delete-all']),
+        message: z.string(),
+        remedy: z.string(),
+        addresses: texts,
+      }),
+    ),
+    requests: z.strictObject({ read: z.int(), apply: z.int() }),
+  })
+  .meta({ title: 'Edgewise plan', description: 'What applying a stack of manifests would do. Holds no secrets.' });
+
+/** The published JSON Schema of plan files, draft 2020-12. */
+export function toPlanJsonSchema(): JsonObject {
+  return z.toJSONSchema(PLAN_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+}

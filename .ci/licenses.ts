@@ -1,0 +1,32 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const PACKAGE = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
+const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
+
+/** The licences of the packages that a bundle's modules (by path) come from. Throws when one has no licence. */
+export async function renderLicenses(modules: readonly string[]): Promise<string> {
+  const folders = new Set(modules.flatMap((module) => PACKAGE.exec(module)?.[0] ?? []));
+  const texts = await Promise.all([...folders].sort().map(renderLicense));
+  return `dist/cli.js holds the following packages.\n${texts.join('')}`;
+}
+
+async function renderLicense(folder: string): Promise<string> {
+  const { name, version, license } = await readPackage(folder);
+  const files = (await readdir(folder)).filter((file) => LICENSE_FILE.test(file)).sort();
+  const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
+  if (license === undefined && texts.length === 0) throw new Error(`${name} has no licence`);
+  const heading = `${name} ${version} (${license ?? 'see below'})`;
+  return `\n${'-'.repeat(80)}\n${heading}\n\n${texts.map((text) => `${text.trim()}\n`).join('\n')}`;
+}
+
+interface PackageNotice {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+async function readPackage(folder: string): Promise<PackageNotice> {
+  const notice: PackageNotice = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  return notice;
+}

@@ -1,0 +1,108 @@
+import type { Action } from '../model/change.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { ApiError } from '../model/errors.ts';
+import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
+import { toPrintable } from './escape.ts';
+import { redactPlan } from './redact.ts';
+import { countActions } from './view.ts';
+
+/**
+ * JSON documents for programs. Each is one object that starts with `format`, `command` and `ok`, ends with a line break, and
+ * holds no character that a terminal would act on (they are escaped, which JSON reads as the same).
+ */
+
+/** Version of the shape of these documents. Fields may be added without raising it. */
+export const REPORT_FORMAT = 1;
+
+/** What goes into the document of a command that failed. Everything that is known. */
+export interface Failure {
+  readonly command?: string;
+  readonly diagnostics?: readonly Diagnostic[];
+  /** What was thrown, or the sentences that say what went wrong and what to do. */
+  readonly error?: Error | { readonly message: string; readonly remedy?: string };
+  readonly plan?: Plan;
+}
+
+/** What a check of manifests found: how many files and resources there are, and what is wrong with them. */
+export interface Validation {
+  readonly files: number;
+  readonly resources: number;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A plan as the plan file holds it, with its totals. `ok`: no diagnostic forbids writing. */
+export function renderPlanJson(plan: Plan, command = 'plan'): string {
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command,
+    ok: !hasErrors(plan.diagnostics),
+    totals: toTotals(plan),
+    plan: redactPlan(plan),
+  });
+}
+
+/** How an apply ended, with the plan that it applied. `ok`: all of it was done, and tokens went where they should. */
+export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
+  const { command = plan.mode, diagnostics = [], error } = more;
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command,
+    ok: isFullyApplied(result) && error === undefined && !hasErrors(diagnostics),
+    interrupted: result.interrupted,
+    totals: toApplyTotals(result),
+    outcomes: result.outcomes.map(toOutcomeDocument),
+    tokens: result.tokens,
+    diagnostics,
+    ...(error !== undefined && { error: toErrorDocument(error) }),
+    plan: redactPlan(plan),
+  });
+}
+
+/** The result of `validate`. `ok`: the manifests are valid. */
+export function renderValidationJson({ files, resources, diagnostics }: Validation): string {
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command: 'validate',
+    ok: !hasErrors(diagnostics),
+    files,
+    resources,
+    diagnostics,
+  });
+}
+
+/** The document of a command that came to no result. `error` and `plan` are there when there are any. */
+export function renderFailureJson({ command, diagnostics = [], error, plan }: Failure): string {
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command: command ?? null,
+    ok: false,
+    diagnostics,
+    ...(error !== undefined && { error: toErrorDocument(error) }),
+    ...(plan !== undefined && { totals: toTotals(plan), plan: redactPlan(plan) }),
+  });
+}
+
+/** `JSON.stringify` escapes what JSON demands; the rest of what can't be printed is escaped here. */
+function renderDocument(document: object): string {
+  const lines = JSON.stringify(document, null, 2).split('\n');
+  return `${lines.map(toPrintable).join('\n')}\n`;
+}
+
+function toTotals(plan: Plan): Readonly<Record<Exclude<Action, 'no-op'> | 'unchanged', number>> {
+  const { 'no-op': unchanged, ...totals } = countActions(plan.changes);
+  return { ...totals, unchanged };
+}
+
+/** An outcome with the id of its write instead of the write, which stands in the plan. */
+function toOutcomeDocument({ write, ...outcome }: Outcome): object {
+  return { write: write.id, address: write.address, ...outcome };
+}
+
+/** A message, with what is known of where it comes from. */
+function toErrorDocument(error: NonNullable<Failure['error']>): object {
+  if (!(error instanceof Error)) return error;
+  const { name, message } = error;
+  return error instanceof ApiError ? { name, message, ...error.response } : { name, message };
+}

@@ -1,0 +1,128 @@
+import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
+import { toPaint } from './color.ts';
+import { toPrintable, toWord } from './escape.ts';
+import { toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
+import type { TextOptions } from './text-options.ts';
+import { toSubject } from './view.ts';
+
+export { createLiveProgress, type LiveProgress } from './live-progress.ts';
+export { renderApplyEventText } from './text-event.ts';
+
+type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
+type Skipped = Extract<Outcome, { readonly outcome: 'skipped' }>;
+type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
+
+/** Widest name of a write that ids are aligned to. */
+const MAX_NAME_COLUMNS = 56;
+
+/** How an apply ended: what was applied, failed and skipped, where tokens went, totals, what to do next. Ends with a line break. */
+export function renderApplyResultText(plan: Plan, result: ApplyResult, options: TextOptions): string {
+  const applied = result.outcomes.filter((one) => one.outcome === 'applied');
+  const failed = result.outcomes.filter((one) => one.outcome === 'failed');
+  const skipped = result.outcomes.filter((one) => one.outcome === 'skipped');
+  const sections = [
+    renderSection('Applied:', renderApplied(applied, options)),
+    renderSection(
+      'Failed:',
+      failed.flatMap((one) => renderFailed(one, options)),
+    ),
+    renderSection('Skipped:', renderSkipped(skipped, result, options)),
+    renderSection('Tokens:', result.tokens.map(renderToken)),
+    [...renderTotals(plan, result, options), ...listNextSteps(plan, result, options)],
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function renderSection(heading: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [heading, ...lines];
+}
+
+function renderApplied(applied: readonly Applied[], { color }: TextOptions): readonly string[] {
+  const paint = toPaint(color);
+  const names = applied.map(({ write }) => toPrintable(write.id));
+  const column = Math.max(0, ...names.map(toColumns).filter((width) => width <= MAX_NAME_COLUMNS)) + 2;
+  return applied.map((one, index) => {
+    const id = one.id === undefined ? '' : toWord(one.id);
+    const remark = 'alreadyDone' in one ? `${id} (done before)`.trimStart() : id;
+    return `  ${toPadded(names[index] ?? '', column)}${paint('muted', remark)}`.trimEnd();
+  });
+}
+
+function renderFailed({ write, message, isUnknown }: Failed, { color, width }: TextOptions): readonly string[] {
+  const paint = toPaint(color);
+  return [
+    `  ${paint('error', toPrintable(write.id))}`,
+    `    ${toPrintable(`${write.method} ${write.path}`)}`,
+    ...wrapBehind('    ', toPrintable(message), { width, rest: 4 }),
+    ...(isUnknown ? wrapBehind('    ', UNKNOWN, { width, rest: 4 }) : []),
+  ];
+}
+
+const UNKNOWN = 'No answer came that says whether it took effect.';
+
+function renderSkipped(
+  skipped: readonly Skipped[],
+  { outcomes }: ApplyResult,
+  { color, width }: TextOptions,
+): readonly string[] {
+  const paint = toPaint(color);
+  const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
+  return skipped.flatMap(({ write, message, waitedFor }) => {
+    const waits = waitedFor.map((id) => `waited for ${toPrintable(id)}, which was ${toEnd(ends.get(id))}`);
+    return [
+      `  ${paint('warning', toPrintable(write.id))}`,
+      ...(waits.length === 0 ? [toPrintable(message)] : waits).flatMap((why) =>
+        wrapBehind('    ', why, { width, rest: 6 }),
+      ),
+    ];
+  });
+}
+
+function toEnd(outcome: Outcome['outcome'] | undefined): string {
+  return outcome === 'failed' ? 'not done' : (outcome ?? 'not in the plan');
+}
+
+function renderToken({ address, place, rescued }: ApplyResult['tokens'][number]): string {
+  return `  ${toWord(address)}: ${rescued ? 'rescued to ' : ''}${toPrintable(place)}`;
+}
+
+function renderTotals(plan: Plan, result: ApplyResult, { color, width }: TextOptions): readonly string[] {
+  const { applied, alreadyDone, failed, skipped } = toApplyTotals(result);
+  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} done before)`;
+  const counts = `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
+  const paint = toPaint(color);
+  const line = wrapBehind('', `${counts}: ${toSubject(plan)}.`, { width, rest: 2 });
+  return line.map((one) => paint(isFullyApplied(result) ? 'strong' : 'error', one));
+}
+
+/** What to do about what did not go as planned; nothing when all did. */
+function listNextSteps(plan: Plan, result: ApplyResult, { width }: TextOptions): readonly string[] {
+  const failed = result.outcomes.filter((one) => one.outcome === 'failed');
+  const isDone = result.outcomes.every(({ outcome }) => outcome === 'applied');
+  const command = plan.mode;
+  const steps = [
+    ...(result.interrupted && !isDone ? [`Interrupted. Run ${command} again to do the rest: ${KEPT}.`] : []),
+    ...(failed.some((one) => one.isAuthentication)
+      ? [
+          `The service refused the API key or what it asked for: check the key and its permissions, then ${command} again.`,
+        ]
+      : []),
+    ...(failed.some((one) => one.isUnknown)
+      ? [`What may have taken effect is found by its mark: run ${command} again, and nothing is made twice.`]
+      : []),
+    ...(failed.some((one) => !one.isAuthentication && !one.isUnknown)
+      ? [`Mend what failed, then run ${command} again: ${KEPT}.`]
+      : []),
+    ...(result.tokens.some(({ rescued }) => rescued)
+      ? ['Mend the token sink before the next apply: it replaces the credentials whose tokens were only rescued.']
+      : []),
+  ];
+  return steps.flatMap((step) => wrapBehind('', step, { width, rest: 2 }));
+}
+
+const KEPT = 'what is done stays done';

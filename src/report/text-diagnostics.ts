@@ -1,0 +1,70 @@
+import type { Diagnostic, Severity, SourcePlace } from '../model/diagnostic.ts';
+import { type Paint, toPaint } from './color.ts';
+import { toPrintable } from './escape.ts';
+import { toPrintableDiagnostic } from './printable-diagnostic.ts';
+import { toCount, wrapBehind } from './text-layout.ts';
+import type { TextOptions } from './text-options.ts';
+
+/** Diagnostics as a good compiler shows them, a blank line between two, and their number at the end. `''` when there are none. */
+export function renderDiagnosticsText(diagnostics: readonly Diagnostic[], options: TextOptions): string {
+  if (diagnostics.length === 0) return '';
+  const blocks = diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options).join('\n'));
+  return `${[...blocks, `${countSeverities(diagnostics)}.`].join('\n\n')}\n`;
+}
+
+/** One diagnostic: what is wrong, where, the related places, what to do. Only its first line is not indented. */
+export function renderDiagnosticLines(diagnostic: Diagnostic, options: TextOptions): readonly string[] {
+  const paint = toPaint(options.color);
+  const { severity, code, message, remedy, address, place, related = [] } = toPrintableDiagnostic(diagnostic);
+  const label = `${severity}[${toPrintable(code)}]`;
+  const subject = address !== undefined && !message.includes(address) ? address : undefined;
+  return [
+    ...renderHeadline({ label, style: severity, message }, options),
+    ...renderPlace(place, subject, paint),
+    ...related.flatMap((one) => [...renderNote(one.message, options), ...renderPlace(one.place, undefined, paint)]),
+    ...(remedy === undefined ? [] : renderHelp(remedy, options)),
+  ];
+}
+
+/** A label and a sentence, wrapped. All texts are printable. */
+export function renderHeadline(
+  { label, style, message }: { readonly label: string; readonly style: Severity; readonly message: string },
+  { color, width }: TextOptions,
+): readonly string[] {
+  const paint = toPaint(color);
+  const [first = '', ...rest] = wrapBehind(`${label}: `, message, { width, rest: 4 });
+  return [
+    paint(style, label) + paint('strong', first.slice(label.length)),
+    ...rest.map((line) => paint('strong', line)),
+  ];
+}
+
+/** What to do, wrapped. The text is printable. */
+export function renderHelp(remedy: string, { color, width }: TextOptions): readonly string[] {
+  const label = '  help:';
+  const [first = '', ...rest] = wrapBehind(`${label} `, remedy, { width, rest: label.length + 1 });
+  return [toPaint(color)('added', label) + first.slice(label.length), ...rest];
+}
+
+/** `2 errors, 1 warning`; only what there is. */
+export function countSeverities(diagnostics: readonly Diagnostic[]): string {
+  const severities: readonly Severity[] = ['error', 'warning'];
+  return severities
+    .map((severity) => ({ severity, number: diagnostics.filter((one) => one.severity === severity).length }))
+    .filter(({ number }) => number > 0)
+    .map(({ severity, number }) => toCount(number, severity))
+    .join(', ');
+}
+
+function renderNote(message: string, { width }: TextOptions): readonly string[] {
+  return wrapBehind('  ', message, { width, rest: 4 });
+}
+
+/** Never wrapped: an excerpt's columns mean something, and a file's position is made to be clicked. */
+function renderPlace(place: SourcePlace | undefined, address: string | undefined, paint: Paint): readonly string[] {
+  const name = address === undefined ? '' : `(${address})`;
+  if (place === undefined) return name === '' ? [] : [`  ${paint('muted', name)}`];
+  const position = `${place.file}:${place.line}:${place.column}`;
+  const excerpt = place.excerpt.split('\n').filter((line) => line.trim() !== '');
+  return [`  --> ${position} ${paint('muted', name)}`.trimEnd(), ...excerpt.map((line) => `  ${paint('muted', line)}`)];
+}

@@ -1,0 +1,127 @@
+import type { GuardViolation } from '../model/plan.ts';
+import { type Paint, type Style, toPaint } from './color.ts';
+import { listShownFields, renderChange, toActionColumn } from './text-change.ts';
+import { countSeverities, renderDiagnosticLines, renderHeadline, renderHelp } from './text-diagnostics.ts';
+import { toCount, wrapBehind } from './text-layout.ts';
+import type { TextOptions } from './text-options.ts';
+import type { PlanView, WriteView } from './view.ts';
+
+/** Addresses that a violation lists; what is deleted stands right below anyway. */
+const MAX_LISTED = 10;
+
+/**
+ * The plan for a person who approves it: broken safety rules, then what is lost, replaced, changed and made, then what to
+ * heed and the totals. Ends with a line break.
+ */
+export function renderPlanText(view: PlanView, options: TextOptions): string {
+  const sections = [
+    ...view.violations.map((violation) => renderViolation(violation, options)),
+    renderHead(view, options),
+    ...renderChanges(view, options),
+    ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
+    options.verbose ? renderWrites(view.writes, options) : [],
+    renderTotals(view, options),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function renderViolation(
+  { rule, message, remedy, addresses }: GuardViolation,
+  options: TextOptions,
+): readonly string[] {
+  const listed = addresses.filter((address) => !message.includes(address));
+  const hidden = listed.length - MAX_LISTED;
+  return [
+    ...renderHeadline({ label: `refused[${rule}]`, style: 'error', message }, options),
+    ...listed.slice(0, MAX_LISTED).map((address) => `    ${address}`),
+    ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
+    ...renderHelp(remedy, options),
+  ];
+}
+
+function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): readonly string[] {
+  const paint = toPaint(color);
+  return [paint('strong', title), ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
+}
+
+/** Blocks of changes. One that shows fields is a block of its own; others stand together. */
+function renderChanges({ groups }: PlanView, options: TextOptions): readonly (readonly string[])[] {
+  const changes = groups.flatMap((group) => group.changes);
+  const layout = { ...options, actionColumn: toActionColumn(changes) };
+  const blocks: string[][] = [];
+  let isDense = false;
+  for (const change of changes) {
+    const hasFields = listShownFields(change, layout).length > 0;
+    const lines = renderChange(change, layout);
+    if (isDense && !hasFields) blocks.at(-1)?.push(...lines);
+    else blocks.push([...lines]);
+    isDense = !hasFields;
+  }
+  return blocks;
+}
+
+function renderWrites(writes: readonly WriteView[], { color, width }: TextOptions): readonly string[] {
+  if (writes.length === 0) return [];
+  const paint = toPaint(color);
+  const columns = String(writes.length).length + 2;
+  return [
+    'Requests, each sent as soon as those that it waits for are done:',
+    ...writes.flatMap(({ number, id, method, path, reason, ...write }) => [
+      `  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} ${path}`,
+      ...[`${id}: ${reason}`, ...listWaits(write)].flatMap((sentence) =>
+        wrapBehind(' '.repeat(columns + 3), sentence, { width, rest: columns + 5 }).map((line) => paint('muted', line)),
+      ),
+    ]),
+  ];
+}
+
+function listWaits({ waitsFor, last }: Pick<WriteView, 'waitsFor' | 'last'>): readonly string[] {
+  const waits = waitsFor.length === 0 ? [] : [`waits for ${waitsFor.map((number) => `[${number}]`).join(', ')}`];
+  return last ? [...waits, 'comes last, after all others'] : waits;
+}
+
+function renderTotals(view: PlanView, { color, width }: TextOptions): readonly string[] {
+  const { read, apply } = view.requests;
+  const paint = toPaint(color);
+  const isRead = `Reading took ${toCount(read, 'request')}`;
+  const lines = view.isEmpty
+    ? [paint('strong', toNothing(view)), `${isRead}.`]
+    : [renderCounts(view, paint), `${isRead}; applying needs ${apply}.`];
+  const verdict = toVerdict(view);
+  const style = view.violations.length > 0 ? 'error' : 'warning';
+  return verdict === ''
+    ? lines
+    : [...lines, ...wrapBehind('', verdict, { width, rest: 0 }).map((line) => paint(style, line))];
+}
+
+function toNothing({ totals }: PlanView): string {
+  const number = totals['no-op'];
+  if (number === 0) return 'Nothing to do: there are no resources.';
+  return `Nothing to do: ${toCount(number, 'resource is', 'resources are')} as the manifests say.`;
+}
+
+function renderCounts({ totals }: PlanView, paint: Paint): string {
+  const count = (style: Style, number: number, what: string) =>
+    number === 0 ? `0 ${what}` : paint(style, `${number} ${what}`);
+  const counts = [
+    count('removed', totals.delete, 'to delete'),
+    count('replaced', totals.replace, 'to replace'),
+    count('changed', totals.update, 'to update'),
+    count('changed', totals.adopt, 'to adopt'),
+    count('added', totals.create, 'to create'),
+  ];
+  return `${counts.join(', ')}; ${totals['no-op']} unchanged.`;
+}
+
+/** What a reader who only sees the end must not miss. */
+function toVerdict({ violations, diagnostics }: PlanView): string {
+  const refusals = toCount(violations.length, 'safety rule stands', 'safety rules stand');
+  const found = countSeverities(diagnostics);
+  return [
+    ...(violations.length === 0 ? [] : [`${refusals} against this plan: see the top.`]),
+    ...(found === '' ? [] : [`${found}: see above.`]),
+  ].join(' ');
+}

@@ -4,3 +4,6 @@
  * It rejects with `NetworkError` or `TimeoutError` when no response came.
  */
 export type Transport = (request: Request) => Promise<Response>;
+
+/** The value of the version header, whatever that header is called. Source: section 9 of the interface. */
+export const API_VERSION = '2';

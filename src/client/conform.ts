@@ -1,0 +1,55 @@
+import type { Field } from '../kinds/field.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { toModuleSchema, toResponseSchema } from '../kinds/schema.ts';
+import { NetworkError } from '../model/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+
+/** A resource of a list, by its id. */
+export interface ListedResource {
+  readonly id: string;
+  readonly json: JsonObject;
+}
+
+type Schema = ReturnType<typeof toResponseSchema>;
+
+/** Made once for each kind and field, since that takes longer than using them. */
+const SCHEMAS = new WeakMap<Kind | Field, Schema>();
+
+/** A member of a list as the resource that it must be. `place` says where it came from. Throws `NetworkError` when it does not fit. */
+export function toListedResource(kind: Kind, json: Json, place: string): ListedResource {
+  const id = isJsonObject(json) ? json['id'] : undefined;
+  if (!isJsonObject(json) || typeof id !== 'string' || id === '')
+    throw new NetworkError(`${place} is not a ${kind.title} with an id`);
+  expectFit(
+    getSchema(kind, () => toResponseSchema(kind, 'response')),
+    json,
+    `${place} (${id})`,
+  );
+  return { id, json };
+}
+
+/** Throws `NetworkError` when the JSON of a module that is set does not fit. `place` says where it came from. */
+export function expectModule(field: Field, json: JsonObject, place: string): void {
+  expectFit(
+    getSchema(field, () => toModuleSchema(field, 'response')),
+    json,
+    place,
+  );
+}
+
+function getSchema(table: Kind | Field, create: () => Schema): Schema {
+  const schema = SCHEMAS.get(table) ?? create();
+  SCHEMAS.set(table, schema);
+  return schema;
+}
+
+/** Values stay out of the message. JSON that is nested without end exhausts the stack: it does not fit either. */
+function expectFit(schema: Schema, json: JsonObject, place: string): void {
+  try {
+    const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    if (found !== undefined) throw new NetworkError(`${place} is not what it should be: ${found.join('; ')}`);
+  } catch (error) {
+    if (error instanceof RangeError) throw new NetworkError(`${place} is nested too deeply`, { cause: error });
+    throw error;
+  }
+}

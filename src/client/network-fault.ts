@@ -1,0 +1,51 @@
+import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
+
+/** What is known about a fault from its code. */
+interface Fault {
+  readonly sentence: string;
+  readonly isTimeout?: true;
+}
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  ECONNREFUSED: { sentence: 'the connection was refused' },
+  ECONNRESET: { sentence: 'the connection was broken off' },
+  EPIPE: { sentence: 'the connection was broken off' },
+  UND_ERR_SOCKET: { sentence: 'the connection was broken off' },
+  ENOTFOUND: { sentence: 'the host name is not known' },
+  EAI_AGAIN: { sentence: 'the host name could not be looked up' },
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: { sentence: 'the answer is larger than can be taken' },
+  ETIMEDOUT: { sentence: 'no connection was made in time', isTimeout: true },
+  UND_ERR_CONNECT_TIMEOUT: { sentence: 'no connection was made in time', isTimeout: true },
+  UND_ERR_HEADERS_TIMEOUT: { sentence: 'no answer came in time', isTimeout: true },
+  UND_ERR_BODY_TIMEOUT: { sentence: 'the answer broke off and did not go on in time', isTimeout: true },
+  TimeoutError: { sentence: 'no answer came in time', isTimeout: true },
+};
+
+/**
+ * What to throw when a request brought no response: a `NetworkError` or `TimeoutError` that says where it went.
+ * Errors of this kind, bugs, and the reason of a request that was aborted stay what they are.
+ */
+export function toNetworkFault(error: unknown, request: Request): unknown {
+  if (request.signal.aborted) return request.signal.reason;
+  if (error instanceof NetworkError || error instanceof InvariantError) return error;
+  const chain = listCauses(error);
+  const fault = chain.map(({ code, name }) => FAULTS[code] ?? FAULTS[name]).find((found) => found !== undefined);
+  const detail = chain.find(({ message }) => message !== '' && message !== 'fetch failed')?.message;
+  const said = [fault?.sentence ?? 'the request failed', ...(detail === undefined ? [] : [`(${detail})`])].join(' ');
+  const Type = fault?.isTimeout ? TimeoutError : NetworkError;
+  return new Type(`${request.method} ${request.url}: ${said}`, { cause: error });
+}
+
+interface CauseFacts {
+  readonly code: string;
+  readonly name: string;
+  readonly message: string;
+}
+
+/** The error and its causes, outermost first. Several failed addresses of one host are causes too. */
+function listCauses(error: unknown): readonly CauseFacts[] {
+  if (!(error instanceof Error)) return [];
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const parts = error instanceof AggregateError ? error.errors : [];
+  return [{ code, name: error.name, message: error.message }, ...[error.cause, ...parts].flatMap(listCauses)];
+}

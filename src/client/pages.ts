@@ -1,0 +1,86 @@
+import type { Kind } from '../kinds/kind.ts';
+import { NetworkError } from '../model/errors.ts';
+import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
+import { type ListedResource, toListedResource } from './conform.ts';
+import { toAnsweredObject } from './exchange.ts';
+import { toPath } from './target.ts';
+
+/** Where the pages of a kind's list come from. */
+export interface PageSource {
+  readonly kind: Kind;
+  /** The key of the list in a page. */
+  readonly listKey: string;
+  readonly firstUrl: URL;
+  readonly readPage: (url: URL) => Promise<Json | undefined>;
+}
+
+interface Page {
+  readonly url: URL;
+  readonly resources: readonly ListedResource[];
+  readonly nextUrl: URL | undefined;
+}
+
+/** More pages than this in a row that bring nothing new: the list has no end. */
+const MAX_BARREN_PAGES = 100;
+
+/**
+ * Reads a list to its end: every resource once, in the order in which they were served. Throws `NetworkError` rather than
+ * give a part of it: for a page that does not fit, a link to another origin, and a link back to a page that was read.
+ */
+export async function readPages(source: PageSource): Promise<readonly JsonObject[]> {
+  const found = new Map<string, JsonObject>();
+  const seen = new Set<string>();
+  let barren = 0;
+  for (let url: URL | undefined = source.firstUrl; url !== undefined; ) {
+    seen.add(url.href);
+    const page: Page = parsePage(source, url, await source.readPage(url));
+    const isNew = addNew(found, page.resources);
+    barren = isNew ? 0 : barren + 1;
+    if (barren > MAX_BARREN_PAGES) throw fault(url, `${barren} pages in a row brought nothing new`);
+    url = toUnreadUrl(page, seen);
+  }
+  return [...found.values()];
+}
+
+/** A resource that appears again, because others were created meanwhile, is kept as it was first. */
+function addNew(found: Map<string, JsonObject>, resources: readonly ListedResource[]): boolean {
+  const before = found.size;
+  for (const { id, json } of resources) if (!found.has(id)) found.set(id, json);
+  return found.size > before;
+}
+
+/**
+ * Where to go on. A link to a page that was read leaves unknown what lies behind, except that nothing comes after
+ * an empty page that names itself.
+ */
+function toUnreadUrl({ url, resources, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
+  if (nextUrl === undefined || !seen.has(nextUrl.href)) return nextUrl;
+  if (resources.length === 0 && nextUrl.href === url.href) return undefined;
+  throw fault(url, `next_page_uri leads back to ${toPath(nextUrl)}, so the list can't be read to its end`);
+}
+
+function parsePage({ kind, listKey, firstUrl }: PageSource, url: URL, json: Json | undefined): Page {
+  const page = toAnsweredObject({ method: 'GET', url }, json);
+  const list = page[listKey];
+  if (!isJsonArray(list)) throw fault(url, `${listKey} is not a list`);
+  const resources = list.map((member, index) =>
+    toListedResource(kind, member, `GET ${toPath(url)}: ${listKey}[${index}]`),
+  );
+  return { url, resources, nextUrl: parseNextUrl(page['next_page_uri'], url, firstUrl.origin) };
+}
+
+/** The next page, on the origin that the key is for; nothing when this was the last. */
+function parseNextUrl(next: Json | undefined, url: URL, origin: string): URL | undefined {
+  if (next === undefined || next === null || next === '') return undefined;
+  const nextUrl = typeof next === 'string' ? URL.parse(next, url) : null;
+  if (nextUrl === null || nextUrl.username !== '' || nextUrl.password !== '')
+    throw fault(url, 'next_page_uri is not a URL to follow');
+  if (nextUrl.origin !== origin)
+    throw fault(url, `next_page_uri leads to ${nextUrl.origin}, and the key is for ${origin} only`);
+  nextUrl.hash = '';
+  return nextUrl;
+}
+
+function fault(url: URL, message: string): NetworkError {
+  return new NetworkError(`GET ${toPath(url)}: ${message}`);
+}

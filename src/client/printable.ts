@@ -1,0 +1,19 @@
+import type { Strike } from './strike-key.ts';
+
+const EXCERPT_LENGTH = 200;
+/** Far over what is shown, so that striking the key out comes before cutting and no half of it is left. */
+const CONSIDERED_LENGTH = 65_536;
+
+/** Text of the service on one line, with what a terminal would obey or hide written out. */
+export function toPrintable(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** The first characters of a body that is not what it should be, fit to be shown. */
+export function toExcerpt(body: string, strike: Strike): string {
+  const text = toPrintable(strike(body.slice(0, CONSIDERED_LENGTH)));
+  return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
+}

@@ -1,0 +1,147 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import { API_KEY, catchError, createFakeService } from './fake-service.ts';
+
+/** What a POST rejects with when it is answered like this. */
+async function failureOf(answer: Response | Error, apiKey = API_KEY): Promise<Error> {
+  const { client } = createFakeService({ 'POST /edges/tcp': [answer] }, { apiKey });
+  const error = await catchError(client.send('POST', '/edges/tcp', {}));
+  if (!(error instanceof Error)) throw new Error('Not an error');
+  return error;
+}
+
+function answer(body: unknown, status = 400, headers: Record<string, string> = {}): Response {
+  return Response.json(body, { status, headers });
+}
+
+describe('an API error', () => {
+  it('holds all that the service says', async () => {
+    const body = {
+      error_code: 'hostport_taken',
+      status_code: 409,
+      msg: 'another edge serves this hostport',
+      details: { operation_id: 'op_1', hostport: '1.tcp.example.net:20001' },
+    };
+    const error = await failureOf(answer(body, 409));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error.message).toBe(
+      'POST /edges/tcp: 409 hostport_taken: another edge serves this hostport (operation_id: op_1; hostport: 1.tcp.example.net:20001)',
+    );
+    expect(error).toHaveProperty('response', {
+      status: 409,
+      code: 'hostport_taken',
+      method: 'POST',
+      path: '/edges/tcp',
+      operationId: 'op_1',
+      details: { operation_id: 'op_1', hostport: '1.tcp.example.net:20001' },
+    });
+  });
+
+  it.each(['operation-id', 'Service-Operation-Id', 'x-request-id', 'acme-trace-id', 'X-Correlation-ID'])(
+    'takes the operation id from the response header %s',
+    async (name) => {
+      const error = await failureOf(answer({ msg: 'no' }, 400, { [name]: 'op_2' }));
+      expect(error.message).toBe('POST /edges/tcp: 400: no (operation_id: op_2)');
+      expect(error).toHaveProperty('response.operationId', 'op_2');
+    },
+  );
+
+  it("prefers the service's own operation id to that of a proxy", async () => {
+    const headers = { 'a-request-id': 'proxy', 'service-operation-id': 'op_3' };
+    expect(await failureOf(answer({}, 400, headers))).toHaveProperty('response.operationId', 'op_3');
+    const details = { operation_id: 'op_4' };
+    expect(await failureOf(answer({ details }, 400, headers))).toHaveProperty('response.operationId', 'op_4');
+  });
+
+  it('does without a code, a message, details and an operation id', async () => {
+    const error = await failureOf(new Response('', { status: 500, statusText: 'Internal Server Error' }));
+    expect(error.message).toBe('POST /edges/tcp: 500: Internal Server Error');
+    expect(error).toHaveProperty('response.code', undefined);
+    expect(error).toHaveProperty('response.details', {});
+    expect((await failureOf(new Response('', { status: 500 }))).message).toBe('POST /edges/tcp: 500: no explanation');
+  });
+
+  it('keeps details that are not texts as JSON, and passes over what is not of the form', async () => {
+    const error = await failureOf(answer({ error_code: 7, msg: {}, details: { count: 3, ids: ['a'] } }));
+    expect(error).toHaveProperty('response.details', { count: '3', ids: '["a"]' });
+    expect(error).toHaveProperty('response.code', undefined);
+    expect(await failureOf(answer({ msg: 'no', details: 'none' }))).toHaveProperty('response.details', {});
+    expect((await failureOf(answer(['odd']))).message).toBe('POST /edges/tcp: 400: ["odd"]');
+  });
+
+  it('shows how a body begins that is not JSON, on one line and harmless', async () => {
+    const html = `<html>\r\n<h1>502 Bad Gateway</h1>\u0007\u001b]0;title\u202e${'-'.repeat(500)}`;
+    const { message } = await failureOf(new Response(html, { status: 502 }));
+    expect(message).toMatch(
+      /^POST \/edges\/tcp: 502: <html> <h1>502 Bad Gateway<\/h1>\\u\{7\}\\u\{1b\}\]0;title\\u\{202e\}-+…$/,
+    );
+    expect(message.length).toBeLessThan(250);
+  });
+
+  it('can not forge lines of a terminal by its message', async () => {
+    const { message } = await failureOf(answer({ msg: 'no\n\u001b[32mApply complete\u001b[0m' }));
+    expect(message).toBe('POST /edges/tcp: 400: no \\u{1b}[32mApply complete\\u{1b}[0m');
+  });
+
+  it.each([
+    [401, true],
+    [403, true],
+    [404, false],
+  ])('with status %d: %s that it is about authentication', async (status, expected) => {
+    expect(await failureOf(answer({}, status))).toHaveProperty('isAuthentication', expected);
+  });
+});
+
+describe('the API key', () => {
+  const cases: readonly (readonly [string, Response | Error])[] = [
+    ['in a message', answer({ msg: `unknown key ${API_KEY}` }, 401)],
+    ['in a code', answer({ error_code: `bad:${API_KEY}` }, 401)],
+    ['in details', answer({ details: { [`k_${API_KEY}`]: `Bearer ${API_KEY}`, list: [API_KEY] } }, 403)],
+    ['in JSON escapes', new Response(`{"msg":"\\u0061${API_KEY.slice(1)}"}`, { status: 401 })],
+    ['in a header', answer({}, 401, { 'x-request-id': API_KEY })],
+    ['in a redirect', new Response(null, { status: 302, headers: { location: `https://x.test/?key=${API_KEY}` } })],
+    ['in HTML', new Response(`<p>${API_KEY}</p>`, { status: 502 })],
+    ['at the place where a body is cut', new Response(`${'x'.repeat(190)}${API_KEY}`, { status: 502 })],
+    ['in a body that should be JSON', new Response(`${API_KEY}`, { status: 200 })],
+    ['in the error of a transport', new NetworkError(`sent ${API_KEY}`, { cause: new Error(`Bearer ${API_KEY}`) })],
+    ['in the cause of a timeout', new TimeoutError('late', { cause: new Error(API_KEY) })],
+    ['in something that an error carries', Object.assign(new Error('odd'), { request: { headers: [API_KEY] } })],
+    ['in a bug', new InvariantError(API_KEY)],
+  ];
+
+  it.each(cases)('is struck out %s', async (_, failure) => {
+    const error = await failureOf(failure);
+    const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error);
+    expect(shown).not.toContain(API_KEY);
+    expect(shown).not.toContain(API_KEY.slice(0, 10));
+  });
+
+  it('leaves the type of an error and what it says', async () => {
+    const reset = await failureOf(new NetworkError(`a ${API_KEY} b`, { cause: new TypeError(API_KEY) }));
+    expect(reset).toBeInstanceOf(NetworkError);
+    expect(reset.message).toBe('a [key] b');
+    expect(reset).toHaveProperty('cause.message', '[key]');
+    expect(await failureOf(new TimeoutError(API_KEY))).toBeInstanceOf(TimeoutError);
+    expect(await failureOf(new InvariantError(API_KEY))).toBeInstanceOf(InvariantError);
+  });
+
+  it('is struck out as it looks in a URL too', async () => {
+    const error = await failureOf(answer({ msg: '/x?key=a%2Fb%2Bc%3D%3Dd0123456789' }), 'a/b+c==d0123456789');
+    expect(error.message).toBe('POST /edges/tcp: 400: /x?key=[key]');
+  });
+
+  it('that is short is struck out only where it is no part of a word', async () => {
+    const error = await failureOf(answer({ msg: 'developers: key dev, "dev" or Bearer dev.' }), 'dev');
+    expect(error.message).toBe('POST /edges/tcp: 400: developers: key [key], "[key]" or Bearer [key].');
+  });
+});
+
+describe('the answer to a write that can not be read', () => {
+  it('is not shown, for it may hold a token', async () => {
+    const error = await failureOf(new Response('{"id":"cr_1","token":"2abcSecret', { status: 201 }));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error.message).toBe('POST /edges/tcp: the answer is not JSON');
+    expect(inspect(error, { depth: 20 })).not.toContain('2abcSecret');
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import { getKind } from '../../src/kinds/registry.ts';
+import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
+import { API_KEY, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
+
+const CREDENTIAL = getKind('Credential');
+
+describe('requests', () => {
+  it('carry the key, the version under the name that is set, and no content type without a body', async () => {
+    const { client, requests } = createFakeService({ 'GET /x': [{}] }, { versionHeader: 'Acme-Version' });
+    await client.get('/x');
+    expect(Object.fromEntries(requests[0]?.headers ?? [])).toEqual({
+      accept: 'application/json',
+      authorization: `Bearer ${API_KEY}`,
+      'user-agent': 'edgewise',
+      'acme-version': '2',
+    });
+  });
+
+  it('carry a body as JSON', async () => {
+    const { client, requests } = createFakeService({ 'PATCH /x': [{}] });
+    await client.send('PATCH', '/x', { description: 'é' });
+    expect(requests[0]?.headers.get('content-type')).toBe('application/json');
+    expect(await requests[0]?.json()).toEqual({ description: 'é' });
+  });
+
+  it.each([`${BASE_URL}/v2`, `${BASE_URL}/v2/`])('go below the path of the base URL %s', async (baseUrl) => {
+    const { client, log } = createFakeService({ 'GET /v2/x': [{ a: 1 }] }, { baseUrl });
+    expect(await client.get('/x')).toEqual({ a: 1 });
+    expect(log).toEqual(['GET /v2/x']);
+  });
+
+  it('never follow a redirect, and say where it leads', async () => {
+    const moved = new Response(null, { status: 308, headers: { location: 'https://other.test/x' } });
+    const { client, requests } = createFakeService({ 'GET /x': [moved] });
+    const error = await catchError(client.get('/x'));
+    expect(requests[0]?.redirect).toBe('manual');
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toHaveProperty('message', 'GET /x: 308: the service has moved to https://other.test/x');
+  });
+
+  it('are counted, those that fail too', async () => {
+    const { client } = createFakeService({ 'GET /x': [{}], 'POST /x': [new NetworkError('reset')] });
+    await client.get('/x');
+    await catchError(client.send('POST', '/x', {}));
+    expect(client.requestCount()).toBe(2);
+  });
+
+  it('refuse a path that is none, so that the host can not be changed by it', async () => {
+    const { client } = createFakeService({});
+    expect(await catchError(client.get('@evil.test/x'))).toBeInstanceOf(InvariantError);
+  });
+});
+
+describe('send', () => {
+  it('gives the object that was answered', async () => {
+    const { client } = createFakeService({ 'POST /credentials': [Response.json({ id: 'cr_1' }, { status: 201 })] });
+    expect(await client.send('POST', '/credentials', {})).toEqual({ id: 'cr_1' });
+  });
+
+  it('gives null when nothing was answered', async () => {
+    const { client } = createFakeService({
+      'DELETE /a': [new Response(null, { status: 204 })],
+      'PUT /b': [new Response('', { status: 200 })],
+    });
+    expect(await client.send('DELETE', '/a')).toBeNull();
+    expect(await client.send('PUT', '/b', {})).toBeNull();
+  });
+
+  it('does not care what a service says to a DELETE that was done', async () => {
+    const { client } = createFakeService({ 'DELETE /a': [new Response('deleted', { status: 200 })] });
+    expect(await client.send('DELETE', '/a')).toBeNull();
+  });
+
+  it.each(['POST', 'PATCH', 'PUT', 'DELETE'] as const)('sends a %s once, whatever comes of it', async (method) => {
+    for (const failure of [new NetworkError('reset'), new Response('', { status: 503 }), tooMany()]) {
+      const { client, log } = createFakeService({ [`${method} /x`]: [failure] });
+      expect(await catchError(client.send(method, '/x', {}))).toBeInstanceOf(Error);
+      expect(log).toEqual([`${method} /x`]);
+    }
+  });
+
+  it('refuses an answer that is not an object, for it says nothing about what was written', async () => {
+    const { client } = createFakeService({ 'POST /x': [[1]] });
+    const error = await catchError(client.send('POST', '/x', {}));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toHaveProperty('message', 'POST /x: the answer is not a JSON object');
+  });
+});
+
+describe('readModule', () => {
+  it.each([
+    ['a 404', undefined],
+    ['null', Response.json(null)],
+    ['an empty object', {}],
+    ['an object of nulls', { enabled: null, add: null }],
+    ['no body', new Response(null, { status: 204 })],
+  ])('takes %s for a module that is not set', async (_, answer) => {
+    const { client } = createFakeService({ 'GET /m': [answer] });
+    expect(await client.readModule('/m')).toBeNull();
+  });
+
+  it('gives a module that is set, be it disabled', async () => {
+    const { client } = createFakeService({ 'GET /m': [{ enabled: false, add: null }] });
+    expect(await client.readModule('/m')).toEqual({ enabled: false, add: null });
+  });
+
+  it('takes no other failure for a module that is not set', async () => {
+    const { client } = createFakeService({ 'GET /m': [Response.json({}, { status: 403 })], 'GET /n': [[]] });
+    expect(await catchError(client.readModule('/m'))).toHaveProperty('response.status', 403);
+    expect(await catchError(client.readModule('/n'))).toBeInstanceOf(NetworkError);
+  });
+});
+
+describe('a client', () => {
+  it.each([
+    ['not a URL', 'api.example.test', 'not an absolute URL'],
+    ['another protocol', 'ftp://api.example.test', 'neither an https nor an http URL'],
+    ['a user name', 'https://me:secret@api.example.test', 'user name or a password'],
+    ['a password', 'https://:secret@api.example.test', 'user name or a password'],
+    ['a query', 'https://api.example.test/?a=1', 'query or a fragment'],
+    ['a fragment', 'https://api.example.test/#a', 'query or a fragment'],
+  ])('refuses a base URL that is or has %s, and does not quote it', (_, baseUrl, message) => {
+    const create = () => createFakeService({}, { baseUrl });
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow(message);
+    expect(create).not.toThrow('secret');
+  });
+
+  it.each(['', 'line\nbreak', 'with space', 'schlüssel'])('refuses the key %j and does not quote it', (apiKey) => {
+    const create = () => createFakeService({}, { apiKey });
+    expect(create).toThrow(/^The API key (is empty|has white space or characters outside of ASCII in it)$/);
+  });
+
+  it('lets no more requests run at once than its concurrency, tasks of others included', async () => {
+    let running = 0;
+    let most = 0;
+    const transport = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(setImmediate);
+      running -= 1;
+      return Response.json(toPage('credentials', []));
+    };
+    const client = createClient({
+      transport,
+      baseUrl: BASE_URL,
+      apiKey: API_KEY,
+      versionHeader: 'V',
+      pageSize: 1,
+      concurrency: 2,
+    });
+    const lists = Array.from({ length: 5 }, () => client.list(CREDENTIAL));
+    const modules = Array.from({ length: 5 }, () => client.readModule('/m'));
+    const tasks = Array.from({ length: 5 }, () => client.limit(() => client.get('/x')));
+    await Promise.all([...lists, ...modules, ...tasks]);
+    expect(most).toBe(2);
+  });
+});
+
+function tooMany(): Response {
+  return new Response('', { status: 429, headers: { 'retry-after': '1' } });
+}

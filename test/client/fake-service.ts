@@ -1,0 +1,72 @@
+import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+
+/** What the fake answers: a body for 200, a response, or something that decides. */
+export type Answer = unknown | Response | ((request: Request) => unknown);
+
+/** A service in memory: answers by `GET /path?query`, each a list to be given out in turn, the last one for ever. */
+export interface FakeService {
+  readonly client: Client;
+  /** `GET /path?query` of each request, in order. */
+  readonly log: readonly string[];
+  readonly requests: readonly Request[];
+  readonly sleeps: readonly number[];
+}
+
+export const BASE_URL = 'https://api.example.test';
+export const API_KEY = 'ak_2ZkVh0aBcDeFgHiJkLmNoPq';
+
+export function createFakeService(
+  answers: Readonly<Record<string, readonly Answer[]>>,
+  options: Partial<ClientOptions> = {},
+): FakeService {
+  const log: string[] = [];
+  const requests: Request[] = [];
+  const sleeps: number[] = [];
+  const left = new Map(Object.entries(answers).map(([route, list]) => [route, [...list]]));
+  const transport = async (request: Request) => {
+    const { pathname, search } = new URL(request.url);
+    const route = `${request.method} ${pathname}${search}`;
+    log.push(route);
+    requests.push(request);
+    const list = left.get(route) ?? [];
+    return toResponse(list.length > 1 ? list.shift() : list[0], request);
+  };
+  const client = createClient({
+    transport,
+    baseUrl: BASE_URL,
+    apiKey: API_KEY,
+    versionHeader: 'Service-Version',
+    pageSize: 100,
+    concurrency: 4,
+    sleep: async (ms) => {
+      sleeps.push(ms);
+    },
+    random: () => 1,
+    ...options,
+  });
+  return { client, log, requests, sleeps };
+}
+
+async function toResponse(answer: Answer, request: Request): Promise<Response> {
+  const value = typeof answer === 'function' ? await answer(request) : answer;
+  if (value instanceof Error) throw value;
+  if (value instanceof Response) return value.clone();
+  if (value === undefined) return Response.json({ error_code: 'not_found', msg: 'no such thing' }, { status: 404 });
+  return Response.json(value);
+}
+
+/** A page of a list. */
+export function toPage(listKey: string, resources: readonly JsonObject[], next: unknown = null): JsonObject {
+  return JSON.parse(JSON.stringify({ [listKey]: resources, uri: `${BASE_URL}/list`, next_page_uri: next }));
+}
+
+/** Waits for a rejection and gives what was thrown. */
+export async function catchError(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not fail');
+}

@@ -1,0 +1,237 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_BODY_BYTES } from '../../src/client/whole-body.ts';
+import { getKind, KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { InvariantError, NetworkError } from '../../src/model/errors.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { API_KEY, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
+
+const KIND = getKind('TCPEdge');
+const FIRST = 'GET /edges/tcp?limit=100';
+
+function edge(id: number): JsonObject {
+  return { id: `edgtcp_${id}`, created_at: '2026-01-31T12:00:00Z' };
+}
+
+function page(ids: readonly number[], next?: unknown): JsonObject {
+  return toPage('tcp_edges', ids.map(edge), next);
+}
+
+/** The rejection of a list whose first page is this. */
+async function failureOf(firstPage: unknown): Promise<string> {
+  const { client } = createFakeService({ [FIRST]: [firstPage] });
+  const error = await catchError(client.list(KIND));
+  expect(error).toBeInstanceOf(NetworkError);
+  return error instanceof Error ? error.message : '';
+}
+
+describe('list', () => {
+  it.each(OWNED_KINDS.map((kind) => [kind.name, kind] as const))(
+    'reads %s by its own path and list key',
+    async (_, kind) => {
+      const { client, log } = createFakeService({
+        [`GET ${kind.path}?limit=100`]: [toPage(kind.listKey ?? '', [{ id: 'x_1' }])],
+      });
+      expect(await client.list(kind)).toEqual([{ id: 'x_1' }]);
+      expect(log).toHaveLength(1);
+    },
+  );
+
+  it('refuses a kind that has no list', async () => {
+    const { client } = createFakeService({});
+    for (const kind of KINDS.filter(({ listKey }) => listKey === undefined))
+      expect(await catchError(client.list(kind))).toBeInstanceOf(InvariantError);
+  });
+
+  it('asks for the page size that is set and follows absolute and relative links', async () => {
+    const { client, log } = createFakeService(
+      {
+        'GET /edges/tcp?limit=2': [page([9, 8], `${BASE_URL}/edges/tcp?limit=2&before_id=edgtcp_8`)],
+        'GET /edges/tcp?limit=2&before_id=edgtcp_8': [page([7, 6], '/edges/tcp?limit=2&before_id=edgtcp_6')],
+        'GET /edges/tcp?limit=2&before_id=edgtcp_6': [page([5, 4], '?limit=2&before_id=edgtcp_4')],
+        'GET /edges/tcp?limit=2&before_id=edgtcp_4': [page([3])],
+      },
+      { pageSize: 2 },
+    );
+    expect(await client.list(KIND)).toEqual([9, 8, 7, 6, 5, 4, 3].map(edge));
+    expect(log).toHaveLength(4);
+  });
+
+  it('follows a link on its own origin as it is given, with the path of the base URL or without', async () => {
+    const { client } = createFakeService(
+      {
+        'GET /v2/edges/tcp?limit=100': [page([2], `${BASE_URL}/edges/tcp?p=2`)],
+        'GET /edges/tcp?p=2': [page([1])],
+      },
+      { baseUrl: `${BASE_URL}/v2/` },
+    );
+    expect(await client.list(KIND)).toEqual([2, 1].map(edge));
+  });
+
+  it('goes on after an empty page that has a next link', async () => {
+    const { client } = createFakeService({ [FIRST]: [page([], '?p=2')], 'GET /edges/tcp?p=2': [page([1])] });
+    expect(await client.list(KIND)).toEqual([edge(1)]);
+  });
+
+  it.each([undefined, null, ''])('ends at a next link of %j', async (next) => {
+    const { client } = createFakeService({ [FIRST]: [{ tcp_edges: [edge(1)], next_page_uri: next }] });
+    expect(await client.list(KIND)).toEqual([edge(1)]);
+  });
+
+  it('keeps a resource once that a later page repeats, because others were created meanwhile', async () => {
+    const { client } = createFakeService({ [FIRST]: [page([4, 3], '?p=2')], 'GET /edges/tcp?p=2': [page([3, 2])] });
+    expect(await client.list(KIND)).toEqual([4, 3, 2].map(edge));
+  });
+
+  it('gives the same list however it is cut into pages, at one request for each page', async () => {
+    const cuts = fc.array(fc.array(fc.nat({ max: 50 }), { maxLength: 5 }), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (pages) => {
+        const answers = pages.map((ids, index) => [
+          index === 0 ? FIRST : `GET /edges/tcp?p=${index}`,
+          [page(ids, index === pages.length - 1 ? null : `?p=${index + 1}`)],
+        ]);
+        const { client, log } = createFakeService(Object.fromEntries(answers));
+        expect(await client.list(KIND)).toEqual([...new Set(pages.flat())].map(edge));
+        expect(log).toHaveLength(pages.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe('list, rather than give a part', () => {
+  it.each([
+    [
+      'https://evil.test/edges/tcp?limit=100',
+      'leads to https://evil.test, and the key is for https://api.example.test only',
+    ],
+    ['//evil.test/edges/tcp', 'leads to https://evil.test, and'],
+    ['http://api.example.test/edges/tcp?p=2', 'leads to http://api.example.test, and'],
+    ['https://api.example.test:8443/edges/tcp?p=2', 'leads to https://api.example.test:8443, and'],
+    ['https://me@api.example.test/edges/tcp?p=2', 'is not a URL to follow'],
+    ['https://:pw@api.example.test/edges/tcp?p=2', 'is not a URL to follow'],
+    ['https://', 'is not a URL to follow'],
+    [7, 'is not a URL to follow'],
+  ])('refuses the next link %j before anything is sent there', async (next, message) => {
+    const { client, log } = createFakeService({ [FIRST]: [page([1], next)] });
+    const error = await catchError(client.list(KIND));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toHaveProperty('message', expect.stringContaining(`${FIRST}: next_page_uri ${message}`));
+    expect(log).toEqual([FIRST]);
+  });
+
+  it('refuses a link back to a page that was read, for what lies behind can not be known', async () => {
+    const loop = { [FIRST]: [page([3], '?p=2')], 'GET /edges/tcp?p=2': [page([2], '?limit=100#again')] };
+    const { client, log } = createFakeService(loop);
+    expect(await catchError(client.list(KIND))).toHaveProperty(
+      'message',
+      "GET /edges/tcp?p=2: next_page_uri leads back to /edges/tcp?limit=100, so the list can't be read to its end",
+    );
+    expect(log).toHaveLength(2);
+    expect(await failureOf(page([1], '?limit=100'))).toContain('leads back');
+  });
+
+  it('takes an empty page that names itself for the end', async () => {
+    const { client, log } = createFakeService({
+      [FIRST]: [page([1], '?p=2')],
+      'GET /edges/tcp?p=2': [page([], '?p=2')],
+    });
+    expect(await client.list(KIND)).toEqual([edge(1)]);
+    expect(log).toHaveLength(2);
+  });
+
+  it('gives up on a list that goes on for ever and brings nothing', async () => {
+    let served = 0;
+    const transport = async () => {
+      served += 1;
+      return Response.json(page([1], `?p=${served}`));
+    };
+    const { client } = createFakeService({}, { transport });
+    expect(await catchError(client.list(KIND))).toHaveProperty(
+      'message',
+      expect.stringContaining('101 pages in a row brought nothing new'),
+    );
+    expect(served).toBe(102);
+  });
+
+  it.each([
+    ['has no list', {}, 'tcp_edges is not a list'],
+    ['has null for a list', { tcp_edges: null }, 'tcp_edges is not a list'],
+    ['has an object for a list', { tcp_edges: {} }, 'tcp_edges is not a list'],
+    ['is null', Response.json(null), 'the answer is not a JSON object'],
+    ['is a list', [[]], 'the answer is not a JSON object'],
+    ['is empty', new Response(''), 'the answer is not a JSON object'],
+    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is not a TCP edge with an id'],
+    ['has a resource without an id', { tcp_edges: [edge(1), {}] }, 'tcp_edges[1] is not a TCP edge with an id'],
+    ['has a resource with an empty id', { tcp_edges: [{ id: '' }] }, 'tcp_edges[0] is not a TCP edge with an id'],
+    [
+      'has a field of the wrong type',
+      { tcp_edges: [{ id: 'edgtcp_1', description: 5, backend: { enabled: 'yes' } }] },
+      'tcp_edges[0] (edgtcp_1) is not what it should be: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string',
+    ],
+  ])('refuses a page that %s', async (_, answer, message) => {
+    expect(await failureOf(answer)).toBe(`${FIRST}: ${message}`);
+  });
+
+  it('refuses a page that is not JSON, and shows how it begins, fit for a terminal', async () => {
+    const html = `<html>\n  \u001b[31mLogin\u202e ${'x'.repeat(300)}`;
+    expect(await failureOf(new Response(html))).toBe(
+      `${FIRST}: the answer is not JSON: <html> \\u{1b}[31mLogin\\u{202e} ${'x'.repeat(169)}…`,
+    );
+  });
+
+  it('refuses a page that is cut off', async () => {
+    expect(await failureOf(new Response(JSON.stringify(page([1])).slice(0, -2)))).toContain(
+      'the answer is not JSON: {"tcp_edges"',
+    );
+  });
+
+  it('refuses JSON that is nested without end', async () => {
+    const config = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const body = `{"tcp_edges":[{"id":"edgtcp_1","policy":{"inbound":[{"actions":[{"type":"log","config":${config}}]}]}}]}`;
+    expect(await failureOf(new Response(body))).toBe(`${FIRST}: tcp_edges[0] (edgtcp_1) is nested too deeply`);
+  });
+
+  it('refuses a page that is larger than it takes, without reading it to its end', async () => {
+    let sent = 0;
+    const chunk = new Uint8Array(1024 * 1024);
+    const endless = new ReadableStream({
+      pull(controller) {
+        sent += chunk.length;
+        controller.enqueue(chunk);
+      },
+    });
+    const { client } = createFakeService({}, { transport: async () => new Response(endless), sleep: async () => {} });
+    expect(await catchError(client.list(KIND))).toBeInstanceOf(NetworkError);
+    expect(sent).toBeLessThan(MAX_BODY_BYTES + 4 * chunk.length);
+  });
+
+  it('keeps user data to the letter, whatever its keys are', async () => {
+    const body =
+      '{"tcp_edges":[{"id":"edgtcp_1","unknownField":1,"policy":{"inbound":[{"actions":[{"type":"log","config":{"__proto__":{"a":1},"camelCase":2}}]}]}}]}';
+    const { client } = createFakeService({ [FIRST]: [new Response(body)] });
+    expect(JSON.stringify({ tcp_edges: await client.list(KIND) })).toBe(body);
+  });
+
+  it('stops before the next page when it is told to', async () => {
+    const stop = new AbortController();
+    const reason = new NetworkError('another list failed');
+    const { client, log } = createFakeService({
+      [FIRST]: [
+        () => {
+          stop.abort(reason);
+          return page([1], '?p=2');
+        },
+      ],
+    });
+    expect(await catchError(client.list(KIND, stop))).toBe(reason);
+    expect(log).toEqual([FIRST]);
+  });
+
+  it('strikes the key out of what a page says', async () => {
+    expect(await failureOf(new Response(`bad key ${API_KEY}!`))).toBe(
+      `${FIRST}: the answer is not JSON: bad key [key]!`,
+    );
+  });
+});

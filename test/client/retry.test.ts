@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../src/client/client.ts';
+import type { RetryNotice } from '../../src/client/retry.ts';
+import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import { API_KEY, BASE_URL, catchError, createFakeService } from './fake-service.ts';
+
+const reset = new NetworkError('the connection was broken off');
+
+function failing(status: number, headers: Record<string, string> = {}): Response {
+  return new Response('', { status, headers });
+}
+
+/** A body that breaks off half-way. */
+function cutOff(): Response {
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new TextEncoder().encode('{"a":'));
+      controller.error(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
+    },
+  });
+  return new Response(body);
+}
+
+describe('a GET', () => {
+  it.each([
+    ['the network failed', reset],
+    ['there was no answer in time', new TimeoutError('late')],
+    ['the answer broke off', () => cutOff()],
+    ['of a 429', failing(429)],
+    ['of a 500', failing(500)],
+    ['of a 503', failing(503)],
+  ])('is sent again when %s', async (_, failure) => {
+    const { client, log, sleeps } = createFakeService({ 'GET /x': [failure, { a: 1 }] });
+    expect(await client.get('/x')).toEqual({ a: 1 });
+    expect(log).toEqual(['GET /x', 'GET /x']);
+    expect(sleeps).toEqual([500]);
+  });
+
+  it.each([400, 401, 403, 404, 409, 301])('is not sent again after a %d', async (status) => {
+    const { client, log } = createFakeService({ 'GET /x': [failing(status)] });
+    expect(await catchError(client.get('/x'))).toBeInstanceOf(ApiError);
+    expect(log).toHaveLength(1);
+  });
+
+  it('is not sent again when the program itself is at fault', async () => {
+    const { client, log } = createFakeService({ 'GET /x': [new InvariantError('a bug')] });
+    expect(await catchError(client.get('/x'))).toBeInstanceOf(InvariantError);
+    expect(log).toHaveLength(1);
+  });
+
+  it('carries the key again', async () => {
+    const { client, requests } = createFakeService({ 'GET /x': [failing(500), {}] });
+    await client.get('/x');
+    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(Array(2).fill(`Bearer ${API_KEY}`));
+  });
+
+  it.each([
+    ['a network that stays down', reset, [500, 1000, 2000]],
+    ['a service that stays broken', failing(502), [500, 1000, 2000, 4000]],
+    ['a service that stays busy', failing(429), [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]],
+  ])('waits longer each time, and gives up on %s', async (_, failure, expected) => {
+    const { client, sleeps } = createFakeService({ 'GET /x': [failure] });
+    expect(await catchError(client.get('/x'))).toBeInstanceOf(Error);
+    expect(sleeps).toEqual(expected);
+    expect(client.requestCount()).toBe(expected.length + 1);
+  });
+
+  it('waits a random part of the delay, so that many clients do not come back at once', async () => {
+    const { client, sleeps } = createFakeService(
+      { 'GET /x': [failing(500), failing(500), {}] },
+      { random: () => 0.25 },
+    );
+    await client.get('/x');
+    expect(sleeps).toEqual([125, 250]);
+  });
+
+  it.each([
+    ['in seconds', { 'retry-after': '7' }, 7_500],
+    ['none at all', { 'retry-after': '0' }, 500],
+    ['as a date', { 'retry-after': 'Sat, 31 Jan 2026 12:00:09 GMT', date: 'Sat, 31 Jan 2026 12:00:00 GMT' }, 9_500],
+    [
+      'as a date that has passed',
+      { 'retry-after': 'Sat, 31 Jan 2026 11:00:00 GMT', date: 'Sat, 31 Jan 2026 12:00:00 GMT' },
+      500,
+    ],
+  ])('waits as long as the service asks, %s, and a little more', async (_, headers, expected) => {
+    const { client, sleeps } = createFakeService({ 'GET /x': [failing(429, headers), {}] });
+    await client.get('/x');
+    expect(sleeps).toEqual([expected]);
+  });
+
+  it.each([{ 'retry-after': 'soon' }, { 'retry-after': 'Sat, 31 Jan 2026 12:00:09 GMT' }, { 'retry-after': '-5' }])(
+    'backs off as usual when what the service asks can not be told: %j',
+    async (headers) => {
+      const { client, sleeps } = createFakeService({ 'GET /x': [failing(503), failing(503, headers), {}] });
+      await client.get('/x');
+      expect(sleeps).toEqual([500, 1000]);
+    },
+  );
+
+  it('reports a service that asks for more patience than two minutes', async () => {
+    const { client, sleeps } = createFakeService({ 'GET /x': [failing(429, { 'retry-after': '121' })] });
+    expect(await catchError(client.get('/x'))).toHaveProperty('response.status', 429);
+    expect(sleeps).toEqual([]);
+  });
+
+  it('tells of each retry, without the key', async () => {
+    const notices: RetryNotice[] = [];
+    const echo = new NetworkError(`proxy refused Bearer ${API_KEY}`);
+    const { client } = createFakeService(
+      { 'GET /x?a=1': [failing(429), echo, {}] },
+      { onRetry: (notice) => notices.push(notice) },
+    );
+    await client.get('/x?a=1');
+    expect(notices).toEqual([
+      { method: 'GET', path: '/x?a=1', attempt: 1, delayMs: 500, cause: 'HTTP 429' },
+      { method: 'GET', path: '/x?a=1', attempt: 2, delayMs: 1000, cause: 'proxy refused Bearer [key]' },
+    ]);
+  });
+
+  it('is not sent again once it is no longer wanted', async () => {
+    const stop = new AbortController();
+    const reason = new NetworkError('another request failed');
+    const { client, log } = createFakeService({ 'GET /x': [failing(500)] }, { sleep: async () => stop.abort(reason) });
+    expect(await catchError(client.get('/x', stop.signal))).toBe(reason);
+    expect(log).toHaveLength(1);
+  });
+});
+
+describe('without a clock from outside', () => {
+  const options = { baseUrl: BASE_URL, apiKey: API_KEY, versionHeader: 'V', pageSize: 1, concurrency: 1 };
+
+  it('retries wait by themselves', async () => {
+    const answers = [failing(500), Response.json({ a: 1 })];
+    const client = createClient({
+      ...options,
+      transport: async () => answers.shift() ?? failing(404),
+      random: () => 0,
+    });
+    expect(await client.get('/x')).toEqual({ a: 1 });
+  });
+
+  it('a wait ends at once when its request is no longer wanted', async () => {
+    const stop = new AbortController();
+    const reason = new NetworkError('another request failed');
+    const client = createClient({
+      ...options,
+      transport: async () => failing(429, { 'retry-after': '100' }),
+      onRetry: () => queueMicrotask(() => stop.abort(reason)),
+    });
+    expect(await catchError(client.get('/x', stop.signal))).toBe(reason);
+  });
+});

@@ -1,0 +1,76 @@
+import type { Kind } from '../kinds/kind.ts';
+import { toModulePath } from '../kinds/paths.ts';
+import { readAttachment, readResource } from '../kinds/read-response.ts';
+import type { Address } from '../model/address.ts';
+import { assertDefined } from '../model/errors.ts';
+import type { Json } from '../model/json.ts';
+import type { LiveResource, LiveState, Spec } from '../model/state.ts';
+import type { Client } from './client.ts';
+import { expectModule } from './conform.ts';
+
+/** Modules to read of something that exists already. */
+export interface AttachmentRequest {
+  /** Of the manifest that attaches them. */
+  readonly address: Address;
+  readonly kind: Kind;
+  /** The ids that stand in the kind's path. */
+  readonly ids: Spec;
+  /** Names of the module fields to read. */
+  readonly modules: readonly string[];
+}
+
+/** What to read. */
+export interface LiveRequest {
+  /** Owned kinds, each read by its list. */
+  readonly kinds: readonly Kind[];
+  readonly attachments: readonly AttachmentRequest[];
+  /** Ends reading when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads what the service holds: one request for each page of a kind's list and for each module, and no other.
+ * Complete, or it rejects with the first failure and starts no further request. Never holds a token.
+ */
+export async function readLive(client: Client, request: LiveRequest): Promise<LiveState> {
+  const { kinds, attachments, signal } = request;
+  const countBefore = client.requestCount();
+  const stop = new AbortController();
+  const interrupt = () => stop.abort(signal?.reason);
+  if (signal?.aborted) interrupt();
+  signal?.addEventListener('abort', interrupt);
+  try {
+    const [resources, attached] = await Promise.all([
+      Promise.all(kinds.map(async (kind) => [kind.name, await readKind(client, kind, stop)] as const)),
+      Promise.all(attachments.map(async (each) => [each.address, await readModules(client, each, stop)] as const)),
+    ]);
+    const requests = client.requestCount() - countBefore;
+    return { resources: new Map(resources), attachments: new Map(attached), requests };
+  } catch (error) {
+    stop.abort(error);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', interrupt);
+  }
+}
+
+async function readKind(client: Client, kind: Kind, stop: AbortController): Promise<readonly LiveResource[]> {
+  const resources = await client.list(kind, stop);
+  return resources.map((json) => readResource(kind, json));
+}
+
+async function readModules(
+  client: Client,
+  attachment: AttachmentRequest,
+  stop: AbortController,
+): Promise<LiveResource> {
+  const { kind, ids, modules } = attachment;
+  const answers = modules.map(async (module): Promise<[string, Json]> => {
+    const path = toModulePath(kind, ids, module);
+    const json = await client.readModule(path, stop);
+    if (json !== null)
+      expectModule(assertDefined(kind.fields[module], `module ${module}`), json, `GET ${path}: the module`);
+    return [module, json];
+  });
+  return readAttachment(kind, ids, Object.fromEntries(await Promise.all(answers)));
+}

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { type AttachmentRequest, readLive } from '../../src/client/read-live.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
+import { type Answer, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
+
+const ROUTE = '/edges/https/edghts_1/routes/edghtsrt_1';
+const ATTACHED: AttachmentRequest = {
+  address: 'HTTPSEdgeRoute/shop',
+  kind: getKind('HTTPSEdgeRoute'),
+  ids: { edge_id: 'edghts_1', id: 'edghtsrt_1' },
+  modules: ['circuit_breaker', 'request_headers'],
+};
+
+/** An empty page for each owned kind. */
+function emptyLists(): Record<string, readonly Answer[]> {
+  return Object.fromEntries(
+    OWNED_KINDS.map((kind) => [`GET ${kind.path}?limit=100`, [toPage(kind.listKey ?? '', [])]]),
+  );
+}
+
+describe('readLive', () => {
+  it('costs one request for each page of a kind and one for each module, and nothing else', async () => {
+    const { client, log } = createFakeService({
+      ...emptyLists(),
+      'GET /credentials?limit=100': [toPage('credentials', [{ id: 'cr_2' }], `${BASE_URL}/credentials?p=2`)],
+      'GET /credentials?p=2': [toPage('credentials', [{ id: 'cr_1' }])],
+    });
+    const live = await readLive(client, { kinds: OWNED_KINDS, attachments: [ATTACHED] });
+    expect([...log].sort()).toEqual([
+      'GET /agent_ingresses?limit=100',
+      'GET /backends/weighted?limit=100',
+      'GET /credentials?limit=100',
+      'GET /credentials?p=2',
+      'GET /edges/https/edghts_1/routes/edghtsrt_1/circuit_breaker',
+      'GET /edges/https/edghts_1/routes/edghtsrt_1/request_headers',
+      'GET /edges/tcp?limit=100',
+      'GET /ip_restrictions?limit=100',
+      'GET /ssh_user_certificates?limit=100',
+    ]);
+    expect(live.requests).toBe(9);
+  });
+
+  it('gives resources by kind, in the order of the service, in normal form and with their marks', async () => {
+    const metadata = '{"team":"data","edgewise":{"stack":"production","name":"postgres"}}';
+    const edge = { id: 'edgtcp_2', created_at: '2026-01-31T12:00:00Z', metadata, hostports: ['b:2', 'a:1'] };
+    const { client } = createFakeService({
+      'GET /edges/tcp?limit=100': [toPage('tcp_edges', [edge, { id: 'edgtcp_1', metadata: '{"edgewise":7}' }])],
+    });
+    const live = await readLive(client, { kinds: [getKind('TCPEdge')], attachments: [] });
+    expect([...live.resources.keys()]).toEqual(['TCPEdge']);
+    expect(live.resources.get('TCPEdge')).toMatchObject([
+      {
+        kind: 'TCPEdge',
+        id: 'edgtcp_2',
+        createdAt: '2026-01-31T12:00:00Z',
+        spec: { hostports: ['a:1', 'b:2'], metadata: { team: 'data' }, backend: null },
+        mark: { stack: 'production', name: 'postgres' },
+      },
+      { id: 'edgtcp_1', mark: undefined, markTrouble: 'it is not an object' },
+    ]);
+  });
+
+  it('gives attached modules by the address of their manifest, null where they are not set', async () => {
+    const { client } = createFakeService({ [`GET ${ROUTE}/request_headers`]: [{ enabled: true, remove: ['X-A'] }] });
+    const live = await readLive(client, { kinds: [], attachments: [ATTACHED] });
+    expect(live.attachments.get('HTTPSEdgeRoute/shop')).toMatchObject({
+      kind: 'HTTPSEdgeRoute',
+      id: 'edghtsrt_1',
+      spec: {
+        edge_id: 'edghts_1',
+        id: 'edghtsrt_1',
+        circuit_breaker: null,
+        request_headers: { enabled: true, add: {}, remove: ['x-a'] },
+        user_agent_filter: null,
+      },
+    });
+  });
+
+  it('never holds a token, even if a service shows it', async () => {
+    const credential = { id: 'cr_1', token: '2abcSecret', acl: [] };
+    const { client } = createFakeService({ 'GET /credentials?limit=100': [toPage('credentials', [credential])] });
+    const live = await readLive(client, { kinds: [getKind('Credential')], attachments: [] });
+    expect(live.resources.get('Credential')).toHaveLength(1);
+    expect(JSON.stringify([...live.resources])).not.toContain('2abcSecret');
+  });
+
+  it('gives the same state whichever answers come first', async () => {
+    const states = [];
+    for (const slow of ['/edges/tcp', '/credentials']) {
+      const late = async (request: Request) => {
+        const { pathname } = new URL(request.url);
+        if (pathname === slow) await new Promise((resolve) => setTimeout(resolve, 5));
+        return toPage(pathname === '/credentials' ? 'credentials' : 'tcp_edges', [{ id: `x_${pathname.length}` }]);
+      };
+      const { client } = createFakeService({
+        'GET /edges/tcp?limit=100': [late],
+        'GET /credentials?limit=100': [late],
+      });
+      const kinds = [getKind('TCPEdge'), getKind('Credential')];
+      states.push(JSON.stringify([...(await readLive(client, { kinds, attachments: [] })).resources]));
+    }
+    expect(states[0]).toBe(states[1]);
+    expect(states[0]).toMatch(/^\[\["TCPEdge".*\["Credential"/);
+  });
+
+  it('counts its own requests only, retries included', async () => {
+    const { client } = createFakeService({ 'GET /x': [{}], ...emptyLists(), 'GET /credentials?limit=100': flaky() });
+    await client.get('/x');
+    const live = await readLive(client, { kinds: [getKind('Credential')], attachments: [] });
+    expect(live.requests).toBe(2);
+  });
+});
+
+describe('readLive, after a failure', () => {
+  it('rejects with it, starts no further request, and leaves no rejection behind', async () => {
+    const { client, log } = createFakeService(
+      { ...emptyLists(), 'GET /edges/tcp?limit=100': [Response.json({ msg: 'no' }, { status: 403 })] },
+      { concurrency: 1 },
+    );
+    const error = await catchError(readLive(client, { kinds: OWNED_KINDS, attachments: [ATTACHED] }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toHaveProperty('response.path', '/edges/tcp?limit=100');
+    await new Promise(setImmediate);
+    expect(log).toEqual(['GET /edges/tcp?limit=100']);
+  });
+
+  it('reads no further page and makes no further retry', async () => {
+    let fail = () => {};
+    const failed = new Promise<void>((resolve) => {
+      fail = resolve;
+    });
+    const { client, log } = createFakeService(
+      {
+        'GET /edges/tcp?limit=100': [async () => failed.then(() => Response.json({}, { status: 401 }))],
+        'GET /credentials?limit=100': [async () => failed.then(() => toPage('credentials', [{ id: 'cr_1' }], '?p=2'))],
+        'GET /ip_restrictions?limit=100': [Response.json({}, { status: 500 })],
+      },
+      {
+        sleep: async () => {
+          fail();
+          await new Promise(setImmediate);
+        },
+      },
+    );
+    const kinds = ['TCPEdge', 'Credential', 'IPRestriction'].map(getKind);
+    expect(await catchError(readLive(client, { kinds, attachments: [] }))).toHaveProperty('response.status', 401);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(log).toHaveLength(3);
+  });
+
+  it('rejects when a module is not what it should be', async () => {
+    const { client } = createFakeService({ [`GET ${ROUTE}/circuit_breaker`]: [{ enabled: true, num_buckets: 'ten' }] });
+    const error = await catchError(readLive(client, { kinds: [], attachments: [ATTACHED] }));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toHaveProperty(
+      'message',
+      `GET ${ROUTE}/circuit_breaker: the module is not what it should be: num_buckets: Invalid input: expected number, received string`,
+    );
+  });
+
+  it('rejects when it is asked for a module that the kind does not have', async () => {
+    const { client } = createFakeService({ [`GET ${ROUTE}/backend`]: [{ enabled: true }] });
+    const attachment = { ...ATTACHED, modules: ['backend'] };
+    expect(await catchError(readLive(client, { kinds: [], attachments: [attachment] }))).toBeInstanceOf(InvariantError);
+  });
+
+  it('ends when its caller does not want it any more', async () => {
+    const reason = new Error('interrupted');
+    const { client, log } = createFakeService(emptyLists());
+    const request = { kinds: OWNED_KINDS, attachments: [], signal: AbortSignal.abort(reason) };
+    expect(await catchError(readLive(client, request))).toBe(reason);
+    expect(log).toEqual([]);
+  });
+});
+
+function flaky(): readonly Answer[] {
+  return [new Response('', { status: 503 }), toPage('credentials', [])];
+}

@@ -172,6 +172,22 @@ describe('readLive, after a failure', () => {
     expect(await catchError(readLive(client, request))).toBe(reason);
     expect(log).toEqual([]);
   });
+
+  it('reads no further page once its caller interrupts it', async () => {
+    const interrupt = new AbortController();
+    const reason = new Error('interrupted');
+    const { client, log } = createFakeService({
+      'GET /credentials?limit=100': [
+        () => {
+          interrupt.abort(reason);
+          return toPage('credentials', [{ id: 'cr_1' }], '?p=2');
+        },
+      ],
+    });
+    const request = { kinds: [getKind('Credential')], attachments: [], signal: interrupt.signal };
+    expect(await catchError(readLive(client, request))).toBe(reason);
+    expect(log).toHaveLength(1);
+  });
 });
 
 function flaky(): readonly Answer[] {

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { toNetworkFault } from '../../src/client/network-fault.ts';
+import { InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
+
+const REQUEST = new Request('https://api.example.test/x?a=1');
+
+function withCode(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+describe('toNetworkFault', () => {
+  it.each([
+    ['ENOTFOUND', 'the host name is not known'],
+    ['EAI_AGAIN', 'the host name could not be looked up'],
+    ['ECONNRESET', 'the connection was broken off'],
+    ['EPIPE', 'the connection was broken off'],
+    ['SOMETHING_ELSE', 'the request failed'],
+  ])('says what %s means, where the request went and what the system said', (code, sentence) => {
+    const cause = withCode(code, 'as the system says');
+    const error = toNetworkFault(cause, REQUEST);
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).not.toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({
+      message: `GET https://api.example.test/x?a=1: ${sentence} (as the system says)`,
+      cause,
+    });
+  });
+
+  it.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'])('takes %s for a timeout', (code) => {
+    const error = toNetworkFault(withCode(code, 'late'), REQUEST);
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toHaveProperty('message', expect.stringContaining('no connection was made in time (late)'));
+  });
+
+  it('finds the fault below what fetch wraps around it', () => {
+    const error = new TypeError('fetch failed', { cause: withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1') });
+    expect(toNetworkFault(error, REQUEST)).toHaveProperty(
+      'message',
+      'GET https://api.example.test/x?a=1: the connection was refused (connect ECONNREFUSED ::1:1)',
+    );
+  });
+
+  it('finds the fault among those of the several addresses of a host', () => {
+    const error = new AggregateError([withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1'), new Error('other')]);
+    expect(toNetworkFault(error, REQUEST)).toHaveProperty(
+      'message',
+      'GET https://api.example.test/x?a=1: the connection was refused (connect ECONNREFUSED ::1:1)',
+    );
+  });
+
+  it('makes an error of whatever a transport throws', () => {
+    expect(toNetworkFault('odd', REQUEST)).toMatchObject({
+      message: 'GET https://api.example.test/x?a=1: the request failed',
+      cause: 'odd',
+    });
+  });
+
+  it.each([new NetworkError('a'), new TimeoutError('b'), new InvariantError('c')])('leaves a %s as it is', (error) => {
+    expect(toNetworkFault(error, REQUEST)).toBe(error);
+  });
+});

@@ -1,0 +1,186 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type ClosableTransport,
+  createUndiciTransport,
+  type UndiciTransportOptions,
+} from '../../src/client/undici-transport.ts';
+import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import { catchError } from './fake-service.ts';
+import { findClosedPort, type RawServer, startRawServer } from './raw-server.ts';
+
+const running: { close: () => Promise<void> }[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.close()));
+});
+
+async function serve(handle: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<RawServer> {
+  const server = await startRawServer(handle);
+  running.push(server);
+  return server;
+}
+
+function connect(options?: UndiciTransportOptions): ClosableTransport {
+  const transport = createUndiciTransport(options);
+  running.push(transport);
+  return transport;
+}
+
+/** Sends everything back that it was sent. */
+async function echo(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method, url, headers } = request;
+  response.writeHead(201, { 'content-type': 'application/json', 'set-cookie': ['a=1', 'b=2'] });
+  response.end(JSON.stringify({ method, url, headers, body: await text(request) }));
+}
+
+describe('the transport over sockets', () => {
+  it('carries method, path, query, headers and body there, and status, headers and body back', async () => {
+    const { origin } = await serve(echo);
+    const request = new Request(`${origin}/edges/tcp?limit=2`, {
+      method: 'PATCH',
+      headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
+      body: '{"description":"é"}',
+    });
+    const response = await connect()(request);
+    expect(response.status).toBe(201);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(await response.json()).toMatchObject({
+      method: 'PATCH',
+      url: '/edges/tcp?limit=2',
+      headers: { authorization: 'Bearer k', 'content-type': 'application/json', 'content-length': '20' },
+      body: '{"description":"é"}',
+    });
+  });
+
+  it('sends a GET and a DELETE without a body', async () => {
+    const { origin } = await serve(echo);
+    for (const method of ['GET', 'DELETE']) {
+      const received = await (await connect()(new Request(origin, { method }))).json();
+      expect(received).toMatchObject({ method, body: '' });
+      expect(received).not.toHaveProperty('headers.transfer-encoding');
+    }
+  });
+
+  it('takes a response without a body', async () => {
+    const { origin } = await serve((_, response) => response.writeHead(204).end());
+    const response = await connect()(new Request(origin, { method: 'DELETE' }));
+    expect(response.status).toBe(204);
+    expect(response.body).toBeNull();
+  });
+
+  it('gives a redirect to its caller instead of following it with the key', async () => {
+    const { origin } = await serve((_, response) => response.writeHead(307, { location: 'http://evil.test/' }).end());
+    const response = await connect()(new Request(origin));
+    expect(response.status).toBe(307);
+    expect(response.headers.get('location')).toBe('http://evil.test/');
+  });
+
+  it('keeps its connections and makes no more of them than it may', async () => {
+    const server = await serve((_, response) => response.end('x'));
+    const transport = connect({ connections: 2 });
+    for (let index = 0; index < 5; index += 1) await (await transport(new Request(server.origin))).text();
+    await Promise.all(Array.from({ length: 10 }, () => transport(new Request(server.origin))));
+    expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  it('delivers a large body whole', async () => {
+    const large = 'ä'.repeat(1_000_000);
+    const { origin } = await serve((_, response) => response.end(large));
+    expect(await (await connect()(new Request(origin))).text()).toBe(large);
+  });
+});
+
+describe('the transport over sockets, when no response comes', () => {
+  it('says that the connection was refused, and where', async () => {
+    const url = `http://127.0.0.1:${await findClosedPort()}/edges/tcp`;
+    const error = await catchError(connect()(new Request(url)));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).not.toBeInstanceOf(TimeoutError);
+    expect(error).toHaveProperty(
+      'message',
+      expect.stringContaining(`GET ${url}: the connection was refused (connect ECONNREFUSED`),
+    );
+    expect(error).toHaveProperty('cause.code', 'ECONNREFUSED');
+  });
+
+  it.each([
+    ['before it answers', (response: ServerResponse) => response.destroy()],
+    [
+      'in the middle of its answer',
+      (response: ServerResponse) => {
+        response.writeHead(200, { 'content-length': '100' });
+        response.write('{"half":', () => response.destroy());
+      },
+    ],
+    [
+      'in the middle of an answer of unknown length',
+      (response: ServerResponse) => response.write('{"half":', () => response.destroy()),
+    ],
+  ])('says that the connection was broken off when the server hangs up %s', async (_, hangUp) => {
+    const { origin } = await serve((__, response) => hangUp(response));
+    const error = await catchError(connect()(new Request(origin)));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toHaveProperty('message', expect.stringContaining(`GET ${origin}/: the connection was broken off (`));
+  });
+
+  it.each([
+    ['answer', (response: ServerResponse) => response, 'no answer came in time'],
+    [
+      'go on with its answer',
+      (response: ServerResponse) => response.write('{"half":'),
+      'the answer broke off and did not go on in time',
+    ],
+  ])('says that it took too long when the server does not %s', async (_, stall, message) => {
+    const { origin } = await serve((__, response) => stall(response));
+    const transport = connect({ headersTimeoutMs: 100, bodyTimeoutMs: 100, connectTimeoutMs: 1000 });
+    const error = await catchError(transport(new Request(origin)));
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toHaveProperty('message', expect.stringContaining(message));
+  });
+
+  it('says that an answer is not HTTP', async () => {
+    const { origin } = await serve((_, response) => response.socket?.end('garbage\r\n\r\n'));
+    expect(await catchError(connect()(new Request(origin)))).toHaveProperty(
+      'message',
+      expect.stringContaining(`GET ${origin}/: the request failed (`),
+    );
+  });
+
+  it('refuses a body that is larger than can be taken, without reading it to its end', async () => {
+    const chunk = Buffer.alloc(1024 * 1024);
+    const { origin } = await serve((_, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+    const error = await catchError(connect()(new Request(origin)));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toHaveProperty('message', expect.stringContaining('the answer is larger than can be taken'));
+  });
+
+  it('breaks off a request that is no longer wanted, and gives the reason', async () => {
+    const stop = new AbortController();
+    const reason = new Error('interrupted');
+    const { origin } = await serve(() => stop.abort(reason));
+    expect(await catchError(connect()(new Request(origin, { signal: stop.signal })))).toBe(reason);
+  });
+
+  it('sends nothing for a request that was never wanted', async () => {
+    const reason = new Error('interrupted');
+    const server = await serve((_, response) => response.end());
+    const request = new Request(server.origin, { signal: AbortSignal.abort(reason) });
+    expect(await catchError(connect()(request))).toBe(reason);
+    expect(server.connections()).toBe(0);
+  });
+
+  it('breaks off what is under way when it is closed', async () => {
+    const transport = createUndiciTransport();
+    const { origin } = await serve(() => transport.close());
+    expect(await catchError(transport(new Request(origin)))).toBeInstanceOf(NetworkError);
+  });
+});

@@ -14,8 +14,11 @@ export interface TokenSink {
   readonly deliver: (name: string, token: string) => Promise<string>;
 }
 
-/** A folder (mode 0700, made when it is missing) with one file (0600) for each credential, `<name>.token`, replaced as a whole. */
-export function createDirectorySink(directory: string): TokenSink {
+/**
+ * A folder (mode 0700, made when it is missing) with one file (0600) for each credential, `<name>.token`, replaced as a whole.
+ * `shown` is what the folder is called in reports.
+ */
+export function createDirectorySink(directory: string, shown: string = directory): TokenSink {
   return {
     test: async () => {
       await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -24,7 +27,7 @@ export function createDirectorySink(directory: string): TokenSink {
     deliver: async (name, token) => {
       const file = join(directory, `${name}.token`);
       await writeAtomically(`${file}.${randomUUID()}`, `${token}\n`, file);
-      return file;
+      return join(shown, `${name}.token`);
     },
   };
 }

@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import { addExamples } from '../options.ts';
+import { type ApplyFlags, addWriteOptions, applyManifests } from './apply.ts';
+
+/** `edgewise destroy`. */
+export function defineDestroy(program: Command, act: Act): void {
+  const command = program
+    .command('destroy')
+    .description(
+      'Delete everything that the stack owns, and the modules that its manifests attach. Protected resources are refused.',
+    )
+    .argument('[paths...]', 'the manifests of the stack (default: the current folder)');
+  addExamples(addWriteOptions(command), [
+    ['edgewise destroy', 'plan, show, ask, delete'],
+    ['edgewise destroy --target TCPEdge/postgres', 'one resource only'],
+  ]).action((paths: string[], flags: ApplyFlags) =>
+    act(flags, (context) => applyManifests(paths, { flags, mode: 'destroy' }, context)),
+  );
+}

@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../make-plan.ts';
+import { readManifests } from '../manifests.ts';
+import { addExamples, addFormatOptions, addPlanOptions } from '../options.ts';
+import { writePlanFile } from '../plan-file.ts';
+import { type FormatFlags, showDiagnostics, showPlan } from '../present.ts';
+import { withSession } from '../session.ts';
+
+interface Flags extends PlanFlags, FormatFlags {
+  readonly out?: string;
+  readonly detailedExitcode: boolean;
+}
+
+/** `edgewise plan`. */
+export function definePlan(program: Command, act: Act): void {
+  const command = program
+    .command('plan')
+    .description('Show what apply would do. Sends GET requests only.')
+    .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
+    .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')
+    .option('--detailed-exitcode', 'exit with 2 when there are changes', false);
+  addExamples(addFormatOptions(addPlanOptions(command)), [
+    ['edgewise plan', 'show what applying this folder would change'],
+    ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
+    ['edgewise plan --target TCPEdge/postgres', 'only one resource and what it needs'],
+    ['edgewise plan --detailed-exitcode', 'for scripts: 0 nothing to do, 2 changes'],
+  ]).action((paths: string[], flags: Flags) => act(flags, (context) => plan(paths, flags, context)));
+}
+
+async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  const { state, diagnostics } = await readManifests(paths, context);
+  if (state === undefined) {
+    showDiagnostics(diagnostics, context, flags);
+    return EXIT.invalid;
+  }
+  const settings = resolveStackSettings(flags, context, state);
+  const made = await withSession(settings, context, (client) =>
+    makePlan(client, { state, diagnostics, flags, mode: 'apply', settings }),
+  );
+  const standing = listRefused(made, flags);
+  if (flags.out !== undefined && !isInvalid(made)) await writePlanFile(flags.out, context.cwd, made);
+  showPlan(made, context, { flags, standing });
+  if (isInvalid(made)) return EXIT.invalid;
+  if (standing.length > 0) return EXIT.refused;
+  return flags.detailedExitcode && made.writes.length > 0 ? EXIT.changes : EXIT.done;
+}

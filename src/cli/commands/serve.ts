@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ServerSeed } from '../../server/seed.ts';
+import type { Server } from '../../server/server.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { createLogger } from '../logger.ts';
+import { addExamples, repeatable } from '../options.ts';
+
+interface Flags {
+  readonly port: number;
+  readonly host: string;
+  readonly apiKey: readonly string[];
+  readonly seed?: string;
+  readonly snapshot?: string;
+  readonly rateLimit?: { readonly requests: number; readonly windowMs: number };
+  readonly versionHeader: string;
+}
+
+/** `edgewise serve`. */
+export function defineServe(program: Command, act: Act): void {
+  const command = program
+    .command('serve')
+    .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
+    .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(repeatable('--api-key <key>', 'KEY, KEY:admin, KEY:usr_…, KEY:abuse; repeatable (default: dev:admin)'))
+    .option('--seed <file>', 'objects and known ids to start with, as JSON')
+    .option('--snapshot <file>', 'keep the data in this file between runs')
+    .option('--rate-limit <limit>', 'such as 120/60s: answer 429 above it', parseRateLimit)
+    .option('--version-header <name>', 'name of the header that carries the interface version', 'Service-Version');
+  addExamples(command, [
+    ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
+    ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
+    ['edgewise serve --rate-limit 120/60s', 'with the limit that services have'],
+  ]).action((flags: Flags) => act({ format: 'text' }, (context) => serve(flags, context)));
+}
+
+async function serve(flags: Flags, context: Context): Promise<ExitCode> {
+  const { createServer, listen, parseApiKey } = await import('../../server/index.ts');
+  const keeper = await createKeeper(flags, context);
+  const logger = createLogger(context, 'info');
+  const server = createServer({
+    apiKeys: (flags.apiKey.length === 0 ? ['dev:admin'] : flags.apiKey).map((key) =>
+      parse('--api-key', key, parseApiKey),
+    ),
+    now: context.now,
+    versionHeader: flags.versionHeader,
+    ...(flags.rateLimit !== undefined && { rateLimit: flags.rateLimit }),
+    ...(keeper.seed !== undefined && { seed: keeper.seed }),
+    onRequest: (entry) => {
+      logger.info(entry, 'request');
+      if (entry.method !== 'GET' && entry.status < 300) keeper.keepSoon(server);
+    },
+  });
+  const listening = await listen(server, { port: flags.port, host: flags.host }).catch((error: unknown) => {
+    throw new CommandError(`Can not listen on ${flags.host}:${flags.port}: ${toReason(error)}`, {
+      exitCode: EXIT.failed,
+      cause: error,
+    });
+  });
+  context.stdout.write(`edgewise server listening on ${listening.url}\n`);
+  await untilInterrupted(context);
+  await listening.close();
+  await keeper.keep(server);
+  return EXIT.done;
+}
+
+function untilInterrupted(context: Context): Promise<void> {
+  return new Promise((done) => {
+    const stopListening = context.onInterrupt(() => {
+      stopListening();
+      done();
+    });
+  });
+}
+
+/** Keeps the data of a server in its snapshot file: a moment after each change, and at the end. */
+interface Keeper {
+  readonly seed: ServerSeed | undefined;
+  readonly keepSoon: (server: Server) => void;
+  readonly keep: (server: Server) => Promise<void>;
+}
+
+const KEEP_AFTER_MS = 500;
+
+async function createKeeper(flags: Flags, context: Context): Promise<Keeper> {
+  const { parseServerSeed, readSnapshotFile, writeSnapshotFile } = await import('../../server/index.ts');
+  const path = flags.snapshot === undefined ? undefined : resolve(context.cwd, flags.snapshot);
+  const kept = path === undefined ? undefined : await readSnapshotFile(path);
+  const seed =
+    kept ??
+    (flags.seed === undefined ? undefined : parse(flags.seed, await readText(flags.seed, context), parseServerSeed));
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  const keep = (server: Server): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (path !== undefined) writing = writing.then(() => writeSnapshotFile(path, server.snapshot()));
+    return writing;
+  };
+  const keepSoon = (server: Server): void => {
+    if (path !== undefined) timer ??= setTimeout(() => void keep(server), KEEP_AFTER_MS);
+  };
+  return { seed, keep, keepSoon };
+}
+
+async function readText(file: string, { cwd }: Context): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    throw new CommandError(`${file} can not be read: ${toReason(error)}`, { exitCode: EXIT.invalid, cause: error });
+  }
+}
+
+/** Bad input of the parsers of the server is a `RangeError` that says what is wrong. */
+function parse<T>(what: string, text: string, parser: (text: string) => T): T {
+  try {
+    return parser(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CommandError(`${what}: ${error.message}`, { exitCode: EXIT.invalid, cause: error });
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
+}
+
+function parseRateLimit(text: string): { readonly requests: number; readonly windowMs: number } {
+  const [, requests, seconds] = /^([1-9]\d{0,6})\/([1-9]\d{0,5})s$/.exec(text) ?? [];
+  if (requests === undefined || seconds === undefined)
+    throw new InvalidArgumentError('A rate limit is REQUESTS/SECONDSs, such as 120/60s.');
+  return { requests: Number(requests), windowMs: Number(seconds) * 1000 };
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import type { Act } from '../act.ts';
+import { EXIT } from '../exit-code.ts';
+import { addExamples, addFormatOptions } from '../options.ts';
+import { readPlanFile } from '../plan-file.ts';
+import { type FormatFlags, showPlan } from '../present.ts';
+
+/** `edgewise show`. */
+export function defineShow(program: Command, act: Act): void {
+  const command = program
+    .command('show')
+    .description('Show a saved plan. Sends no request.')
+    .argument('<plan>', 'a file that edgewise plan -o wrote');
+  addExamples(addFormatOptions(command), [
+    ['edgewise show plan.json', 'read a plan before it is applied'],
+    ['edgewise show plan.json --verbose', 'with its API calls'],
+  ]).action((file: string, flags: FormatFlags) =>
+    act(flags, async (context) => {
+      const plan = await readPlanFile(file, context.cwd);
+      showPlan(plan, context, { flags, standing: plan.violations });
+      return EXIT.done;
+    }),
+  );
+}

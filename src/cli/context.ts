@@ -1,0 +1,29 @@
+import type { Transport } from '../model/transport.ts';
+
+/** A place that text is written to. */
+export interface Output {
+  readonly write: (text: string) => void;
+  readonly isTerminal: boolean;
+  /** 0 when it is not a terminal. */
+  readonly columns: () => number;
+}
+
+/** Everything that a command gets from the process that it runs in. Tests give their own. */
+export interface Context {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly now: () => Date;
+  readonly readStdin: () => Promise<Uint8Array>;
+  /** Asks a person; `undefined` when there is nobody to ask. */
+  readonly ask: (question: string) => Promise<string | undefined>;
+  /** Calls back on each request to stop (SIGINT, SIGTERM) until the returned function is called. */
+  readonly onInterrupt: (listener: () => void) => () => void;
+  /** Ends the process without waiting. */
+  readonly exitNow: (code: number) => void;
+  /** A transport over real sockets. */
+  readonly openTransport: (options: {
+    readonly connections: number;
+  }) => Transport & { readonly close: () => Promise<void> };
+}

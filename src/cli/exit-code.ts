@@ -1,0 +1,29 @@
+/** Every exit code of the command line. The output format never changes one. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  changes: 2,
+  invalid: 3,
+  authentication: 4,
+  refused: 5,
+  stale: 6,
+  bug: 70,
+  interrupted: 130,
+} as const;
+
+/** One of the exit codes. */
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Ends a command with an exit code and something to say. For what is the user's to mend; never for a bug. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: ExitCode;
+  /** What to do about it. */
+  readonly remedy: string | undefined;
+
+  constructor(message: string, options: ErrorOptions & { readonly exitCode: ExitCode; readonly remedy?: string }) {
+    super(message, options);
+    this.exitCode = options.exitCode;
+    this.remedy = options.remedy;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Client } from '../client/client.ts';
+import { readLive } from '../client/read-live.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import type { GuardViolation, Plan } from '../model/plan.ts';
+import type { DesiredState } from '../model/state.ts';
+import { createPlan } from '../plan/create-plan.ts';
+import { toDestroyState } from '../plan/destroy.ts';
+import { type Allowances, listStanding } from '../plan/guard.ts';
+import { toReadRequest } from '../plan/select-targets.ts';
+import type { Context } from './context.ts';
+import { type ConnectionFlags, type RunSettings, resolveSettings } from './settings.ts';
+import { VERSION } from './version.ts';
+
+/** Flags that say what a plan covers and what it may do. */
+export interface PlanFlags extends ConnectionFlags {
+  readonly target: readonly string[];
+  readonly allowDeletes: boolean;
+  readonly allowProtected: readonly string[];
+}
+
+/** What a plan is made from, besides what is live. */
+export interface PlanRequest {
+  readonly state: DesiredState;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly flags: PlanFlags;
+  readonly mode: Plan['mode'];
+  readonly settings: RunSettings;
+}
+
+/** The settings of a run on manifests. */
+export function resolveStackSettings(flags: ConnectionFlags, context: Context, { stack }: DesiredState): RunSettings {
+  return resolveSettings(flags, context.env, { ...stack.api, tokenDirectory: stack.tokens?.directory });
+}
+
+/** Reads what is live and computes the plan. Sends GETs only. */
+export async function makePlan(
+  client: Client,
+  { state, diagnostics, flags, mode, settings }: PlanRequest,
+): Promise<Plan> {
+  const desired = mode === 'destroy' ? toDestroyState(state) : state;
+  const live = await readLive(client, toReadRequest(desired, flags.target));
+  const { baseUrl, ...stored } = settings;
+  return createPlan({
+    desired,
+    live,
+    baseUrl,
+    settings: stored,
+    version: VERSION,
+    mode,
+    targets: flags.target,
+    diagnostics,
+  });
+}
+
+/** The safety rules that a plan breaks and that no flag allows. */
+export function listRefused(plan: Plan, flags: PlanFlags): readonly GuardViolation[] {
+  const allowances: Allowances = { deletes: flags.allowDeletes, protected: flags.allowProtected };
+  return listStanding(plan.violations, allowances);
+}
+
+/** Whether a plan has errors, so that nothing may be written. */
+export function isInvalid(plan: Plan): boolean {
+  return hasErrors(plan.diagnostics);
+}

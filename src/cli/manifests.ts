@@ -1,0 +1,30 @@
+import { loadManifests } from '../manifest/load.ts';
+import { validateManifests } from '../manifest/validate.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { DesiredState } from '../model/state.ts';
+import type { Context } from './context.ts';
+
+/** What the manifests of a run say. `state` is absent when there are errors. */
+export interface ReadManifests {
+  readonly state: DesiredState | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Number of files read. */
+  readonly files: number;
+}
+
+/** Loads and validates manifests; no path means the current folder. Sends no request. */
+export async function readManifests(
+  paths: readonly string[],
+  context: Context,
+  requireStack = true,
+): Promise<ReadManifests> {
+  const { cwd, env, readStdin } = context;
+  const loaded = await loadManifests(paths.length === 0 ? ['.'] : paths, { cwd, readStdin });
+  const validated = validateManifests(loaded.sources, { env, requireStack });
+  const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
+  return {
+    state: isLoaded ? validated.state : undefined,
+    diagnostics: [...loaded.diagnostics, ...validated.diagnostics],
+    files: loaded.sources.length,
+  };
+}

@@ -1,0 +1,64 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isAddress } from '../model/address.ts';
+
+/** Options that several commands share. Each adder returns the command, for chaining. */
+
+/** How to reach the service. */
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .option('--base-url <url>', 'where the service is; `embedded:` is the bundled server (EDGEWISE_BASE_URL)')
+    .option(
+      '--version-header <name>',
+      'name of the header that carries the interface version (EDGEWISE_VERSION_HEADER)',
+    )
+    .option('--concurrency <number>', 'requests under way at once, 1 to 64 (EDGEWISE_CONCURRENCY)')
+    .option('--page-size <number>', 'resources asked for in one list request, 1 to 100 (EDGEWISE_PAGE_SIZE)');
+}
+
+/** What a plan covers and what it may do. */
+export function addPlanOptions(command: Command): Command {
+  return addConnectionOptions(command)
+    .addOption(repeatable('--target <address>', 'only this resource and those that it needs; repeatable', parseTarget))
+    .option('--allow-deletes', 'let a plan through that deletes more than the guard allows', false)
+    .addOption(
+      repeatable(
+        '--allow-protected <address>',
+        'let this protected resource be deleted or replaced; repeatable',
+        parseTarget,
+      ),
+    );
+}
+
+/** How results are shown. */
+export function addFormatOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--format <format>', 'form of the result on stdout').choices(['text', 'json']).default('text'),
+    )
+    .option('--verbose', 'show the API calls and what is deleted', false)
+    .option('--no-color', 'no colours, as with NO_COLOR');
+}
+
+/** An option that may be given several times. */
+export function repeatable(
+  flags: string,
+  description: string,
+  parse: (text: string) => string = (text) => text,
+): Option {
+  const none: readonly string[] = [];
+  return new Option(flags, description)
+    .argParser((text, before: readonly string[] = none) => [...before, parse(text)])
+    .default(none, 'none');
+}
+
+/** The examples at the end of a command's help. */
+export function addExamples(command: Command, examples: readonly (readonly [line: string, does: string])[]): Command {
+  const width = Math.max(...examples.map(([line]) => line.length));
+  const lines = examples.map(([line, does]) => `  $ ${line.padEnd(width)}  ${does}`);
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+function parseTarget(text: string): string {
+  if (isAddress(text)) return text;
+  throw new InvalidArgumentError('An address is Kind/name, such as TCPEdge/postgres.');
+}

@@ -1,0 +1,77 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { PLAN_SCHEMA } from '../kinds/plan-schema.ts';
+import { isJsonObject, renderStableJson } from '../model/json.ts';
+import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import { CommandError, EXIT } from './exit-code.ts';
+
+/** Writes a plan file, as a whole or not at all. Equal plans give equal bytes. */
+export async function writePlanFile(file: string, cwd: string, plan: Plan): Promise<void> {
+  const path = resolve(cwd, file);
+  const temporary = `${path}.part`;
+  try {
+    await writeFile(temporary, renderStableJson(plan));
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new CommandError(`The plan can not be written to ${file}: ${toReason(error)}`, {
+      exitCode: EXIT.failed,
+      cause: error,
+    });
+  }
+}
+
+/** Reads a plan file. What is not one is refused with the first thing that is wrong with it. */
+export async function readPlanFile(file: string, cwd: string): Promise<Plan> {
+  const value = parseJson(await readText(file, cwd));
+  if (isJsonObject(value) && typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
+    throw new CommandError(
+      `${file} is a plan of format ${value['format']}; this version of edgewise reads format ${PLAN_FORMAT}.`,
+      { exitCode: EXIT.invalid, remedy: 'Make a new plan.' },
+    );
+  }
+  const parsed = PLAN_SCHEMA.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new CommandError(`${file} is not a plan file: ${issue?.path.join('.') || 'the document'}: ${issue?.message}`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Make one with edgewise plan -o FILE.',
+  });
+}
+
+/** Whether a path names a file that looks like a plan and not like manifests. */
+export async function isPlanFile(path: string, cwd: string): Promise<boolean> {
+  if (path === '-' || !path.endsWith('.json')) return false;
+  try {
+    const value = parseJson(await readFile(resolve(cwd, path), 'utf8'));
+    return isJsonObject(value) && 'writes' in value && 'changes' in value;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
+
+async function readText(file: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    throw new CommandError(`The plan file ${file} can not be read: ${toReason(error)}`, {
+      exitCode: EXIT.invalid,
+      cause: error,
+    });
+  }
+}
+
+/** `undefined` for what is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

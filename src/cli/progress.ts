@@ -1,0 +1,59 @@
+import type { ApplyEvent } from '../model/outcome.ts';
+import { createLiveProgress, renderApplyEventText } from '../report/text-apply.ts';
+import type { TextOptions } from '../report/text-options.ts';
+import type { Output } from './context.ts';
+
+/** Shows an apply while it runs. */
+export interface Progress {
+  readonly onEvent: (event: ApplyEvent) => void;
+  /** Takes the live lines off the screen. */
+  readonly end: () => void;
+}
+
+/** A live view on a terminal, plain lines anywhere else. */
+export function createProgress(output: Output, total: number, options: TextOptions): Progress {
+  return output.isTerminal ? createLive(output, total, options) : createPlain(output, options);
+}
+
+function createPlain(output: Output, options: TextOptions): Progress {
+  const onEvent = (event: ApplyEvent): void => {
+    const text = renderApplyEventText(event, options);
+    if (text !== undefined) output.write(`${text}\n`);
+  };
+  return { onEvent, end: () => undefined };
+}
+
+/** Redraws at most once for each turn of the event loop, however many events it brings. */
+function createLive(output: Output, total: number, options: TextOptions): Progress {
+  const live = createLiveProgress(total, options);
+  let shown = 0;
+  let isPending = false;
+  const draw = (lines: readonly string[]): void => {
+    const up = shown > 0 ? `\u001b[${shown}A\r\u001b[J` : '';
+    output.write(`${up}${lines.map((line) => `${line}\n`).join('')}`);
+  };
+  const redraw = (kept: readonly string[]): void => {
+    const lines = live.render();
+    draw([...kept, ...lines]);
+    shown = lines.length;
+  };
+  const onEvent = (event: ApplyEvent): void => {
+    const kept = live.apply(event);
+    if (kept.length > 0) redraw(kept);
+    else if (!isPending) {
+      isPending = true;
+      setImmediate(() => {
+        isPending = false;
+        redraw([]);
+      });
+    }
+  };
+  return {
+    onEvent,
+    end: () => {
+      isPending = true;
+      draw([]);
+      shown = 0;
+    },
+  };
+}

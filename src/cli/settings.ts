@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { PlanSettings } from '../model/plan.ts';
+import type { Context } from './context.ts';
+import { CommandError, EXIT } from './exit-code.ts';
+
+/** Flags that say how to reach the service. */
+export interface ConnectionFlags {
+  readonly baseUrl?: string;
+  readonly versionHeader?: string;
+  readonly pageSize?: string;
+  readonly concurrency?: string;
+  readonly tokenDirectory?: string;
+}
+
+/** How a run reaches the service, and where tokens go. */
+export interface RunSettings extends PlanSettings {
+  readonly baseUrl: string;
+}
+
+/** What the Stack, or a plan file, says. */
+export type StoredSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name] | undefined };
+
+/** Each setting from its flag, else from the environment, else as stored, else its default. */
+export function resolveSettings(flags: ConnectionFlags, env: Context['env'], stored: StoredSettings): RunSettings {
+  const baseUrl = flags.baseUrl ?? env['EDGEWISE_BASE_URL'] ?? stored.baseUrl;
+  if (baseUrl === undefined || baseUrl === '') {
+    const remedy =
+      'Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. `embedded:` is the bundled server.';
+    throw new CommandError('No base URL says where the service is.', { exitCode: EXIT.invalid, remedy });
+  }
+  const tokenDirectory = flags.tokenDirectory ?? stored.tokenDirectory;
+  return {
+    baseUrl,
+    versionHeader: flags.versionHeader ?? env['EDGEWISE_VERSION_HEADER'] ?? stored.versionHeader ?? 'Service-Version',
+    pageSize: toCount('page size', flags.pageSize ?? env['EDGEWISE_PAGE_SIZE'], 100) ?? stored.pageSize ?? 100,
+    concurrency:
+      toCount('concurrency', flags.concurrency ?? env['EDGEWISE_CONCURRENCY'], 64) ?? stored.concurrency ?? 8,
+    ...(tokenDirectory !== undefined && { tokenDirectory }),
+  };
+}
+
+/** The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names, and from nowhere else. */
+export async function readApiKey({ env, cwd }: Pick<Context, 'env' | 'cwd'>): Promise<string> {
+  const { EDGEWISE_API_KEY: key, EDGEWISE_API_KEY_FILE: file } = env;
+  if (key !== undefined && key !== '') return key;
+  const remedy = 'Set EDGEWISE_API_KEY, or EDGEWISE_API_KEY_FILE to the path of a file that holds it.';
+  if (file === undefined || file === '')
+    throw new CommandError('There is no API key.', { exitCode: EXIT.authentication, remedy });
+  try {
+    const text = (await readFile(resolve(cwd, file), 'utf8')).trim();
+    if (text !== '') return text;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`The API key file can not be read: ${why}`, {
+      exitCode: EXIT.authentication,
+      remedy,
+      cause: error,
+    });
+  }
+  throw new CommandError(`The API key file ${file} is empty.`, { exitCode: EXIT.authentication, remedy });
+}
+
+function toCount(name: string, text: string | undefined, max: number): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= max) return count;
+  throw new CommandError(`The ${name} must be a whole number from 1 to ${max}, not ${JSON.stringify(text)}.`, {
+    exitCode: EXIT.invalid,
+  });
+}

@@ -1,0 +1,75 @@
+import type { Context, Output } from '../../src/cli/context.ts';
+import type { ExitCode } from '../../src/cli/exit-code.ts';
+import { run } from '../../src/cli/run.ts';
+import type { Transport } from '../../src/model/transport.ts';
+
+/** What a command did, as a person would have seen it. */
+export interface CommandResult {
+  readonly exitCode: ExitCode;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a fake context may differ in. */
+export interface FakeOptions {
+  readonly cwd: string;
+  readonly transport?: Transport;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Answers to questions, in order; none left: there is nobody to ask. */
+  readonly answers?: readonly string[];
+  /** Columns of a terminal that both outputs are; absent: pipes. */
+  readonly terminal?: number;
+  /** Gets the listener that the process would call on SIGINT. */
+  readonly onListen?: (interrupt: () => void) => void;
+  readonly now?: () => Date;
+}
+
+export const NOW = new Date('2026-03-01T12:00:00Z');
+export const BASE_URL = 'https://api.test';
+
+/** Runs one command line in a context of its own. */
+export async function runCommand(
+  argv: readonly string[],
+  options: FakeOptions,
+): Promise<CommandResult & { readonly exits: readonly number[] }> {
+  const stdout = createOutput(options.terminal);
+  const stderr = createOutput(options.terminal);
+  const exits: number[] = [];
+  const answers = [...(options.answers ?? [])];
+  const context: Context = {
+    stdout: stdout.output,
+    stderr: stderr.output,
+    env: { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL, ...options.env },
+    cwd: options.cwd,
+    now: options.now ?? (() => NOW),
+    readStdin: async () => Buffer.from(options.stdin ?? ''),
+    ask: async (question) => {
+      stderr.output.write(question);
+      return answers.shift();
+    },
+    onInterrupt: (listener) => {
+      options.onListen?.(listener);
+      return () => undefined;
+    },
+    exitNow: (code) => {
+      exits.push(code);
+    },
+    openTransport: () => Object.assign(options.transport ?? refuseAll, { close: async () => undefined }),
+  };
+  const exitCode = await run(argv, context);
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text(), exits };
+}
+
+/** A transport on which any request is a failure: for commands that send none. */
+const refuseAll: Transport = async (request) => {
+  throw new Error(`No request was expected, and ${request.method} ${request.url} was sent.`);
+};
+
+function createOutput(columns: number | undefined): { readonly output: Output; readonly text: () => string } {
+  const parts: string[] = [];
+  return {
+    output: { write: (text) => void parts.push(text), isTerminal: columns !== undefined, columns: () => columns ?? 0 },
+    text: () => parts.join(''),
+  };
+}

@@ -7,3 +7,6 @@ export type Transport = (request: Request) => Promise<Response>;
 
 /** The value of the version header, whatever that header is called. Source: section 9 of the interface. */
 export const API_VERSION = '2';
+
+/** What the version header is called unless a setting says otherwise. Source: section 9 of the interface. */
+export const DEFAULT_VERSION_HEADER = 'Service-Version';

@@ -1,0 +1,23 @@
+import { API_VERSION } from '../model/transport.ts';
+import { type ApiKey, authenticate } from './api-key.ts';
+import { Failure } from './failure.ts';
+
+/** What every request has to get past, whatever it asks for. */
+export interface Admission {
+  readonly keyring: ReadonlyMap<string, ApiKey>;
+  readonly versionHeader: string;
+  /** Counts a request; the seconds to wait when it is one too many. */
+  readonly countRequest: () => number | undefined;
+}
+
+/** Who makes the request. Refuses it without a known key, for another version, or over the rate limit. */
+export function admit(admission: Admission, headers: Headers): ApiKey {
+  const { keyring, versionHeader, countRequest } = admission;
+  const caller = authenticate(keyring, headers.get('authorization'));
+  if (headers.get(versionHeader) !== API_VERSION)
+    throw new Failure(`The request needs the header \`${versionHeader}: ${API_VERSION}\``, { code: 'bad_version' });
+  const waitSeconds = countRequest();
+  if (waitSeconds === undefined) return caller;
+  const message = `Too many requests: wait ${waitSeconds} s`;
+  throw new Failure(message, { code: 'rate_limited', headers: { 'retry-after': String(waitSeconds) } });
+}

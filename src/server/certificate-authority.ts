@@ -1,0 +1,53 @@
+import { createPrivateKey } from 'node:crypto';
+import sshpk, { type Key, type PrivateKey } from 'sshpk';
+
+/** The SSH certificate authorities of the server: one ed25519 key for each id, made when it is first used. */
+export interface CertificateAuthorities {
+  readonly getKey: (id: string) => PrivateKey;
+  /** How many were used. */
+  readonly count: () => number;
+  /** The secret of each authority that was used, by id, in base64url. */
+  readonly listSecrets: () => Readonly<Record<string, string>>;
+}
+
+/** What a PKCS #8 ed25519 private key has before its 32 bytes. Source: RFC 8410. */
+const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SECRET_BYTES = 32;
+
+/** `derive` gives 32 secret bytes for a purpose; `secrets` are those of authorities that were used before. Throws `RangeError` on a bad secret. */
+export function createCertificateAuthorities(
+  derive: (purpose: string) => Buffer,
+  secrets: Readonly<Record<string, string>>,
+): CertificateAuthorities {
+  const known = new Map(Object.entries(secrets).map(([id, secret]) => [id, parseSecret(id, secret)]));
+  const keys = new Map<string, PrivateKey>();
+  return {
+    getKey: (id) => {
+      const secret = known.get(id) ?? derive(`certificate authority ${id}`).subarray(0, SECRET_BYTES);
+      const key = keys.get(id) ?? toKey(secret);
+      known.set(id, secret);
+      keys.set(id, key);
+      return key;
+    },
+    count: () => known.size,
+    listSecrets: () => Object.fromEntries([...known].map(([id, secret]) => [id, secret.toString('base64url')])),
+  };
+}
+
+/** A public key in OpenSSH authorized-keys format, without a comment. */
+export function toAuthorizedKey(key: Key): string {
+  return key.toString('ssh').split(' ').slice(0, 2).join(' ');
+}
+
+function parseSecret(id: string, text: string): Buffer {
+  const secret = Buffer.from(text, 'base64url');
+  if (secret.length !== SECRET_BYTES)
+    throw new RangeError(`certificate_authorities.${id} is not 32 bytes in base64url`);
+  return secret;
+}
+
+function toKey(secret: Buffer): PrivateKey {
+  const der = Buffer.concat([PKCS8_ED25519, secret]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  return sshpk.parsePrivateKey(key.export({ format: 'pem', type: 'pkcs8' }), 'pkcs8');
+}

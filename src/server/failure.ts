@@ -1,0 +1,60 @@
+import type { JsonObject } from '../model/json.ts';
+
+/** Every failure code of the bundled server, with its HTTP status. */
+export const FAILURE_STATUS = {
+  bad_version: 400,
+  bad_query: 400,
+  bad_body: 400,
+  invalid_field: 400,
+  empty_update: 400,
+  missing_reference: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  already_taken: 409,
+  in_use: 409,
+  body_too_large: 413,
+  bad_content_type: 415,
+  rate_limited: 429,
+  internal_error: 500,
+} as const;
+
+export type FailureCode = keyof typeof FAILURE_STATUS;
+
+export interface FailureOptions {
+  readonly code: FailureCode;
+  /** What a program may want to know, besides the operation id. */
+  readonly details?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** Ends a request with an error body. The message goes to the caller: it never holds a key. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly code: FailureCode;
+  readonly details: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(message: string, options: FailureOptions) {
+    super(message, { cause: options.cause });
+    this.code = options.code;
+    this.details = options.details ?? {};
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return FAILURE_STATUS[this.code];
+  }
+}
+
+/** The error body of a failure. */
+export function toErrorBody(failure: Failure, operationId: string): JsonObject {
+  return {
+    error_code: failure.code,
+    status_code: failure.status,
+    msg: failure.message,
+    details: { ...failure.details, operation_id: operationId },
+  };
+}

@@ -1,0 +1,60 @@
+import { createHmac } from 'node:crypto';
+
+/** Where ids, tokens and keys come from: the same seed and the same calls give the same ones. */
+export interface Identities {
+  /** An id such as `edgtcp_2fmn…`. Ids of one clock sort in the order in which they were made. */
+  readonly createId: (prefix: string, now: Date) => string;
+  readonly createOperationId: () => string;
+  /** The token of a credential. */
+  readonly toToken: (id: string) => string;
+  /** 32 bytes that nobody without the seed can guess, the same for the same purpose. */
+  readonly derive: (purpose: string) => Buffer;
+  /** How many ids were made, for a server that goes on from here. */
+  readonly sequence: () => number;
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const KSUID_EPOCH_SECONDS = 1_400_000_000;
+const KSUID_LENGTH = 27;
+const TOKEN_BYTES = 15;
+const TOKEN_LENGTH = 20;
+
+/** `sequence`: how many ids were made before. */
+export function createIdentities(seed: string | Buffer, sequence: number): Identities {
+  let ids = sequence;
+  let operations = 0;
+  const derive = (purpose: string): Buffer => createHmac('sha256', seed).update(purpose).digest();
+  return {
+    createId: (prefix, now) => {
+      const count = ids++;
+      return `${prefix}_${toKsuid(now, count, derive(`id ${count}`))}`;
+    },
+    createOperationId: () => `op_${toBase62(derive(`operation ${operations++}`).subarray(0, 20), KSUID_LENGTH)}`,
+    toToken: (id) => {
+      const secret = toBase62(derive(`token ${id}`).subarray(0, TOKEN_BYTES), TOKEN_LENGTH + 1);
+      return `${id.slice(id.indexOf('_') + 1)}_${secret.slice(1)}`;
+    },
+    derive,
+    sequence: () => ids,
+  };
+}
+
+/** 4 bytes of time, 5 bytes of the count, and 11 that can't be guessed: sorts by time, then by count. Source: the KSUID format. */
+function toKsuid(now: Date, count: number, random: Buffer): string {
+  const bytes = Buffer.alloc(20);
+  const seconds = Math.floor(now.getTime() / 1000) - KSUID_EPOCH_SECONDS;
+  bytes.writeUInt32BE(Math.min(Math.max(seconds, 0), 0xffff_ffff), 0);
+  bytes.writeUIntBE(count, 4, 5);
+  random.copy(bytes, 9, 0, 11);
+  return toBase62(bytes, KSUID_LENGTH);
+}
+
+function toBase62(bytes: Buffer, length: number): string {
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  while (text.length < length) {
+    text = ALPHABET.charAt(Number(rest % 62n)) + text;
+    rest /= 62n;
+  }
+  return text;
+}

@@ -1,0 +1,13 @@
+/** The bundled server, for programs: the package export `edgewise/server`. */
+export { type Listener, listen } from './listen.ts';
+export { parseServerSeed, type SeedResource, type ServerSeed, type ServerSnapshot } from './seed.ts';
+export {
+  type ApiKey,
+  createServer,
+  parseApiKey,
+  type RateLimit,
+  type RequestLogEntry,
+  type Server,
+  type ServerOptions,
+} from './server.ts';
+export { createSnapshotKeeper, readSnapshotFile, type SnapshotKeeper, writeSnapshotFile } from './snapshot-file.ts';

@@ -1,0 +1,35 @@
+import { Failure } from './failure.ts';
+
+/** Which part of a list is asked for. */
+export interface Page {
+  readonly limit: number;
+  /** Only what was created before this; `undefined`: from the newest. */
+  readonly before: string | undefined;
+}
+
+/** The query parameters of a list. */
+export const PAGE_PARAMETERS = ['limit', 'before_id'] as const;
+
+const MAX_LIMIT = 100;
+
+/** The page that a query asks for. Refuses a limit out of range and an id that the list never had. */
+export function parsePage(query: URLSearchParams, knows: (id: string) => boolean): Page {
+  const limit = query.get('limit') ?? String(MAX_LIMIT);
+  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
+    throw refuse('limit', `is not from 1 to ${MAX_LIMIT}`);
+  const before = query.get('before_id') ?? undefined;
+  if (before !== undefined && !knows(before)) throw refuse('before_id', 'is not an id of this list');
+  return { limit: Number(limit), before };
+}
+
+/** Refuses query parameters that the operation does not have, and any that stands there twice. */
+export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (!known.includes(name)) throw refuse(name, 'is not a query parameter of this operation');
+    if (query.getAll(name).length > 1) throw refuse(name, 'stands there more than once');
+  }
+}
+
+function refuse(name: string, message: string): Failure {
+  return new Failure(`${name} ${message}`, { code: 'bad_query', details: { field: name } });
+}

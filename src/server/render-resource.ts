@@ -1,0 +1,69 @@
+import type { Field, FieldType } from '../kinds/field.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { toDefault } from '../kinds/normalize.ts';
+import { toResourcePath } from '../kinds/paths.ts';
+import { isNullable } from '../kinds/schema.ts';
+import { assertNever } from '../model/errors.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { findOwnedKind, type StoredResource } from './store.ts';
+
+/** A resource as responses show it: every field of its kind. `computed` has the fields that are the service's alone. */
+export function renderResource(
+  kind: Kind,
+  resource: StoredResource,
+  options: { readonly computed: JsonObject; readonly baseUrl: string },
+): JsonObject {
+  const path = toResourcePath(kind, { id: resource.id });
+  const known: JsonObject = {
+    ...resource.spec,
+    ...options.computed,
+    id: resource.id,
+    uri: kind.uri === 'path' ? path : `${options.baseUrl}${path}`,
+    created_at: resource.createdAt,
+  };
+  return renderFields(kind.fields, known, options.baseUrl);
+}
+
+/** The value of one field as responses show it, set or not. */
+export function renderField(field: Field, value: Json | undefined, baseUrl: string): Json {
+  const given = value ?? field.default ?? null;
+  if (given !== null) return renderValue(field.type, given, baseUrl);
+  return isNullable(field) ? null : toDefault(field);
+}
+
+function renderFields(fields: Readonly<Record<string, Field>>, values: JsonObject, baseUrl: string): JsonObject {
+  const entries = Object.entries(fields).flatMap(([name, field]): [string, Json][] => {
+    const value = values[name];
+    if (field.omittedWhenUnset && (value === undefined || value === null)) return [];
+    return [[field.responseName ?? name, renderField(field, value, baseUrl)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function renderValue(type: FieldType, value: Json, baseUrl: string): Json {
+  switch (type.type) {
+    case 'reference':
+      return type.asRef ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
+    case 'list':
+      return (isJsonArray(value) ? value : [value]).map((member) => renderValue(type.of, member, baseUrl));
+    case 'object':
+      return isJsonObject(value) ? renderFields(type.fields, value, baseUrl) : value;
+    case 'text':
+    case 'enum':
+    case 'boolean':
+    case 'number':
+    case 'timestamp':
+    case 'map':
+    case 'json':
+    case 'metadata':
+      return value;
+    default:
+      return assertNever(type);
+  }
+}
+
+/** For what this interface has no path for, the id stands right below the base URL. */
+function toReferenceUri(id: string, baseUrl: string): string {
+  const kind = findOwnedKind(id);
+  return `${baseUrl}${kind === undefined ? `/${id}` : toResourcePath(kind, { id })}`;
+}

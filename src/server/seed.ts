@@ -1,0 +1,42 @@
+import { listFindings } from '../kinds/findings.ts';
+import { SEED_SCHEMA } from '../kinds/seed-schema.ts';
+import { toPathText } from '../model/field-path.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+
+/** What a server begins with: existing objects and known external ids. Everything may be left out. */
+export interface ServerSeed {
+  /** The ids that exist of kinds that this interface can't create. Left out: every well-formed one. */
+  readonly externals?: readonly string[];
+  /** By kind, in any order: `created_at` says which is older, else the place in the list. */
+  readonly resources?: Readonly<Record<string, readonly SeedResource[]>>;
+  /** The secrets of SSH certificate authorities, by id: 32 bytes in base64url. */
+  readonly certificate_authorities?: Readonly<Record<string, string>>;
+  /** How many ids were made before. */
+  readonly sequence?: number;
+}
+
+/**
+ * One existing resource: the fields that requests have, `id` and `created_at`, all optional where a request needs none.
+ * `deletable: false`: the service does not let it go. `state`, in snapshots: what the server remembers beside the fields.
+ */
+export type SeedResource = JsonObject;
+
+/** Everything that a server knows, as a seed for the next one. */
+export type ServerSnapshot = Required<Omit<ServerSeed, 'externals'>> & Pick<ServerSeed, 'externals'>;
+
+/** A seed or snapshot from its JSON text. Throws `RangeError`, with everything that is wrong, on a bad one. */
+export function parseServerSeed(text: string): ServerSeed {
+  const value = parseJson(text);
+  const problems = listFindings(SEED_SCHEMA, value).map(({ path, message }) => `${toPathText(path)} ${message}`.trim());
+  if (problems.length > 0) throw new RangeError(problems.join('\n'));
+  return value as ServerSeed; // the schema has said so
+}
+
+function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new RangeError(`It is not JSON: ${error.message}`, { cause: error });
+    throw error;
+  }
+}

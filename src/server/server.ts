@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import type { Hono } from 'hono';
+import { DEFAULT_VERSION_HEADER, type Transport } from '../model/transport.ts';
+import { type ApiKey, DEFAULT_USER_ID, parseApiKey, toKeyring } from './api-key.ts';
+import { createCertificateAuthorities, toAuthorizedKey } from './certificate-authority.ts';
+import { createIdentities } from './identities.ts';
+import { loadSeed, toSeedResources } from './load-seed.ts';
+import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { createRoutes, type RequestEnv } from './routes.ts';
+import type { ServerSeed, ServerSnapshot } from './seed.ts';
+import type { Service } from './service.ts';
+import { Store } from './store.ts';
+
+/**
+ * The bundled server: the whole interface in memory, without a socket. One function from request to response, made of the kind tables.
+ * Absent on purpose: edges that carry traffic, and whatever the interface does not show.
+ */
+
+export { type ApiKey, parseApiKey } from './api-key.ts';
+export type { RateLimit } from './rate-limit.ts';
+
+export interface ServerOptions {
+  /** Default: one key, `dev`, that is an admin's. */
+  readonly apiKeys?: readonly ApiKey[];
+  /** The server's clock. Default: the real one. */
+  readonly now?: () => Date;
+  /** Makes ids, tokens and keys of certificate authorities the same for the same calls. Default: nobody can guess them. */
+  readonly idSeed?: string | number;
+  /** The name of the header that carries the version. */
+  readonly versionHeader?: string;
+  /** For all keys together. Default: none. */
+  readonly rateLimit?: RateLimit;
+  /** What it begins with. Also the snapshot of another server. */
+  readonly seed?: ServerSeed;
+  /** Called after each request. */
+  readonly onRequest?: (entry: RequestLogEntry) => void;
+}
+
+/** What can be told of a request. Holds no secrets. */
+export interface RequestLogEntry {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly operationId: string;
+  /** A bug in the server. */
+  readonly error?: Error;
+}
+
+export interface Server {
+  /** Answers a request to any origin. */
+  readonly handle: Transport;
+  /** The same server below a base URL that has a path, which its answers then name. */
+  readonly at: (baseUrl: string) => Transport;
+  /** Everything that it knows, as a value. Tokens are not in it; the secrets of certificate authorities are. */
+  readonly snapshot: () => ServerSnapshot;
+  /** Grows with each change of what it knows. */
+  readonly revision: () => number;
+  /** The public key of an SSH certificate authority, in authorized-keys format, for those who trust it. */
+  readonly certificateAuthorityKey: (id: string) => string;
+}
+
+/** A new server. Throws `RangeError` on options or a seed that contradict themselves. */
+export function createServer(options: ServerOptions = {}): Server {
+  const apiKeys = options.apiKeys ?? [parseApiKey('dev:admin')];
+  const service = createService(options, apiKeys);
+  loadSeed(service, options.seed ?? {});
+  const countRequest = options.rateLimit === undefined ? undefined : createRateLimit(options.rateLimit);
+  const routes = createRoutes(service, {
+    keyring: toKeyring(apiKeys),
+    versionHeader: options.versionHeader ?? DEFAULT_VERSION_HEADER,
+    countRequest: () => countRequest?.(service.now()),
+  });
+  const front = { service, routes, onRequest: options.onRequest };
+  return {
+    handle: (request) => respond(front, request, { baseUrl: toOrigin(request.url), basePath: '' }),
+    at: (baseUrl) => {
+      const base = { baseUrl: baseUrl.replace(/\/+$/, ''), basePath: new URL(baseUrl).pathname.replace(/\/+$/, '') };
+      return (request) => respond(front, request, base);
+    },
+    snapshot: () => toSnapshot(service),
+    revision: () => service.store.revision + service.authorities.count(),
+    certificateAuthorityKey: (id) => toAuthorizedKey(service.authorities.getKey(id).toPublic()),
+  };
+}
+
+/** What stands between a request and the routes. */
+interface Front {
+  readonly service: Service;
+  readonly routes: Hono<{ Bindings: RequestEnv }>;
+  readonly onRequest: ServerOptions['onRequest'];
+}
+
+function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Service {
+  const { externals, certificate_authorities: secrets = {}, sequence = 0 } = options.seed ?? {};
+  const idSeed = options.idSeed === undefined ? randomBytes(32) : String(options.idSeed);
+  const identities = createIdentities(idSeed, sequence);
+  return {
+    now: options.now ?? (() => new Date()),
+    store: new Store(),
+    identities,
+    authorities: createCertificateAuthorities(identities.derive, secrets),
+    externals: externals && new Set([...externals, DEFAULT_USER_ID, ...apiKeys.map(({ userId }) => userId)]),
+  };
+}
+
+async function respond(
+  { service, routes, onRequest }: Front,
+  request: Request,
+  base: Pick<RequestEnv, 'baseUrl' | 'basePath'>,
+): Promise<Response> {
+  const start = performance.now();
+  const operationId = service.identities.createOperationId();
+  let bug: Error | undefined;
+  const onBug = (error: Error): void => {
+    bug = error;
+  };
+  const response = await routes.fetch(request, { ...base, operationId, onBug });
+  onRequest?.({
+    method: request.method,
+    path: request.url.slice(toOrigin(request.url).length),
+    status: response.status,
+    durationMs: performance.now() - start,
+    operationId,
+    ...(bug !== undefined && { error: bug }),
+  });
+  return response;
+}
+
+/** `https://host:port` of a URL, without the cost of parsing all of it. */
+function toOrigin(url: string): string {
+  const end = url.indexOf('/', url.indexOf('//') + 2);
+  return end < 0 ? url : url.slice(0, end);
+}
+
+function toSnapshot(service: Service): ServerSnapshot {
+  const { externals } = service;
+  return {
+    ...(externals !== undefined && { externals: [...externals] }),
+    resources: toSeedResources(service),
+    certificate_authorities: service.authorities.listSecrets(),
+    sequence: service.identities.sequence(),
+  };
+}

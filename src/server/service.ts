@@ -1,0 +1,85 @@
+import type { Kind } from '../kinds/kind.ts';
+import { hasPrefixOf, listReferences, type Reference } from '../kinds/references.ts';
+import { toPathText } from '../model/field-path.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+import type { ApiKey } from './api-key.ts';
+import type { Tools } from './behaviour.ts';
+import type { CertificateAuthorities } from './certificate-authority.ts';
+import { Failure } from './failure.ts';
+import type { Identities } from './identities.ts';
+import { findOwnedKind, type Store } from './store.ts';
+
+/** What the handlers of all operations share. */
+export interface Service {
+  readonly now: () => Date;
+  readonly store: Store;
+  readonly identities: Identities;
+  readonly authorities: CertificateAuthorities;
+  /** The ids of kinds that this interface can't create; `undefined`: every well-formed one. */
+  readonly externals: ReadonlySet<string> | undefined;
+}
+
+/** One request to one operation, read and admitted. */
+export interface Call {
+  /** The ids in the path. */
+  readonly ids: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: JsonObject;
+  readonly caller: ApiKey;
+  readonly baseUrl: string;
+}
+
+/** What an operation answers. No body: 204. */
+export interface Reply {
+  readonly status: 200 | 201 | 204;
+  readonly body?: JsonObject;
+}
+
+const WELL_FORMED_ID = /^[a-z]+_[A-Za-z0-9_-]+$/;
+
+/** What a behaviour may use, as of now. */
+export function toTools({ now, identities, authorities }: Service): Tools {
+  return { now: now(), identities, authorities };
+}
+
+/** Whether something has that id that this interface can't create. */
+export function isExternal(service: Service, id: string): boolean {
+  return service.externals === undefined ? WELL_FORMED_ID.test(id) : service.externals.has(id);
+}
+
+/** Refuses references to what has the wrong prefix or does not exist. Also for a part of a spec. */
+export function checkReferences(service: Service, kind: Kind, spec: Spec): void {
+  for (const reference of listReferences(kind, spec)) {
+    const problem = findProblem(service, reference);
+    if (problem === undefined) continue;
+    const field = toPathText(reference.path);
+    throw new Failure(`${field} ${reference.value} ${problem}`, {
+      code: 'missing_reference',
+      details: { field, id: reference.value },
+    });
+  }
+}
+
+/** Refuses what another resource has already. */
+export function checkClaims(
+  service: Service,
+  kind: Kind,
+  resource: { readonly id: string; readonly spec: Spec },
+): void {
+  const holder = service.store.findHolder(kind, resource.spec, resource.id);
+  if (holder === undefined) return;
+  const { field, value } = holder.claim;
+  throw new Failure(`${field} ${value} belongs to ${holder.id}`, {
+    code: 'already_taken',
+    details: { field, value, held_by: holder.id },
+  });
+}
+
+function findProblem(service: Service, { type, value }: Reference): string | undefined {
+  if (!hasPrefixOf(type, value)) return `is not an id ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
+  const kind = findOwnedKind(value);
+  const exists =
+    kind === undefined ? isExternal(service, value) : service.store.listingOf(kind).find(value) !== undefined;
+  return exists ? undefined : 'does not exist';
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { parseServerSeed, type ServerSeed, type ServerSnapshot } from './seed.ts';
+import type { Server } from './server.ts';
+
+/** Reads a snapshot or seed; `undefined` when there is no such file. Throws `RangeError`, naming the file, on a bad one. */
+export async function readSnapshotFile(path: string): Promise<ServerSeed | undefined> {
+  const text = await readText(path);
+  if (text === undefined) return undefined;
+  try {
+    return parseServerSeed(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw new RangeError(`${path}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/** Writes a snapshot so that the file is either the old one or the new one. Only its owner may read it: it holds keys. */
+export async function writeSnapshotFile(path: string, snapshot: ServerSnapshot): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    await writeDurably(draft, `${JSON.stringify(snapshot)}\n`);
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Keeps a server's data in a file while it runs. */
+export interface SnapshotKeeper {
+  /** Writes the file when something has changed since it was last written. Rejects when it can't be written. */
+  readonly save: () => Promise<void>;
+}
+
+/** Writes of one keeper never overlap: a call while one is under way waits for it, then writes once more. */
+export function createSnapshotKeeper(server: Server, path: string): SnapshotKeeper {
+  let written = -1;
+  let last: Promise<void> = Promise.resolve();
+  const write = async (): Promise<void> => {
+    const revision = server.revision();
+    if (revision === written) return;
+    await writeSnapshotFile(path, server.snapshot());
+    written = revision;
+  };
+  return {
+    save: () => {
+      last = last.then(write, write);
+      return last;
+    },
+  };
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,68 @@
+import sshpk, { type Key } from 'sshpk';
+import { toKeyType } from '../kinds/formats.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+import type { Behaviour, Tools } from './behaviour.ts';
+import { Failure } from './failure.ts';
+import { renderSshCertificate } from './ssh-certificate.ts';
+import type { StoredResource } from './store.ts';
+import { toExactTimestamp, toTimestamp } from './timestamp.ts';
+
+const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
+const YEAR_10000 = Date.UTC(10_000, 0);
+
+/** Chooses the time of validity, and signs at creation. */
+export const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
+  complete: (spec, _caller, now) => {
+    parsePublicKey(spec);
+    const after = parseTime(spec, 'valid_after') ?? new Date(toTimestamp(now));
+    const until = parseTime(spec, 'valid_until') ?? new Date(after.getTime() + DEFAULT_VALIDITY_MS);
+    return { ...spec, valid_after: toExactTimestamp(after), valid_until: toExactTimestamp(until) };
+  },
+  remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
+  compute: ({ spec, state }) => ({
+    key_type: toKeyType(String(spec['public_key'])) ?? null,
+    certificate: state['certificate'] ?? null,
+  }),
+};
+
+function sign({ id, spec }: StoredResource, { identities, authorities }: Tools): string {
+  const certificate = {
+    publicKey: parsePublicKey(spec),
+    keyId: id,
+    principals: isJsonArray(spec['principals']) ? spec['principals'].map(String) : [],
+    validAfter: new Date(String(spec['valid_after'])),
+    validBefore: new Date(String(spec['valid_until'])),
+    criticalOptions: toTexts(spec['critical_options']),
+    extensions: toTexts(spec['extensions']),
+    nonce: identities.derive(`nonce ${id}`),
+  };
+  return renderSshCertificate(certificate, authorities.getKey(String(spec['ssh_certificate_authority_id'])));
+}
+
+function parsePublicKey(spec: Spec): Key {
+  try {
+    return sshpk.parseKey(String(spec['public_key']), 'ssh');
+  } catch (error) {
+    // sshpk throws errors of its own class, and assertions, for keys that it can't read
+    if (error instanceof Error) throw refuse('public_key', 'is not an SSH public key', error);
+    throw error;
+  }
+}
+
+function refuse(field: string, message: string, cause?: Error): Failure {
+  return new Failure(`${field} ${message}`, { code: 'invalid_field', details: { field }, cause });
+}
+
+function parseTime(spec: Spec, field: string): Date | undefined {
+  const value = spec[field];
+  if (typeof value !== 'string') return undefined;
+  const time = new Date(value);
+  if (time.getTime() >= 0 && time.getTime() < YEAR_10000) return time;
+  throw refuse(field, 'is not between the years 1970 and 9999');
+}
+
+function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
+  const entries = Object.entries(isJsonObject(value) ? value : {});
+  return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
+}

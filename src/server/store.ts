@@ -1,0 +1,106 @@
+import { type Claim, listClaims } from '../kinds/claims.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { listReferences } from '../kinds/references.ts';
+import { OWNED_KINDS } from '../kinds/registry.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+import { Listing } from './listing.ts';
+
+/** One resource as the server keeps it. For attached kinds `id` is the path of what the modules are attached to. */
+export interface StoredResource {
+  readonly id: string;
+  readonly createdAt: string;
+  /** What is set, in the shape that requests have. */
+  readonly spec: Spec;
+  /** What the kind's behaviour has to remember: a signed certificate, when provisioning began. */
+  readonly state: JsonObject;
+  readonly deletable: boolean;
+}
+
+/** A claim, and the resource that has it. */
+export interface Holder {
+  readonly claim: Claim;
+  readonly id: string;
+}
+
+/** A reference to something of these prefixes is to something that lives in the store. */
+const OWNED_BY_PREFIX = new Map(OWNED_KINDS.map((kind) => [kind.idPrefix, kind]));
+
+/** The kind of an id that this interface can create. */
+export function findOwnedKind(id: string): Kind | undefined {
+  return OWNED_BY_PREFIX.get(id.slice(0, id.indexOf('_')));
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Everything that the server knows. Nothing here costs more for having more resources. */
+export class Store {
+  readonly #listings = new Map<string, Listing<StoredResource>>();
+  readonly #claims = new Map<string, string>();
+  /** By id: the ids of the resources that refer to it. */
+  readonly #referrers = new Map<string, Set<string>>();
+  #revision = 0;
+
+  /** Grows with each change. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  listingOf(kind: Kind): Listing<StoredResource> {
+    const listing = this.#listings.get(kind.name) ?? new Listing<StoredResource>();
+    this.#listings.set(kind.name, listing);
+    return listing;
+  }
+
+  /** Adds a resource, or puts it in the place of the one with its id. */
+  put(kind: Kind, resource: StoredResource): void {
+    const listing = this.listingOf(kind);
+    const before = listing.find(resource.id);
+    if (before === undefined) {
+      listing.add(resource);
+    } else {
+      this.#forget(kind, before);
+      listing.replace(resource);
+    }
+    this.#note(kind, resource);
+    this.#revision += 1;
+  }
+
+  remove(kind: Kind, resource: StoredResource): void {
+    this.#forget(kind, resource);
+    this.listingOf(kind).remove(resource.id);
+    this.#revision += 1;
+  }
+
+  /** Who has what this spec claims, other than the resource with this id. */
+  findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
+    for (const claim of listClaims(kind, spec)) {
+      const holder = this.#claims.get(claim.key);
+      if (holder !== undefined && holder !== id) return { claim, id: holder };
+    }
+    return undefined;
+  }
+
+  /** The resources that refer to an id. */
+  listReferrers(id: string): ReadonlySet<string> {
+    return this.#referrers.get(id) ?? NONE;
+  }
+
+  #note(kind: Kind, { id, spec }: StoredResource): void {
+    for (const { key } of listClaims(kind, spec)) this.#claims.set(key, id);
+    for (const { value } of listReferences(kind, spec)) {
+      if (findOwnedKind(value) === undefined) continue;
+      const referrers = this.#referrers.get(value) ?? new Set();
+      this.#referrers.set(value, referrers.add(id));
+    }
+  }
+
+  #forget(kind: Kind, { id, spec }: StoredResource): void {
+    for (const { key } of listClaims(kind, spec)) this.#claims.delete(key);
+    for (const { value } of listReferences(kind, spec)) {
+      const referrers = this.#referrers.get(value);
+      referrers?.delete(id);
+      if (referrers?.size === 0) this.#referrers.delete(value);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import { listFindings } from '../kinds/findings.ts';
+import type { Kind, SpecProblem } from '../kinds/kind.ts';
+import type { OperationModule } from '../kinds/operations.ts';
+import { toClearValue } from '../kinds/request-body.ts';
+import { toModuleSchema, toRequestSchema } from '../kinds/schema.ts';
+import { toPathText } from '../model/field-path.ts';
+import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+import { Failure } from './failure.ts';
+
+/** A schema of the kinds, which are at home with the package that makes them. */
+type Schema = ReturnType<typeof toRequestSchema>;
+
+/** The spec that a POST asks for, with the defaults of fields that were left out. Ignores `id` and nulls. */
+export function validateCreate(kind: Kind, body: JsonObject): Spec {
+  const given = dropIgnored(kind, body, () => true);
+  refuseFindings(
+    getSchema(`create ${kind.name}`, () => toRequestSchema(kind, 'create')),
+    given,
+  );
+  return withDefaults(kind, applyGiven(kind, {}, given));
+}
+
+/** The fields that a PATCH asks to change. Ignores `id`, and nulls that clear nothing. Refuses to change nothing at all. */
+export function validateUpdate(kind: Kind, body: JsonObject): Spec {
+  const given = dropIgnored(kind, body, (name) => kind.fields[name]?.clear !== 'null');
+  refuseImmutable(kind, given);
+  if (Object.keys(given).length === 0) throw new Failure('The body changes no field', { code: 'empty_update' });
+  refuseFindings(
+    getSchema(`update ${kind.name}`, () => toRequestSchema(kind, 'update')),
+    given,
+  );
+  return given;
+}
+
+/** The module that a PUT asks for. Takes `{"module": {…}}` too, with or without the ids of the path beside it. */
+export function validateModule(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
+  const bare = unwrapModule(kind, body);
+  const schema = getSchema(`${kind.name} ${module.name}`, () => toModuleSchema(module.field, 'request'));
+  refuseFindings(schema, bare);
+  return bare;
+}
+
+/** The spec after a PATCH, or of a POST: what is cleared is not there any more. */
+export function applyGiven(kind: Kind, before: Spec, given: Spec): Spec {
+  const entries = Object.entries({ ...before, ...given });
+  return Object.fromEntries(entries.filter(([name, value]) => !(name in given) || !isCleared(kind, name, value)));
+}
+
+/** Refuses what no single field can say. */
+export function checkSpec(kind: Kind, spec: Spec): void {
+  refuseProblems(kind.check(spec));
+}
+
+const SCHEMAS = new Map<string, Schema>();
+
+/** Schemas are built once, when they are first needed. */
+function getSchema(name: string, build: () => Schema): Schema {
+  const schema = SCHEMAS.get(name) ?? build();
+  SCHEMAS.set(name, schema);
+  return schema;
+}
+
+function refuseFindings(schema: Schema, value: Json): void {
+  const findings = listFindings(schema, value);
+  refuseProblems(findings.map(({ path, message }) => ({ path, message: `${toPathText(path)} ${message}` })));
+}
+
+function refuseProblems(problems: readonly SpecProblem[]): void {
+  const [first] = problems;
+  if (first === undefined) return;
+  const messages = problems.map(({ message }) => message).join('; ');
+  throw new Failure(messages, { code: 'invalid_field', details: { field: toPathText(first.path) } });
+}
+
+function dropIgnored(kind: Kind, body: JsonObject, isNullIgnored: (name: string) => boolean): JsonObject {
+  const entries = Object.entries(body).filter(([name, value]) => {
+    if (name === 'id' && kind.fields['id']?.lifecycle === 'computed') return false;
+    return value !== null || !Object.hasOwn(kind.fields, name) || !isNullIgnored(name);
+  });
+  return Object.fromEntries(entries);
+}
+
+function refuseImmutable(kind: Kind, given: JsonObject): void {
+  const fixed = Object.keys(given).filter(
+    (name) => Object.hasOwn(kind.fields, name) && kind.fields[name]?.lifecycle !== 'mutable',
+  );
+  refuseProblems(fixed.map((name) => ({ path: [name], message: `${name} can not be changed` })));
+}
+
+function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
+  const { module, ...rest } = body;
+  if (module === undefined) return body;
+  const beside = Object.keys(rest).find((name) => !toPathParameters(kind).includes(name));
+  if (beside === undefined && isJsonObject(module)) return module;
+  const problem = beside === undefined ? 'module is not an object' : `${beside} does not belong beside \`module\``;
+  throw new Failure(problem, { code: 'invalid_field', details: { field: beside ?? 'module' } });
+}
+
+function toPathParameters(kind: Kind): readonly string[] {
+  return ['id', ...Array.from(kind.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)];
+}
+
+/** What clears a field without a default leaves nothing behind. */
+function isCleared(kind: Kind, name: string, value: Json): boolean {
+  const field = kind.fields[name];
+  if (value === null || field === undefined) return true;
+  const clearValue = field.default === undefined ? toClearValue(field) : undefined;
+  return clearValue !== undefined && isSameJson(value, clearValue);
+}
+
+function withDefaults(kind: Kind, spec: Spec): Spec {
+  const defaults = Object.entries(kind.fields).flatMap(([name, { default: value }]): [string, Json][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return { ...Object.fromEntries(defaults), ...spec };
+}

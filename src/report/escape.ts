@@ -24,7 +24,7 @@ export function toWord(text: string): string {
 
 /** The lines of a text of several, each printable. */
 export function toPrintableLines(text: string): readonly string[] {
-  return text.split(/\r?\n/).map(toPrintable);
+  return text.split('\n').map(toPrintable);
 }
 
 const WORD = /^[\w*./:][\w*./:@=+-]*$/;

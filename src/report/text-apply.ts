@@ -30,7 +30,8 @@ export function renderApplyResultText(plan: Plan, result: ApplyResult, options: 
     ),
     renderSection('Skipped:', renderSkipped(skipped, result, options)),
     renderSection('Tokens:', result.tokens.map(renderToken)),
-    [...renderTotals(plan, result, options), ...listNextSteps(plan, result, options)],
+    renderTotals(plan, result, options),
+    renderSection('Next:', renderNextSteps(plan, result, options)),
   ];
   return `${sections
     .filter((lines) => lines.length > 0)
@@ -73,7 +74,7 @@ function renderSkipped(
   const paint = toPaint(color);
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return skipped.flatMap(({ write, message, waitedFor }) => {
-    const waits = waitedFor.map((id) => `waited for ${toPrintable(id)}, which was ${toEnd(ends.get(id))}`);
+    const waits = waitedFor.map((id) => `waited for ${toPrintable(id)}, which ${toEnd(ends.get(id))}`);
     return [
       `  ${paint('warning', toPrintable(write.id))}`,
       ...(waits.length === 0 ? [toPrintable(message)] : waits).flatMap((why) =>
@@ -84,7 +85,8 @@ function renderSkipped(
 }
 
 function toEnd(outcome: Outcome['outcome'] | undefined): string {
-  return outcome === 'failed' ? 'not done' : (outcome ?? 'not in the plan');
+  if (outcome === undefined) return 'is not in the plan';
+  return outcome === 'failed' ? 'failed' : `was ${outcome}`;
 }
 
 function renderToken({ address, place, rescued }: ApplyResult['tokens'][number]): string {
@@ -101,28 +103,28 @@ function renderTotals(plan: Plan, result: ApplyResult, { color, width }: TextOpt
 }
 
 /** What to do about what did not go as planned; nothing when all did. */
-function listNextSteps(plan: Plan, result: ApplyResult, { width }: TextOptions): readonly string[] {
+function renderNextSteps(plan: Plan, result: ApplyResult, { width }: TextOptions): readonly string[] {
   const failed = result.outcomes.filter((one) => one.outcome === 'failed');
-  const isDone = result.outcomes.every(({ outcome }) => outcome === 'applied');
-  const command = plan.mode;
-  const steps = [
-    ...(result.interrupted && !isDone ? [`Interrupted. Run ${command} again to do the rest: ${KEPT}.`] : []),
-    ...(failed.some((one) => one.isAuthentication)
-      ? [
-          `The service refused the API key or what it asked for: check the key and its permissions, then ${command} again.`,
-        ]
-      : []),
-    ...(failed.some((one) => one.isUnknown)
-      ? [`What may have taken effect is found by its mark: run ${command} again, and nothing is made twice.`]
-      : []),
-    ...(failed.some((one) => !one.isAuthentication && !one.isUnknown)
-      ? [`Mend what failed, then run ${command} again: ${KEPT}.`]
-      : []),
-    ...(result.tokens.some(({ rescued }) => rescued)
-      ? ['Mend the token sink before the next apply: it replaces the credentials whose tokens were only rescued.']
-      : []),
+  const isCutShort = result.interrupted && result.outcomes.some(({ outcome }) => outcome !== 'applied');
+  const steps: readonly (readonly [boolean, string])[] = [
+    [
+      failed.some(isRefused),
+      'The service refused the API key or what it asked for: check the key and its permissions.',
+    ],
+    [failed.some(isMendable), 'Mend what failed.'],
+    [result.tokens.some(({ rescued }) => rescued), RESCUED],
+    [failed.length > 0 || isCutShort, `Run ${plan.mode} again: what is done stays done, and only the rest is planned.`],
+    [failed.some((one) => one.isUnknown), 'What may have taken effect is found by its mark: nothing is made twice.'],
   ];
-  return steps.flatMap((step) => wrapBehind('', step, { width, rest: 2 }));
+  return steps.filter(([applies]) => applies).flatMap(([, step]) => wrapBehind('  ', step, { width, rest: 4 }));
 }
 
-const KEPT = 'what is done stays done';
+const RESCUED = 'Mend the token sink: the next apply replaces the credentials whose tokens were only rescued.';
+
+function isRefused({ isAuthentication }: Failed): boolean {
+  return isAuthentication;
+}
+
+function isMendable({ isAuthentication, isUnknown }: Failed): boolean {
+  return !isAuthentication && !isUnknown;
+}

@@ -16,6 +16,9 @@ export interface ChangeLayout extends TextOptions {
 const MAX_PATH_COLUMNS = 32;
 const MAX_TITLE_COLUMNS = 56;
 
+/** Columns that an action and its reason need to be read well. */
+const MIN_ACTION_COLUMNS = 24;
+
 /** The column at which the actions of changes stand. */
 export function toActionColumn(changes: readonly ChangeView[]): number {
   const widths = changes.map((change) => toColumns(toHeading(change))).filter((width) => width <= MAX_TITLE_COLUMNS);
@@ -36,15 +39,17 @@ function toHeading({ glyph, address, id }: ChangeView): string {
   return id === undefined ? `${glyph} ${address}` : `${glyph} ${address}  (${id})`;
 }
 
+/** The action stands in its column, or below the heading where the terminal has no room for that. */
 function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
-  const paint = toPaint(color);
   const heading = toHeading(change);
+  const styled = toPaint(color)(toStyle(change.action), heading);
   const action = toActionText(change);
-  const prefix = toColumns(heading) < actionColumn ? toPadded(heading, actionColumn) : `${heading}  `;
-  const styled = paint(toStyle(change.action), heading) + ' '.repeat(toColumns(prefix) - toColumns(heading));
-  const indent = width > 0 && actionColumn > width / 2 ? 6 : actionColumn;
-  const [first = '', ...rest] = wrapBehind(prefix, action, { width, rest: indent });
-  return [styled + first.slice(prefix.length), ...rest];
+  if (width > 0 && actionColumn > width - MIN_ACTION_COLUMNS) {
+    return [styled, ...wrapBehind(' '.repeat(6), action, { width, rest: 8 })];
+  }
+  const prefix = toPadded(`${heading}  `, actionColumn);
+  const [first = '', ...rest] = wrapBehind(prefix, action, { width, rest: actionColumn });
+  return [styled + first.slice(heading.length), ...rest];
 }
 
 function toActionText({ action, reason, id, protect }: ChangeView): string {
@@ -68,29 +73,43 @@ function toStyle(action: ChangeAction): Style {
   }
 }
 
-function renderFields(fields: readonly FieldView[], { color }: ChangeLayout): readonly string[] {
-  const paint = toPaint(color);
+function renderFields(fields: readonly FieldView[], layout: ChangeLayout): readonly string[] {
   const widths = fields.filter(({ inline }) => inline !== undefined).map(({ path }) => toColumns(path));
-  const column = Math.max(0, ...widths.filter((width) => width <= MAX_PATH_COLUMNS)) + 2;
-  return fields.flatMap((field) => {
-    const notes = paint('muted', field.notes.join(', '));
-    if (field.inline === undefined) {
-      return [
-        `    ${field.path}: ${notes}`.trimEnd(),
-        ...field.lines.map((line) => `      ${renderLine(line, paint)}`),
-      ];
-    }
-    const path = toColumns(field.path) + 2 <= column ? toPadded(`${field.path}:`, column) : `${field.path}: `;
-    return [`    ${path}${renderInline(field.inline, paint)}${notes === '' ? '' : `  (${notes})`}`];
-  });
+  const pathColumns = Math.max(0, ...widths.filter((width) => width <= MAX_PATH_COLUMNS)) + 2;
+  return fields.flatMap((field) =>
+    field.inline === undefined
+      ? renderBlock(field, layout)
+      : renderInline(field.inline, { ...layout, path: toPadded(`${field.path}: `, pathColumns), notes: field.notes }),
+  );
 }
 
-function renderInline({ from, to }: NonNullable<FieldView['inline']>, paint: Paint): string {
-  const sides = [
-    ...(from === undefined ? [] : [paint('removed', from)]),
-    ...(to === undefined ? [] : [paint('added', to)]),
-  ];
-  return sides.join(' → ');
+function renderBlock({ path, notes, lines }: FieldView, { color }: ChangeLayout): readonly string[] {
+  const paint = toPaint(color);
+  const heading = `    ${path}: ${paint('muted', notes.join(', '))}`.trimEnd();
+  return [heading, ...lines.map((line) => `      ${renderLine(line, paint)}`)];
+}
+
+interface InlineLayout extends TextOptions {
+  readonly path: string;
+  readonly notes: readonly string[];
+}
+
+/** Values are never wrapped; remarks go to a line of their own when there is no room behind the values. */
+function renderInline(
+  { from, to }: NonNullable<FieldView['inline']>,
+  { path, notes, color, width }: InlineLayout,
+): readonly string[] {
+  const paint = toPaint(color);
+  const toLine = (style: Paint) => {
+    const before = from === undefined ? [] : [style('removed', from)];
+    const after = to === undefined ? [] : [style('added', to)];
+    return `    ${path}${[...before, ...after].join(' → ')}`;
+  };
+  if (notes.length === 0) return [toLine(paint)];
+  const remark = `(${notes.join(', ')})`;
+  const isTooWide = width > 0 && toColumns(`${toLine(toPaint(false))}  ${remark}`) > width;
+  const muted = paint('muted', remark);
+  return isTooWide ? [toLine(paint), `      ${muted}`] : [`${toLine(paint)}  ${muted}`];
 }
 
 function renderLine({ role, text }: FoldedLine, paint: Paint): string {

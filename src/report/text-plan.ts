@@ -1,5 +1,5 @@
 import type { GuardViolation } from '../model/plan.ts';
-import { type Paint, type Style, toPaint } from './color.ts';
+import { type Style, toPaint } from './color.ts';
 import { listShownFields, renderChange, toActionColumn } from './text-change.ts';
 import { countSeverities, renderDiagnosticLines, renderHeadline, renderHelp } from './text-diagnostics.ts';
 import { toCount, wrapBehind } from './text-layout.ts';
@@ -68,7 +68,7 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextOption
   const paint = toPaint(color);
   const columns = String(writes.length).length + 2;
   return [
-    'Requests, each sent as soon as those that it waits for are done:',
+    ...wrapBehind('', 'Requests, each sent as soon as those that it waits for are done:', { width, rest: 2 }),
     ...writes.flatMap(({ number, id, method, path, reason, ...write }) => [
       `  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} ${path}`,
       ...[`${id}: ${reason}`, ...listWaits(write)].flatMap((sentence) =>
@@ -85,16 +85,16 @@ function listWaits({ waitsFor, last }: Pick<WriteView, 'waitsFor' | 'last'>): re
 
 function renderTotals(view: PlanView, { color, width }: TextOptions): readonly string[] {
   const { read, apply } = view.requests;
-  const paint = toPaint(color);
   const isRead = `Reading took ${toCount(read, 'request')}`;
-  const lines = view.isEmpty
-    ? [paint('strong', toNothing(view)), `${isRead}.`]
-    : [renderCounts(view, paint), `${isRead}; applying needs ${apply}.`];
-  const verdict = toVerdict(view);
-  const style = view.violations.length > 0 ? 'error' : 'warning';
-  return verdict === ''
-    ? lines
-    : [...lines, ...wrapBehind('', verdict, { width, rest: 0 }).map((line) => paint(style, line))];
+  const sentences: readonly (readonly [Style, string])[] = [
+    ['strong', view.isEmpty ? toNothing(view) : toCounts(view)],
+    ['muted', view.isEmpty ? `${isRead}.` : `${isRead}; applying needs ${apply}.`],
+    [view.violations.length > 0 ? 'error' : 'warning', toVerdict(view)],
+  ];
+  const paint = toPaint(color);
+  return sentences
+    .filter(([, sentence]) => sentence !== '')
+    .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
 }
 
 function toNothing({ totals }: PlanView): string {
@@ -103,17 +103,9 @@ function toNothing({ totals }: PlanView): string {
   return `Nothing to do: ${toCount(number, 'resource is', 'resources are')} as the manifests say.`;
 }
 
-function renderCounts({ totals }: PlanView, paint: Paint): string {
-  const count = (style: Style, number: number, what: string) =>
-    number === 0 ? `0 ${what}` : paint(style, `${number} ${what}`);
-  const counts = [
-    count('removed', totals.delete, 'to delete'),
-    count('replaced', totals.replace, 'to replace'),
-    count('changed', totals.update, 'to update'),
-    count('changed', totals.adopt, 'to adopt'),
-    count('added', totals.create, 'to create'),
-  ];
-  return `${counts.join(', ')}; ${totals['no-op']} unchanged.`;
+function toCounts({ totals }: PlanView): string {
+  const { delete: deletes, replace, update, adopt, create, 'no-op': unchanged } = totals;
+  return `${deletes} to delete, ${replace} to replace, ${update} to update, ${adopt} to adopt, ${create} to create; ${unchanged} unchanged.`;
 }
 
 /** What a reader who only sees the end must not miss. */

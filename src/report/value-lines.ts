@@ -1,6 +1,6 @@
 import { isAddress } from '../model/address.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { toPrintable, toQuoted, toWord } from './escape.ts';
+import { toPrintableLines, toQuoted, toWord } from './escape.ts';
 import { type KnownType, toMemberType } from './field-type.ts';
 
 /**
@@ -28,7 +28,7 @@ export function renderValueLines(type: KnownType, value: Json, names: Names): re
     return members.flatMap(([first = '', ...rest]) => [`• ${first}`, ...indent(rest)]);
   }
   if (isJsonObject(value)) return renderMembers(type, value, names);
-  return isLongText(value) ? ['|', ...indent(value.split('\n').map(toPrintable))] : [renderScalar(type, value, names)];
+  return isLongText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
 }
 
 /** Whether there is nothing: no value, or an empty list or object. */

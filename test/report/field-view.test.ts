@@ -1,0 +1,258 @@
+import { expect, test } from 'vitest';
+import type { Difference } from '../../src/model/change.ts';
+import type { Json } from '../../src/model/json.ts';
+import type { Spec } from '../../src/model/state.ts';
+import { renderPlanText } from '../../src/report/text-plan.ts';
+import { toPlanView } from '../../src/report/view.ts';
+import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
+
+/** The indented lines of a plan with one change, without their first four columns. */
+function renderFields(change: Parameters<typeof makePlan>[0]): string {
+  const lines = renderPlanText(toPlanView(makePlan(change)), { ...PLAIN, width: 0 }).split('\n');
+  return lines.flatMap((line) => (line.startsWith('    ') ? [line.slice(4)] : [])).join('\n');
+}
+
+function renderUpdate(kind: string, ...differences: readonly Difference[]): string {
+  return renderFields({ changes: [makeLiveChange(`${kind}/one`, 'update', { id: 'id_1', differences })] });
+}
+
+function renderCreate(kind: string, spec: Spec): string {
+  const address = `${kind}/one`;
+  return renderFields({ changes: [makeChange(address, 'create', { desired: toNormal(address, spec) })] });
+}
+
+test('free text is quoted, words that their kind checks are not', () => {
+  expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'deploy', to: 'to "all"' }))).toBe(
+    'description: "deploy" → "to \\"all\\""',
+  );
+  expect(renderUpdate('IPRestriction', makeDifference('type', { from: 'api', to: 'agent' }))).toBe('type: api → agent');
+  expect(renderUpdate('SSHUserCertificate', makeDifference('valid_until', { to: '2026-01-31T12:00:00Z' }))).toBe(
+    'valid_until: (none) → 2026-01-31T12:00:00Z',
+  );
+});
+
+test('a checked word that could be taken for something else is quoted after all', () => {
+  const difference = makeDifference('principals', { from: ['-x'], to: ['(none)', 'ünïcode'] });
+  expect(renderUpdate('SSHUserCertificate', difference)).toBe(
+    ['principals:', '  - "-x"', '  + "(none)"', '  + "ünïcode"'].join('\n'),
+  );
+});
+
+test('an address is known after apply only where a reference stands', () => {
+  const pool = 'WeightedBackend/pool';
+  expect(renderUpdate('TCPEdge', makeDifference('backend.backend_id', { from: 'bkdwd_2a', to: pool }))).toBe(
+    'backend.backend_id: bkdwd_2a → WeightedBackend/pool (known after apply)',
+  );
+  expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'x', to: pool }))).toBe(
+    'description: "x" → "WeightedBackend/pool"',
+  );
+  expect(renderUpdate('TCPEdge', makeDifference('metadata.pool', { to: pool }))).toBe(
+    'metadata.pool: (none) → "WeightedBackend/pool"',
+  );
+});
+
+test('an address inside of the configuration of an action is known after apply', () => {
+  const policy = {
+    inbound: [{ actions: [{ type: 'restrict-ips', config: { ip_policies: ['External/a'], allow: ['a/b'] } }] }],
+  };
+  expect(renderCreate('TCPEdge', { policy })).toMatchInlineSnapshot(`
+    "policy.inbound:
+      + • actions:
+      +     • type: "restrict-ips"
+      +       config:
+      +         ip_policies:
+      +           • External/a (known after apply)
+      +         allow:
+      +           • "a/b""
+  `);
+  const difference = makeDifference('policy.inbound[0].actions[0].config.ip_policies', {
+    from: [],
+    to: ['External/a'],
+  });
+  expect(renderUpdate('TCPEdge', difference)).toContain('+ External/a (known after apply)');
+});
+
+test('an id of a resource of this plan is shown with its address', () => {
+  const text = renderFields({
+    changes: [
+      makeLiveChange('TCPEdge/edge', 'update', {
+        id: 'edgtcp_2a',
+        differences: [makeDifference('backend.backend_id', { from: 'bkdwd_2a', to: 'bkdwd_2x' })],
+      }),
+      makeLiveChange('WeightedBackend/pool', 'no-op', { id: 'bkdwd_2a' }),
+    ],
+  });
+  expect(text).toBe('backend.backend_id: bkdwd_2a (WeightedBackend/pool) → bkdwd_2x');
+});
+
+test('a list shows the members that leave and come, and counts the others', () => {
+  const members = (...ports: readonly number[]) => ports.map((port) => `1.tcp.example.net:${port}`);
+  const update = (from: readonly string[], to: readonly string[]) =>
+    renderUpdate('TCPEdge', makeDifference('hostports', { from, to }));
+  expect(update(members(1, 2, 3, 4), members(2, 3, 4, 5))).toMatchInlineSnapshot(`
+    "hostports:
+      - 1.tcp.example.net:1
+        … 3 unchanged
+      + 1.tcp.example.net:5"
+  `);
+  expect(update(members(1, 2), members(1))).toMatchInlineSnapshot(`
+    "hostports:
+        1.tcp.example.net:1
+      - 1.tcp.example.net:2"
+  `);
+  expect(update([], members(1))).toBe('hostports:\n  + 1.tcp.example.net:1');
+});
+
+test('the order of a list counts where its kind says so', () => {
+  const difference = makeDifference('policy.inbound[0].expressions', { from: ['a', 'b', 'c'], to: ['c', 'a', 'b'] });
+  expect(renderUpdate('TCPEdge', difference)).toMatchInlineSnapshot(`
+    "policy.inbound[0].expressions:
+      + "c"
+        … 2 unchanged
+      - "c""
+  `);
+});
+
+test('a module that comes or goes is shown without its defaults', () => {
+  const circuit = { enabled: true, tripped_duration: 0, rolling_window: 60, num_buckets: 0 };
+  expect(renderUpdate('HTTPSEdgeRoute', makeDifference('circuit_breaker', { to: circuit }))).toBe(
+    'circuit_breaker: added\n  + rolling_window: 60',
+  );
+  expect(renderUpdate('HTTPSEdgeRoute', makeDifference('circuit_breaker', { from: circuit }))).toBe(
+    'circuit_breaker: removed\n  - rolling_window: 60',
+  );
+});
+
+test('a module with nothing but defaults shows them, since it is there', () => {
+  const policy = { authority: 'letsencrypt', private_key_type: 'rsa' };
+  expect(
+    renderCreate('AgentIngress', { domain: 'a.example.com', certificate_management_policy: policy }),
+  ).toMatchInlineSnapshot(`
+    "domain: a.example.com
+    certificate_management_policy.authority: letsencrypt
+    certificate_management_policy.private_key_type: rsa"
+  `);
+});
+
+test('objects that both sides have are compared line by line, unchanged lines folded', () => {
+  const rule = (name: string): Json => ({ name, expressions: ['a', 'b', 'c', 'd', 'e'], actions: [{ type: 'deny' }] });
+  const difference = makeDifference('policy.inbound[0]', { from: rule('old'), to: rule('new') });
+  expect(renderUpdate('TCPEdge', difference)).toMatchInlineSnapshot(`
+    "policy.inbound[0]:
+      - name: "old"
+      + name: "new"
+        expressions:
+          • "a"
+        … 6 unchanged"
+  `);
+});
+
+test('text of several lines is compared line by line', () => {
+  const difference = makeDifference('description', {
+    from: 'one\ntwo\nthree\nfour\nfive',
+    to: 'one\ntwo\nthree\n4\nfive',
+  });
+  expect(renderUpdate('TCPEdge', difference)).toMatchInlineSnapshot(`
+    "description:
+        one
+        two
+        three
+      - four
+      + 4
+        five"
+  `);
+  expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'one', to: 'one\ntwo' }))).toBe(
+    'description:\n    one\n  + two',
+  );
+});
+
+test('text of several lines inside of an object stays one block', () => {
+  const metadata = { notes: { text: 'one\ntwo', list: ['a\nb'] } };
+  expect(renderCreate('TCPEdge', { metadata })).toMatchInlineSnapshot(`
+    "metadata:
+      + notes:
+      +   text: |
+      +     one
+      +     two
+      +   list:
+      +     • |
+      +         a
+      +         b"
+  `);
+});
+
+test('values that are too long for one line stand one below the other, whole', () => {
+  const [from, to] = ['old', 'new'].map((word) => `${word} ${'x'.repeat(100)}`);
+  const difference = makeDifference('description', { ...(from && { from }), ...(to && { to }), origin: 'drift' });
+  expect(renderUpdate('TCPEdge', difference)).toBe(`description: drifted\n  - "${from}"\n  + "${to}"`);
+  expect(renderCreate('TCPEdge', { description: to ?? '' })).toBe(`description: "${to}"`);
+});
+
+test('remarks that have no room behind a value go below it', () => {
+  const plan = makePlan({
+    changes: [
+      makeLiveChange('TCPEdge/a', 'update', {
+        id: 'edgtcp_2a',
+        differences: [
+          makeDifference('description', { from: 'a'.repeat(20), to: 'b', origin: 'both', forcesReplace: true }),
+        ],
+      }),
+    ],
+  });
+  expect(renderPlanText(toPlanView(plan), PLAIN).split('\n').slice(3, 5)).toEqual([
+    `    description: "${'a'.repeat(20)}" → "b"`,
+    '      (forces replacement, changed here and drifted)',
+  ]);
+});
+
+test('nothing, null and empty lists are all no value, and empty text is a text', () => {
+  const render = (to: Json) =>
+    renderUpdate('SSHUserCertificate', makeDifference('extensions.permit-pty', { from: 'x', to }));
+  expect(render(null)).toBe('extensions.permit-pty: "x" → (none)');
+  expect(render([])).toBe('extensions.permit-pty: "x" → (none)');
+  expect(render('')).toBe('extensions.permit-pty: "x" → ""');
+});
+
+test('what was changed by the manifest alone, or by nobody knows whom, has no remark', () => {
+  for (const origin of ['manifest', 'unknown'] as const) {
+    expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'a', to: 'b', origin }))).toBe(
+      'description: "a" → "b"',
+    );
+  }
+});
+
+test('a path that is none, and a key that is no word, are quoted', () => {
+  expect(renderUpdate('TCPEdge', makeDifference('a: 1 → 2, b', { to: 1 }))).toBe('"a: 1 → 2, b": (none) → 1');
+  expect(renderCreate('TCPEdge', { metadata: { 'a: b': { 'c d': [1, null, true, {}] } } })).toMatchInlineSnapshot(`
+    "metadata:
+      + "a: b":
+      +   "c d":
+      +     • 1
+      +     • (none)
+      +     • true
+      +     • (none)"
+  `);
+});
+
+test('a create shows its maps and modules field by field', () => {
+  expect(
+    renderCreate('HTTPSEdgeRoute', {
+      edge_id: 'edghts_2a',
+      id: 'edghtsrt_2a',
+      request_headers: { add: { 'X-A.B': 'x y', b: 'y' }, remove: [] },
+    }),
+  ).toMatchInlineSnapshot(`
+    "edge_id:                      edghts_2a
+    id:                           edghtsrt_2a
+    request_headers.add["x-a.b"]: "x y"
+    request_headers.add.b:        y"
+  `);
+});
+
+test('a kind that this version does not know shows its differences only', () => {
+  const changes = [
+    makeChange('Unknown/a', 'create', { desired: { secret: 'x' } }),
+    makeLiveChange('Unknown/b', 'update', { id: 'x_1', differences: [makeDifference('size', { from: 1, to: 2 })] }),
+  ];
+  expect(renderFields({ changes })).toBe('size: 1 → 2');
+});

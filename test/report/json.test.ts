@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import { ApiError, TimeoutError } from '../../src/model/errors.ts';
+import { renderApplyJson, renderFailureJson, renderPlanJson, renderValidationJson } from '../../src/report/json.ts';
+import { EVERYTHING, makePlan } from './sample-plans.ts';
+import { MIXED, makeApplied, makeResult } from './sample-results.ts';
+
+const ERROR: Diagnostic = { code: 'no-stack', severity: 'error', message: 'no stack' };
+const WARNING: Diagnostic = { code: 'lockout', severity: 'warning', message: 'careful' };
+
+test('a plan is given whole, with totals before it', () => {
+  const { plan, ...rest } = JSON.parse(renderPlanJson(EVERYTHING));
+  expect(plan).toEqual(JSON.parse(JSON.stringify(EVERYTHING)));
+  expect(rest).toEqual({
+    format: 1,
+    command: 'plan',
+    ok: true,
+    totals: { delete: 2, replace: 2, update: 2, adopt: 1, create: 2, unchanged: 2 },
+  });
+});
+
+test('a plan with errors is not ok, one with warnings is', () => {
+  expect(JSON.parse(renderPlanJson(makePlan({ diagnostics: [ERROR] }), 'show'))).toMatchObject({
+    command: 'show',
+    ok: false,
+  });
+  expect(JSON.parse(renderPlanJson(makePlan({ diagnostics: [WARNING] })))).toMatchObject({ ok: true });
+});
+
+test('the result of an apply refers to the writes of the plan that it holds', () => {
+  const document = JSON.parse(renderApplyJson(EVERYTHING, MIXED));
+  expect(document).toMatchObject({
+    format: 1,
+    command: 'apply',
+    ok: false,
+    interrupted: true,
+    totals: { applied: 3, alreadyDone: 1, failed: 2, skipped: 3 },
+    diagnostics: [],
+    tokens: MIXED.tokens,
+    plan: { stack: 'production' },
+  });
+  expect(document.outcomes[0]).toEqual({
+    write: 'create WeightedBackend/pool',
+    address: 'WeightedBackend/pool',
+    outcome: 'applied',
+    id: 'bkdwd_2abc',
+  });
+  expect(document.outcomes[7]).toEqual({
+    write: 'update IPRestriction/api',
+    address: 'IPRestriction/api',
+    outcome: 'skipped',
+    message: 'interrupted',
+    waitedFor: [],
+  });
+  expect(document).not.toHaveProperty('error');
+});
+
+test('an apply is ok only when all of it was done and every token is where it should be', () => {
+  const isOk = (...parameters: Parameters<typeof renderApplyJson>) => JSON.parse(renderApplyJson(...parameters)).ok;
+  const done = [makeApplied('create Credential/a', 'cr_2a')];
+  const tokens = [{ address: 'Credential/a', place: 'x', rescued: true }];
+  expect(isOk(makePlan(), makeResult(done))).toBe(true);
+  expect(isOk(makePlan(), makeResult(done, { tokens }))).toBe(false);
+  expect(isOk(makePlan(), makeResult(done), { diagnostics: [ERROR] })).toBe(false);
+  expect(isOk(makePlan(), makeResult(done), { error: new Error('sink') })).toBe(false);
+});
+
+test('an apply of a plan that destroys is a destroy, unless it is told otherwise', () => {
+  const command = (...parameters: Parameters<typeof renderApplyJson>) =>
+    JSON.parse(renderApplyJson(...parameters)).command;
+  expect(command(makePlan({ mode: 'destroy' }), makeResult([]))).toBe('destroy');
+  expect(command(makePlan(), makeResult([]), { command: 'apply' })).toBe('apply');
+});
+
+test('a failure is a complete document, with whatever is known', () => {
+  const error = new ApiError('403 FORBIDDEN: no', {
+    status: 403,
+    code: 'FORBIDDEN',
+    method: 'GET',
+    path: '/edges/tcp?limit=100',
+    operationId: 'op_1',
+    details: {},
+  });
+  expect(JSON.parse(renderFailureJson({ command: 'plan', error }))).toEqual({
+    format: 1,
+    command: 'plan',
+    ok: false,
+    diagnostics: [],
+    error: {
+      name: 'ApiError',
+      message: '403 FORBIDDEN: no',
+      status: 403,
+      code: 'FORBIDDEN',
+      method: 'GET',
+      path: '/edges/tcp?limit=100',
+      operationId: 'op_1',
+      details: {},
+    },
+  });
+  expect(JSON.parse(renderFailureJson({}))).toEqual({ format: 1, command: null, ok: false, diagnostics: [] });
+});
+
+test('a failure may be an error of any sort, a sentence, diagnostics or a plan that was refused', () => {
+  const error = (failure: Parameters<typeof renderFailureJson>[0]) => JSON.parse(renderFailureJson(failure)).error;
+  expect(error({ error: new TimeoutError('30 s') })).toEqual({ name: 'TimeoutError', message: '30 s' });
+  expect(error({ error: { message: 'a', remedy: 'b' } })).toEqual({ message: 'a', remedy: 'b' });
+  expect(JSON.parse(renderFailureJson({ diagnostics: [ERROR], plan: EVERYTHING }))).toMatchObject({
+    diagnostics: [ERROR],
+    totals: { delete: 2 },
+    plan: { stack: 'production' },
+  });
+});
+
+test('a validation says how much was read and whether it is valid', () => {
+  const counts = { files: 2, resources: 3 };
+  expect(JSON.parse(renderValidationJson({ ...counts, diagnostics: [WARNING] }))).toEqual({
+    format: 1,
+    command: 'validate',
+    ok: true,
+    ...counts,
+    diagnostics: [WARNING],
+  });
+  expect(JSON.parse(renderValidationJson({ ...counts, diagnostics: [ERROR] })).ok).toBe(false);
+});

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type DiffLine, diffLines, foldSame } from '../../src/report/line-diff.ts';
+
+const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
+
+function without(role: DiffLine['role'], compared: readonly DiffLine[]): readonly string[] {
+  return compared.filter((line) => line.role !== role).map(({ text }) => text);
+}
+
+test('a comparison holds both texts whole', () => {
+  fc.assert(
+    fc.property(lines, lines, (from, to) => {
+      const compared = diffLines(from, to);
+      expect(without('added', compared)).toEqual(from);
+      expect(without('removed', compared)).toEqual(to);
+    }),
+  );
+});
+
+test('equal texts have no difference', () => {
+  fc.assert(fc.property(lines, (from) => diffLines(from, from).every(({ role }) => role === 'same')));
+});
+
+test('of two sorted sets it shows exactly what left and what came', () => {
+  const set = fc.uniqueArray(fc.constantFrom(...'abcdefgh')).map((members) => members.toSorted());
+  fc.assert(
+    fc.property(set, set, (from, to) => {
+      const compared = diffLines(from, to);
+      const only = (role: DiffLine['role']) => compared.filter((line) => line.role === role).map(({ text }) => text);
+      expect(only('removed')).toEqual(from.filter((member) => !to.includes(member)));
+      expect(only('added')).toEqual(to.filter((member) => !from.includes(member)));
+    }),
+  );
+});
+
+test('what is removed stands before what is added in its place', () => {
+  expect(diffLines(['a', 'x', 'b'], ['a', 'y', 'b'])).toEqual([
+    { role: 'same', text: 'a' },
+    { role: 'removed', text: 'x' },
+    { role: 'added', text: 'y' },
+    { role: 'same', text: 'b' },
+  ]);
+});
+
+test('texts too long to align are shown one after the other, but for what both start and end with', () => {
+  const [from, to] = ['x', 'y'].map((word) => Array.from({ length: 2001 }, (_, index) => `${word}${index}`));
+  const compared = diffLines(['a', ...(from ?? []), 'b'], ['a', ...(to ?? []), 'b']);
+  expect(compared.map(({ role }) => role)).toEqual([
+    'same',
+    ...Array(2001).fill('removed'),
+    ...Array(2001).fill('added'),
+    'same',
+  ]);
+});
+
+test('folding keeps what changed with its context, and counts the rest', () => {
+  const compared = diffLines([...'abcdefgh'], [...'abcdXfgh', 'i']);
+  expect(foldSame(compared, 1).map(({ role, text }) => `${role} ${text}`)).toEqual([
+    'folded 3 unchanged',
+    'same d',
+    'removed e',
+    'added X',
+    'same f',
+    'same g',
+    'same h',
+    'added i',
+  ]);
+  expect(foldSame(diffLines(['a', 'b'], ['a', 'b']), 2)).toEqual([{ role: 'folded', text: '2 unchanged' }]);
+});

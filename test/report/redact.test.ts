@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { KINDS } from '../../src/kinds/registry.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { renderApplyJson, renderFailureJson, renderPlanJson } from '../../src/report/json.ts';
+import { redactPlan } from '../../src/report/redact.ts';
+import { renderApplyResultText } from '../../src/report/text-apply.ts';
+import { renderPlanText } from '../../src/report/text-plan.ts';
+import { toPlanView } from '../../src/report/view.ts';
+import { makeChange, makeDifference, makeLiveChange, makePlan, makeWrite } from './sample-plans.ts';
+import { makeResult } from './sample-results.ts';
+
+const SECRET = 'SECRET';
+
+/** A plan that holds the value of a field wherever a plan can hold one. */
+function makeLeakyPlan(kind: string, field: string): Plan {
+  const spec = { [field]: SECRET, description: 'seen' };
+  const differences = [field, `${field}.inner`, `["${field}"]`].flatMap((path) => [
+    makeDifference(path, { from: SECRET, to: SECRET }),
+    makeDifference(path, { to: { inner: SECRET } }),
+  ]);
+  const mark = { stack: 's', name: 'a', protect: false, delivered: false, user: '', fields: {}, pending: spec };
+  return makePlan({
+    changes: [
+      makeChange(`${kind}/a`, 'create', { desired: spec }),
+      makeChange(`${kind}/b`, 'delete', { live: { id: 'cr_2', digest: 'x', spec } }),
+      makeLiveChange(`${kind}/c`, 'update', { id: 'cr_3', differences }),
+    ],
+    writes: [makeWrite(`create ${kind}/a`, { body: spec, mark }), makeWrite(`delete ${kind}/b`, { method: 'DELETE' })],
+  });
+}
+
+const ONE_TIME = KINDS.flatMap(({ name, fields }) =>
+  Object.entries(fields).flatMap(([field, { lifecycle }]) =>
+    lifecycle === 'one-time' ? [[name, field] as const] : [],
+  ),
+);
+
+test('there is something to keep secret', () => {
+  expect(ONE_TIME).toContainEqual(['Credential', 'token']);
+});
+
+test.each([...ONE_TIME, ['UnknownKind', 'token'] as const])('%s.%s is in no form of a plan', (kind, field) => {
+  const plan = makeLeakyPlan(kind, field);
+  const result = makeResult(plan.writes.map((write) => ({ outcome: 'applied', write, id: 'cr_2' })));
+  const look = { color: false, width: 0, verbose: true };
+  const forms = [
+    renderPlanText(toPlanView(plan), look),
+    JSON.stringify(toPlanView(plan)),
+    renderApplyResultText(plan, result, look),
+    renderPlanJson(plan),
+    renderApplyJson(plan, result),
+    renderFailureJson({ plan }),
+  ];
+  for (const form of forms) expect(form).not.toContain(SECRET);
+  expect(renderPlanJson(plan)).toContain('seen');
+});
+
+test('what is no secret stays as it is', () => {
+  const plan = makeLeakyPlan('TCPEdge', 'token');
+  expect(redactPlan(plan)).toEqual(plan);
+});

@@ -1,0 +1,127 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
+import { createLiveProgress, renderApplyEventText, renderApplyResultText } from '../../src/report/text-apply.ts';
+import { makePlan, makeWrite, PLAIN } from './sample-plans.ts';
+import { MIXED, makeApplied, makeFailed, makeResult, makeSkipped } from './sample-results.ts';
+
+const PLAN = makePlan();
+
+function toEnded(result: Outcome, done: number, total: number): ApplyEvent {
+  return { event: 'write-ended', result, done, total };
+}
+
+test('the result lists what was applied, failed and skipped, where tokens went and what to do', async () => {
+  await expect(renderApplyResultText(PLAN, MIXED, PLAIN)).toMatchFileSnapshot('goldens/apply.txt');
+});
+
+test('a result that is all right says only what was done', () => {
+  const result = makeResult([makeApplied('create TCPEdge/a', 'edgtcp_2a'), makeApplied('delete TCPEdge/b')]);
+  expect(renderApplyResultText(PLAN, result, PLAIN)).toMatchInlineSnapshot(`
+    "Applied:
+      create TCPEdge/a  edgtcp_2a
+      delete TCPEdge/b
+
+    2 writes applied, 0 failed, 0 skipped: stack production on
+      https://api.example.com.
+    "
+  `);
+});
+
+test('an interruption that came after the last write needs no second run', () => {
+  const result = makeResult([makeApplied('delete TCPEdge/b')], { interrupted: true });
+  expect(renderApplyResultText(PLAN, result, PLAIN)).not.toContain('Next:');
+});
+
+test('a run that was cut short says which command goes on', () => {
+  const result = makeResult([makeSkipped('delete TCPEdge/b')], { interrupted: true });
+  expect(renderApplyResultText(makePlan({ mode: 'destroy' }), result, PLAIN)).toContain(
+    'Next:\n  Run destroy again: what is done stays done, and only the rest is planned.\n',
+  );
+});
+
+test('a refused key is told apart from what can be mended in a manifest', () => {
+  const result = makeResult([makeFailed('delete TCPEdge/b', '403 FORBIDDEN', { isAuthentication: true })]);
+  const text = renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 });
+  expect(text).toContain('check the key and its permissions');
+  expect(text).not.toContain('Mend what failed.');
+});
+
+test('a write that waited for one outside of the plan says so', () => {
+  const result = makeResult([makeSkipped('delete TCPEdge/b', 'create TCPEdge/x')]);
+  expect(renderApplyResultText(PLAN, result, PLAIN)).toContain('waited for create TCPEdge/x, which is not in the plan');
+});
+
+test('colour of a result is colour only', () => {
+  const colored = renderApplyResultText(PLAN, MIXED, { ...PLAIN, color: true });
+  expect(colored).toContain('\u001b[');
+  expect(stripVTControlCharacters(colored)).toBe(renderApplyResultText(PLAN, MIXED, PLAIN));
+});
+
+test('a pipe gets one line for each write that ended', () => {
+  const events: readonly ApplyEvent[] = [
+    { event: 'write-started', write: makeWrite('create TCPEdge/a') },
+    ...MIXED.outcomes.slice(0, 6).map((result, index) => toEnded(result, index + 1, 8)),
+  ];
+  const lines = events.flatMap((event) => renderApplyEventText(event, PLAIN) ?? []);
+  expect(lines.join('\n')).toMatchInlineSnapshot(`
+    "[1/8] create WeightedBackend/pool … done
+    [2/8] create Credential/agent … was done before
+    [3/8] delete TCPEdge/legacy … done
+    [4/8] update TCPEdge/postgres … failed: 409 CONFLICT: 1.tcp.example.net:20002 belongs to edgtcp_2xyz already (operation op_2abc)
+    [5/8] create TCPEdge/redis … failed, and may have taken effect: the service did not answer in 30 s
+    [6/8] delete WeightedBackend/old-pool … skipped: waited for update TCPEdge/postgres, delete TCPEdge/older"
+  `);
+});
+
+test('a diagnostic that comes up during an apply is shown as any other', () => {
+  const event: ApplyEvent = {
+    event: 'diagnostic',
+    diagnostic: { code: 'lockout', severity: 'warning', message: 'x', address: 'IPRestriction/api' },
+  };
+  expect(renderApplyEventText(event, PLAIN)).toBe('warning[lockout]: x\n  (IPRestriction/api)');
+});
+
+test('live progress shows the writes under way and counts those that ended', () => {
+  const progress = createLiveProgress(4, PLAIN);
+  const writes = ['create TCPEdge/a', 'create TCPEdge/b'].map((id) => makeWrite(id));
+  expect(progress.render()).toEqual(['0 of 4 done']);
+  for (const write of writes) expect(progress.apply({ event: 'write-started', write })).toEqual([]);
+  expect(progress.render()).toEqual(['  create TCPEdge/a …', '  create TCPEdge/b …', '0 of 4 done']);
+  expect(progress.apply(toEnded(makeApplied('create TCPEdge/a'), 1, 4))).toEqual([]);
+  expect(progress.render()).toEqual(['  create TCPEdge/b …', '1 of 4 done']);
+});
+
+test('live progress leaves standing what went wrong', () => {
+  const progress = createLiveProgress(4, PLAIN);
+  expect(progress.apply(toEnded(makeFailed('create TCPEdge/b', '409'), 1, 4))).toEqual([
+    '[1/4] create TCPEdge/b … failed: 409',
+  ]);
+  expect(progress.apply(toEnded(makeSkipped('delete TCPEdge/c', 'create TCPEdge/b'), 2, 4))).toEqual([
+    '[2/4] delete TCPEdge/c … skipped: waited for create TCPEdge/b',
+  ]);
+  const diagnostic = { code: 'lockout', severity: 'warning', message: 'x', remedy: 'y' } as const;
+  expect(progress.apply({ event: 'diagnostic', diagnostic })).toEqual(['warning[lockout]: x', '  help: y']);
+  expect(progress.render()).toEqual(['2 of 4 done, 1 failed, 1 skipped']);
+});
+
+test('live lines never take more than a row each, nor more rows than a few', () => {
+  const progress = createLiveProgress(20, { ...PLAIN, width: 24 });
+  for (let index = 0; index < 12; index += 1) {
+    progress.apply({ event: 'write-started', write: makeWrite(`create TCPEdge/${'x'.repeat(index * 4)}`) });
+  }
+  expect(progress.render()).toMatchInlineSnapshot(`
+    [
+      "  create TCPEdge/ …",
+      "  create TCPEdge/xxxx …",
+      "  create TCPEdge/xxxxxx…",
+      "  create TCPEdge/xxxxxx…",
+      "  create TCPEdge/xxxxxx…",
+      "  create TCPEdge/xxxxxx…",
+      "  create TCPEdge/xxxxxx…",
+      "  create TCPEdge/xxxxxx…",
+      "  and 4 more …",
+      "0 of 20 done",
+    ]
+  `);
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { toClipped, toColumns, toCount, toPadded, wrapBehind, wrapProse } from '../../src/report/text-layout.ts';
+
+const word = fc.string({ unit: fc.constantFrom(...'abcdefgh.,-日é'), minLength: 1, maxLength: 9 });
+const prose = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' '));
+
+test('wide characters take two columns and combining marks none', () => {
+  expect(toColumns('abc')).toBe(3);
+  expect(toColumns('日本')).toBe(4);
+  expect(toColumns('e\u0301')).toBe(1);
+  expect(toColumns('😀')).toBe(2);
+  expect(toColumns('± → …')).toBe(5);
+});
+
+test('padding counts columns', () => {
+  expect(toPadded('日', 4)).toBe('日  ');
+  expect(toPadded('abcd', 2)).toBe('abcd');
+});
+
+test('wrapped prose is never wider than the terminal', () => {
+  fc.assert(
+    fc.property(prose, fc.integer({ min: 40, max: 120 }), fc.nat({ max: 20 }), (text, width, rest) => {
+      for (const line of wrapBehind('label: ', text, { width, rest }))
+        expect(toColumns(line)).toBeLessThanOrEqual(width);
+    }),
+  );
+});
+
+test('wrapping loses nothing', () => {
+  fc.assert(
+    fc.property(prose, fc.integer({ min: 0, max: 60 }), (text, width) => {
+      expect(wrapProse(text, width, { first: 0, rest: 4 }).join(' ')).toBe(text);
+    }),
+  );
+});
+
+test('width 0 does not wrap', () => {
+  expect(wrapProse('word '.repeat(100), 0, { first: 0, rest: 0 })).toHaveLength(1);
+});
+
+test('what stands in quotes or backticks is not broken, nor is a long word', () => {
+  const text =
+    'Write `hostports: [a, b, c, d, e, f]` or "one two three four five six" or verylongwordthatdoesnotfitanywhere.';
+  expect(wrapProse(text, 20, { first: 0, rest: 0 })).toEqual([
+    'Write',
+    '`hostports: [a, b, c, d, e, f]`',
+    'or',
+    '"one two three four five six"',
+    'or',
+    'verylongwordthatdoesnotfitanywhere.',
+  ]);
+});
+
+test('an unfinished quote is a word like any other', () => {
+  expect(wrapProse('five o"clock in the `morning', 20, { first: 0, rest: 0 })).toEqual([
+    'five o"clock in the',
+    '`morning',
+  ]);
+});
+
+test('no text is one empty line', () => {
+  expect(wrapBehind('help: ', '', { width: 40, rest: 2 })).toEqual(['help: ']);
+});
+
+test('clipping leaves what fits and shows that there was more', () => {
+  expect(toClipped('abcdef', 0)).toBe('abcdef');
+  expect(toClipped('abcdef', 6)).toBe('abcdef');
+  expect(toClipped('abcdef', 4)).toBe('abc…');
+  expect(toClipped('日本日本', 4)).toBe('日…');
+});
+
+test('one is singular', () => {
+  expect([0, 1, 2].map((number) => toCount(number, 'request'))).toEqual(['0 requests', '1 request', '2 requests']);
+});

@@ -1,0 +1,147 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import type { Plan } from '../../src/model/plan.ts';
+import type { TextOptions } from '../../src/report/text-options.ts';
+import { renderPlanText } from '../../src/report/text-plan.ts';
+import { toPlanView } from '../../src/report/view.ts';
+import {
+  EVERYTHING,
+  makeChange,
+  makeDifference,
+  makeLiveChange,
+  makePlan,
+  makeWrite,
+  PLAIN,
+  toNormal,
+} from './sample-plans.ts';
+
+function render(plan: Plan, options: Partial<TextOptions> = {}): string {
+  return renderPlanText(toPlanView(plan), { ...PLAIN, ...options });
+}
+
+test('a plan reads from broken safety rules over deletes to creates and totals', async () => {
+  await expect(render(EVERYTHING)).toMatchFileSnapshot('goldens/plan.txt');
+});
+
+test('verbose also shows what a delete loses and every request with what it waits for', async () => {
+  await expect(render(EVERYTHING, { verbose: true })).toMatchFileSnapshot('goldens/plan-verbose.txt');
+});
+
+test('a narrow terminal wraps prose and leaves values alone', async () => {
+  await expect(render(EVERYTHING, { width: 48 })).toMatchFileSnapshot('goldens/plan-narrow.txt');
+});
+
+test('colour changes nothing but colour', () => {
+  const colored = render(EVERYTHING, { color: true, verbose: true });
+  expect(colored).not.toBe(stripVTControlCharacters(colored));
+  expect(stripVTControlCharacters(colored)).toBe(render(EVERYTHING, { verbose: true }));
+});
+
+test('the parts of a plan have the colour of what they mean', () => {
+  const plan = makePlan({
+    changes: [
+      makeLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_2a' }),
+      makeLiveChange('TCPEdge/b', 'update', {
+        id: 'edgtcp_2b',
+        differences: [makeDifference('description', { from: 'x', to: 'y', origin: 'drift' })],
+      }),
+    ],
+  });
+  const lines = render(plan, { color: true }).replaceAll('\u001b[', '<').split('\n');
+  expect(lines).toContain('<31m- TCPEdge/a  (edgtcp_2a)<39m   delete');
+  expect(lines).toContain('    description: <31m"x"<39m → <32m"y"<39m  <2m(drifted)<22m');
+});
+
+test('an empty plan says how many resources are as they should be', () => {
+  const unchanged = ['a', 'b'].map((name) => makeLiveChange(`TCPEdge/${name}`, 'no-op', { id: `edgtcp_${name}` }));
+  expect(render(makePlan({ changes: unchanged }))).toMatchInlineSnapshot(`
+    "Plan for stack production on https://api.example.com
+
+    Nothing to do: 2 resources are as the manifests say.
+    Reading took 8 requests.
+    "
+  `);
+  expect(render(makePlan({ changes: unchanged.slice(1) }))).toContain('1 resource is as the manifests say.');
+});
+
+test('a plan of nothing at all says that there is nothing', () => {
+  expect(render(makePlan({ requests: { read: 1, apply: 0 } }))).toMatchInlineSnapshot(`
+    "Plan for stack production on https://api.example.com
+
+    Nothing to do: there are no resources.
+    Reading took 1 request.
+    "
+  `);
+});
+
+test('a plan that only writes is not empty', () => {
+  const plan = makePlan({
+    changes: [makeLiveChange('TCPEdge/a', 'no-op', { id: 'edgtcp_2a' })],
+    writes: [makeWrite('update TCPEdge/a', { method: 'PATCH', path: '/edges/tcp/edgtcp_2a' })],
+  });
+  expect(render(plan)).toContain('applying needs 1.');
+});
+
+test('errors are counted at the end, also of an empty plan', () => {
+  const plan = makePlan({
+    diagnostics: [
+      { code: 'lockout', severity: 'warning', message: 'a' },
+      { code: 'adopt-missing', severity: 'error', message: 'b' },
+      { code: 'lockout', severity: 'warning', message: 'c' },
+    ],
+  });
+  expect(render(plan)).toMatch(/\n1 error, 2 warnings: see above\.\n$/);
+});
+
+test('destroying, narrowing and the embedded server are said at the top', () => {
+  const plan = makePlan({ mode: 'destroy', baseUrl: 'embedded:', targets: ['TCPEdge/a', 'TCPEdge/b'] });
+  expect(render(plan).split('\n\n')[0]).toMatchInlineSnapshot(`
+    "Plan to destroy stack production on the embedded server
+    Narrowed to TCPEdge/a, TCPEdge/b, with what is needed for it."
+  `);
+  expect(render(makePlan({ baseUrl: 'embedded:data.json' }))).toContain('on the embedded server of data.json\n');
+});
+
+test('changes without fields stand together, one with fields stands apart', () => {
+  const spec = { backends: { bkdhr_2a: 1 } };
+  const plan = makePlan({
+    changes: [
+      ...['a', 'b'].map((name) => makeLiveChange(`WeightedBackend/${name}`, 'delete', { id: `bkdwd_${name}`, spec })),
+      makeChange('WeightedBackend/c', 'create', { desired: toNormal('WeightedBackend/c', spec) }),
+      makeChange('WeightedBackend/d', 'create', { desired: toNormal('WeightedBackend/d', {}) }),
+    ],
+  });
+  expect(render(plan).split('\n').slice(2, 9).join('\n')).toMatchInlineSnapshot(`
+    "- WeightedBackend/a  (bkdwd_a)   delete
+    - WeightedBackend/b  (bkdwd_b)   delete
+
+    + WeightedBackend/c              create
+        backends.bkdhr_2a: 1
+
+    + WeightedBackend/d              create"
+  `);
+});
+
+test('a title that is wider than the others sticks out of its column', () => {
+  const plan = makePlan({
+    changes: ['a', 'b'.repeat(63)].map((name) =>
+      makeLiveChange(`WeightedBackend/${name}`, 'delete', { id: 'bkdwd_2' }),
+    ),
+  });
+  const [short, long] = render(plan).split('\n').slice(2);
+  expect(short).toBe('- WeightedBackend/a  (bkdwd_2)   delete');
+  expect(long).toBe(`- WeightedBackend/${'b'.repeat(63)}  (bkdwd_2)  delete`);
+});
+
+test('a safety rule that names its resource does not list it again', () => {
+  const text = render(EVERYTHING);
+  const protect = text.slice(text.indexOf('refused[protect]'), text.indexOf('Plan for'));
+  expect(protect.match(/TCPEdge\/legacy/g)).toHaveLength(2);
+});
+
+test('groups are in reading order, whatever the order of the plan', () => {
+  const actions = ['create', 'no-op', 'adopt', 'update', 'replace', 'delete'] as const;
+  const view = toPlanView(makePlan({ changes: actions.map((action) => makeChange(`TCPEdge/${action}`, action)) }));
+  expect(view.groups.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
+  expect(view.totals).toEqual({ delete: 1, replace: 1, update: 1, adopt: 1, create: 1, 'no-op': 1 });
+});

@@ -1,0 +1,43 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
+
+const API_KEY = 'end-to-end';
+
+describe('edgewise, as processes over HTTP', () => {
+  let server: ServerProcess;
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'edgewise-end-to-end-'));
+    server = await startServerProcess(['--api-key', `${API_KEY}:admin`]);
+  });
+
+  afterEach(async () => {
+    expect(await server.stop(), 'the exit code of the server').toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Runs a command on examples/everything, expects its exit code, and returns the last paragraph of what it prints. */
+  async function everything(command: readonly string[], expected: number): Promise<string> {
+    const env = { EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: API_KEY };
+    const { exitCode, stdout, stderr } = await runEdgewise([...command, 'examples/everything'], env);
+    expect(exitCode, `${command.join(' ')} printed:\n${stdout}${stderr}`).toBe(expected);
+    return stdout.trimEnd().split('\n\n').at(-1) ?? '';
+  }
+
+  it('makes every kind, then has nothing to do, then deletes it all', { timeout: 60_000 }, async () => {
+    const creates = '0 to delete, 0 to replace, 2 to update, 0 to adopt, 7 to create; 0 unchanged.';
+    const plan = ['plan', '--detailed-exitcode'];
+    expect(await everything(plan, 2)).toContain(creates);
+    expect(await everything(['apply', '--yes', '--token-directory', folder], 0)).toContain(
+      '12 writes applied, 0 failed',
+    );
+    expect(readdirSync(folder)).toEqual(['build-agent.token']);
+    expect(await everything(plan, 0)).toContain('Nothing to do: 9 resources are as the manifests say.');
+    expect(await everything(['destroy', '--yes'], 0)).toContain('11 writes applied, 0 failed');
+    expect(await everything(plan, 2)).toContain(creates);
+  });
+});

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** The command line as a user starts it: the built file that EDGEWISE_BIN names, else the sources. */
+const PROGRAM = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');
+
+/** How one process ended. */
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `edgewise` with these arguments, in an environment that holds nothing but what is given. */
+export async function runEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    readAll(child.stdout),
+    readAll(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { exitCode, stdout, stderr };
+}
+
+/** The bundled server in a process of its own. */
+export interface ServerProcess {
+  readonly url: string;
+  /** Asks it to stop, and says how it ended. */
+  readonly stop: () => Promise<number | null>;
+}
+
+/** Where a server is run from, and what becomes of its log. */
+export interface ServerProcessOptions {
+  readonly program?: string;
+  /** A file descriptor; without it there is no log. */
+  readonly log?: number;
+}
+
+/** Starts `edgewise serve` on a free port and waits until it says that it is ready. */
+export async function startServerProcess(
+  args: readonly string[],
+  { program = PROGRAM, log }: ServerProcessOptions = {},
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], {
+    env: {},
+    stdio: ['ignore', 'pipe', log ?? 'ignore'],
+  });
+  const url = await readUrl(child);
+  return {
+    url,
+    stop: async () => {
+      const ended = once(child, 'close');
+      child.kill('SIGTERM');
+      const [exitCode] = await ended;
+      return exitCode;
+    },
+  };
+}
+
+async function readUrl({ stdout }: ChildProcess): Promise<string> {
+  const lines = createInterface({ input: stdout ?? raise('The server has no output') });
+  for await (const line of lines) {
+    const [url] = /http:\/\/\S+/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  return raise('The server ended before it was ready');
+}
+
+async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of stream) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function raise(message: string): never {
+  throw new Error(message);
+}

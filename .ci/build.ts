@@ -24,7 +24,7 @@ const lazyBuiltins: Plugin = {
 
 async function buildCommandLine(file: string): Promise<readonly string[]> {
   const bundle = await rolldown({ input: 'src/cli/main.ts', platform: 'node', plugins: [lazyBuiltins] });
-  const { output } = await bundle.write({ file, format: 'esm', codeSplitting: false, sourcemap: false });
+  const { output } = await bundle.write({ file, format: 'esm', codeSplitting: false, banner: '#!/usr/bin/env node' });
   await bundle.close();
   await chmod(file, 0o755);
   return output.flatMap((part) => (part.type === 'chunk' ? Object.keys(part.modules) : []));

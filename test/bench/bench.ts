@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { writeManifests } from './manifests.ts';
+import { recordCreations, toReads, type Wave, writeFloor } from './replay.ts';
+import { API_KEY, type BenchServer, startServer } from './server.ts';
+import { type Row, renderTable } from './table.ts';
+
+/**
+ * `npm run bench [-- EDGES…]`: times plan and apply of the built command line as whole processes, against the bundled server in a
+ * process of its own. Beside each stands the floor, measured in the same run: the same requests at the same concurrency, sent by
+ * undici alone, as a whole process too. Prints a Markdown table.
+ */
+
+const SIZES = [100, 1_000, 10_000];
+const CONCURRENCY = 8;
+const COMMAND = resolve('dist/cli.js');
+
+interface Bench {
+  /** For everything that is written. */
+  readonly folder: string;
+  readonly manifests: string;
+  readonly server: BenchServer;
+  readonly edges: number;
+}
+
+interface Step {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly exitCode: number;
+  /** Requests of the floor, which are sent to another server than the command's when they write. */
+  readonly toFloor: (reads: Wave) => Promise<readonly Wave[]>;
+}
+
+async function benchSize(edges: number): Promise<readonly Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-bench-'));
+  const manifests = join(folder, 'manifests');
+  mkdirSync(manifests);
+  writeManifests(manifests, edges);
+  const server = await startServer(COMMAND, join(folder, 'server.log'));
+  try {
+    const bench: Bench = { folder, manifests, server, edges };
+    const rows: Row[] = [];
+    for (const step of listSteps(server)) rows.push(await measureStep(bench, step));
+    return rows;
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function listSteps({ url }: BenchServer): readonly Step[] {
+  const plan = ['plan', '--detailed-exitcode'];
+  return [
+    { command: 'plan, all new', args: plan, exitCode: 2, toFloor: async (reads) => [reads] },
+    {
+      command: 'apply',
+      args: ['apply', '--yes'],
+      exitCode: 0,
+      toFloor: async (reads) => [reads, ...(await recordCreations(url))],
+    },
+    { command: 'plan, unchanged', args: plan, exitCode: 0, toFloor: async (reads) => [reads] },
+  ];
+}
+
+async function measureStep(bench: Bench, { command, args, exitCode, toFloor }: Step): Promise<Row> {
+  const { server, edges, manifests } = bench;
+  server.takeRequests();
+  const measured = runMeasured(bench, [COMMAND, ...args, manifests], exitCode);
+  const requests = server.takeRequests();
+  const floorSeconds = await measureFloor(bench, await toFloor(toReads(requests)));
+  return { edges, resources: 2 * edges, command, requests: requests.length, floorSeconds, ...measured };
+}
+
+/** Writes go to an empty server of their own, since what they create is there already on the other. */
+async function measureFloor(bench: Bench, waves: readonly Wave[]): Promise<number> {
+  const { folder, server } = bench;
+  const isWriting = waves.flat().some(({ method }) => method !== 'GET');
+  const target = isWriting ? await startServer(COMMAND, join(folder, 'floor.log')) : server;
+  try {
+    const file = join(folder, 'floor.json');
+    writeFloor(file, { origin: target.url, concurrency: CONCURRENCY, waves });
+    return runMeasured(bench, [resolve('test/bench/floor.mjs'), file], 0).seconds;
+  } finally {
+    if (target !== server) await target.stop();
+  }
+}
+
+function runMeasured(
+  { folder, server }: Bench,
+  command: readonly string[],
+  exitCode: number,
+): { readonly seconds: number; readonly peakMegabytes: number } {
+  const peakFile = join(folder, 'peak');
+  const start = performance.now();
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--import', new URL('peak-memory.mjs', import.meta.url).href, ...command],
+    {
+      env: {
+        ...process.env,
+        BENCH_PEAK_FILE: peakFile,
+        EDGEWISE_BASE_URL: server.url,
+        EDGEWISE_API_KEY: API_KEY,
+        EDGEWISE_CONCURRENCY: String(CONCURRENCY),
+      },
+      stdio: ['ignore', 'ignore', 'pipe'],
+      maxBuffer: 2 ** 30,
+    },
+  );
+  const seconds = (performance.now() - start) / 1000;
+  if (status !== exitCode) throw new Error(`${command.join(' ')} exited with ${status}:\n${stderr}`);
+  return { seconds, peakMegabytes: (Number(readFileSync(peakFile, 'utf8')) * 1024) / 1e6 };
+}
+
+const sizes = process.argv.slice(2).map(Number);
+const rows: Row[] = [];
+for (const edges of sizes.length > 0 ? sizes : SIZES) rows.push(...(await benchSize(edges)));
+const [cpu] = cpus();
+console.log(`Node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, concurrency ${CONCURRENCY}\n`);
+console.log(renderTable(rows));

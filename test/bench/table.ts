@@ -1,0 +1,35 @@
+/** What one command took, and the floor of its requests. */
+export interface Row {
+  readonly edges: number;
+  readonly resources: number;
+  readonly command: string;
+  readonly requests: number;
+  readonly seconds: number;
+  readonly floorSeconds: number;
+  readonly peakMegabytes: number;
+}
+
+const COLUMNS: readonly (readonly [title: string, toCell: (row: Row) => string])[] = [
+  ['TCP edges', ({ edges }) => toCount(edges)],
+  ['resources', ({ resources }) => toCount(resources)],
+  ['command', ({ command }) => command],
+  ['requests', ({ requests }) => toCount(requests)],
+  ['time', ({ seconds }) => `${seconds.toFixed(2)} s`],
+  ['floor', ({ floorSeconds }) => `${floorSeconds.toFixed(2)} s`],
+  ['time / floor', ({ seconds, floorSeconds }) => (seconds / floorSeconds).toFixed(2)],
+  ['peak memory', ({ peakMegabytes }) => `${peakMegabytes.toFixed(0)} MB`],
+];
+
+/** The rows as a Markdown table. Times are in seconds, memory in megabytes of a million bytes. */
+export function renderTable(rows: readonly Row[]): string {
+  const cells = [
+    COLUMNS.map(([title]) => title),
+    COLUMNS.map(([title]) => (title === 'command' ? '---' : '---:')),
+    ...rows.map((row) => COLUMNS.map(([, toCell]) => toCell(row))),
+  ];
+  return cells.map((line) => `| ${line.join(' | ')} |`).join('\n');
+}
+
+function toCount(value: number): string {
+  return value.toLocaleString('en');
+}

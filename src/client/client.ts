@@ -4,14 +4,14 @@ import type { Json, JsonObject } from '../model/json.ts';
 import type { Transport } from '../model/transport.ts';
 import { createExchange, type Exchange, toAnsweredObject } from './exchange.ts';
 import { createLimit, type Limit } from './limit.ts';
+import { toNetworkFault } from './network-fault.ts';
 import { readPages } from './pages.ts';
 import { type RetryNotice, type RetryOptions, withRetries } from './retry.ts';
 import { createStrike } from './strike-key.ts';
 import { checkApiKey, checkBaseUrl, toUrl } from './target.ts';
-import { withWholeBody } from './whole-body.ts';
 
 /**
- * The service as typed calls. Everything about sending is a decorator of the transport: counted, read whole, sent again.
+ * The service as typed calls. Everything about sending is a decorator of the transport: counted, sent again.
  * What is absent on purpose: what a response means (kinds), and what to write (apply).
  */
 
@@ -58,11 +58,15 @@ export function createClient(options: ClientOptions): Client {
   const wrong = checkBaseUrl(baseUrl) ?? checkApiKey(apiKey);
   if (wrong !== undefined) throw new TypeError(wrong);
   let count = 0;
-  const counted: Transport = (request) => {
+  const counted: Transport = async (request) => {
     count += 1;
-    return options.transport(request);
+    try {
+      return await options.transport(request);
+    } catch (error) {
+      throw toNetworkFault(error, request);
+    }
   };
-  const transport = withRetries(withWholeBody(counted), { ...options, onRetry: withoutKey(options) });
+  const transport = withRetries(counted, { ...options, onRetry: withoutKey(options) });
   const exchange = createExchange({ transport, apiKey, versionHeader });
   const limit = createLimit(options.concurrency);
   return {

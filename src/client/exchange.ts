@@ -6,6 +6,7 @@ import { parseJson } from './parse-json.ts';
 import { toExcerpt } from './printable.ts';
 import { createStrike, type Strike, strikeError } from './strike-key.ts';
 import { toPath } from './target.ts';
+import { readText } from './whole-body.ts';
 
 /** One call to the service. */
 export interface Call {
@@ -38,7 +39,7 @@ export function createExchange({ transport, apiKey, versionHeader }: ExchangeOpt
     try {
       const request = toRequest(call, call.body === undefined ? headers : withBody);
       const response = await transport(request);
-      const body = await response.text();
+      const body = await readText(response, request);
       const path = toPath(call.url);
       if (!response.ok) throw toApiError({ method: call.method, path, response, body }, strike);
       const isNothing = call.method === 'DELETE' || body.trim() === '';

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { NetworkError } from '../model/errors.ts';
 import type { Transport } from '../model/transport.ts';
 import { toPath } from './target.ts';
+import { toWhole } from './whole-body.ts';
 
 /** Tells of a request that failed and will be sent again. */
 export interface RetryNotice {
@@ -23,9 +24,10 @@ export interface RetryOptions {
 }
 
 type Trouble = 'network' | 'throttled' | 'server';
+type AttemptLimits = Readonly<Record<Trouble, number>>;
 
 /** How often a request is sent at most, by method and by what went wrong. What is not here is sent once: a POST above all. */
-const ATTEMPTS: Readonly<Record<string, Readonly<Record<Trouble, number>>>> = {
+const ATTEMPTS: Readonly<Record<string, AttemptLimits>> = {
   GET: { network: 4, server: 5, throttled: 10 },
 };
 
@@ -38,9 +40,11 @@ const MAX_RETRY_AFTER_MS = 120_000;
 export function withRetries(transport: Transport, options: RetryOptions): Transport {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
   return async (request) => {
+    const limits = ATTEMPTS[request.method];
+    if (limits === undefined) return transport(request);
     for (let attempt = 1; ; attempt += 1) {
       const answer = await tryOnce(transport, request);
-      const delayMs = toDelay({ request, answer, attempt, random });
+      const delayMs = toDelay({ answer, attempt, limits, random });
       if (delayMs === undefined) return settle(answer);
       onRetry?.({ ...describe(request, answer), attempt, delayMs });
       await sleep(delayMs, request.signal);
@@ -53,7 +57,7 @@ type Attempt = Response | NetworkError;
 
 async function tryOnce(transport: Transport, request: Request): Promise<Attempt> {
   try {
-    return await transport(request);
+    return await toWhole(await transport(request), request);
   } catch (error) {
     if (error instanceof NetworkError) return error;
     throw error;
@@ -67,14 +71,14 @@ function settle(answer: Attempt): Response {
 
 /** How long to wait before sending again; `undefined`: don't. */
 function toDelay(after: {
-  readonly request: Request;
   readonly answer: Attempt;
   readonly attempt: number;
+  readonly limits: AttemptLimits;
   readonly random: () => number;
 }): number | undefined {
-  const { request, answer, attempt, random } = after;
+  const { answer, attempt, limits, random } = after;
   const trouble = toTrouble(answer);
-  if (trouble === undefined || attempt >= (ATTEMPTS[request.method]?.[trouble] ?? 1)) return undefined;
+  if (trouble === undefined || attempt >= limits[trouble]) return undefined;
   const askedMs = answer instanceof Response ? parseRetryAfter(answer.headers) : undefined;
   if (askedMs === undefined) return Math.round(random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1)));
   return askedMs > MAX_RETRY_AFTER_MS ? undefined : askedMs + Math.round(random() * FIRST_DELAY_MS);

@@ -47,6 +47,17 @@ describe('requests', () => {
     expect(client.requestCount()).toBe(2);
   });
 
+  it('fail with a NetworkError, whatever a transport throws and when', async () => {
+    const throwing = () => {
+      throw new Error('odd');
+    };
+    for (const transport of [throwing, async () => throwing()]) {
+      const { client } = createFakeService({}, { transport });
+      for (const request of [client.get('/x'), client.send('POST', '/x', {})])
+        expect(await catchError(request)).toBeInstanceOf(NetworkError);
+    }
+  });
+
   it('refuse a path that is none, so that the host can not be changed by it', async () => {
     const { client } = createFakeService({});
     expect(await catchError(client.get('@evil.test/x'))).toBeInstanceOf(InvariantError);

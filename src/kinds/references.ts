@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, ReferenceType } from './field.ts';
 import { type Kind, listSpecFields } from './kind.ts';
-import { MANIFEST_KINDS } from './registry.ts';
+import { KINDS, MANIFEST_KINDS } from './registry.ts';
 
 /** A place in a spec where an id, or the address of what has it, stands. */
 export interface Reference {
@@ -42,6 +42,39 @@ export function listReferableKinds(type: ReferenceType): readonly Kind[] {
 /** Whether an id has a prefix that may stand at a reference. */
 export function hasPrefixOf(type: ReferenceType, id: string): boolean {
   return type.prefixes.some((prefix) => id.startsWith(`${prefix}_`) && id.length > prefix.length + 1);
+}
+
+/** Every id prefix that a kind has or refers to, without the underscore. */
+export function listIdPrefixes(): readonly string[] {
+  const prefixes = KINDS.flatMap(({ idPrefix, fields }) => [
+    idPrefix,
+    ...Object.values(fields).flatMap(({ type }) => listPrefixesOf(type)),
+  ]);
+  return [...new Set(prefixes)].sort();
+}
+
+function listPrefixesOf(type: FieldType): readonly string[] {
+  switch (type.type) {
+    case 'reference':
+      return type.prefixes;
+    case 'list':
+      return listPrefixesOf(type.of);
+    case 'map':
+      return [...listPrefixesOf(type.keys), ...listPrefixesOf(type.of)];
+    case 'object':
+      return Object.values(type.fields).flatMap((field) => listPrefixesOf(field.type));
+    case 'json':
+      return Object.values(type.references).flatMap(({ prefixes }) => prefixes);
+    case 'text':
+    case 'enum':
+    case 'boolean':
+    case 'number':
+    case 'timestamp':
+    case 'metadata':
+      return [];
+    default:
+      return assertNever(type);
+  }
 }
 
 function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {

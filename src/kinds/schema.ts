@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
 import { toByteLength } from '../model/json.ts';
-import type { Field, FieldType, ListType, MapType, NumberType, ReferenceType, TextType } from './field.ts';
+import type { Field, FieldType, JsonType, ListType, MapType, NumberType, ReferenceType, TextType } from './field.ts';
 import { FORMATS } from './formats.ts';
 import { isModule, type Kind, listSpecFields } from './kind.ts';
 import { hasPrefixOf, listReferableKinds } from './references.ts';
@@ -57,7 +57,10 @@ function toName(name: string, field: Field, use: SchemaUse): string {
 }
 
 function toProperty(field: Field, use: SchemaUse): z.ZodType {
-  const type = toType(field.type, use).describe(field.description);
+  const type = toType(field.type, use).meta({
+    description: field.description,
+    ...(use === 'manifest' && field.default !== undefined && { default: field.default }),
+  });
   switch (use) {
     case 'manifest':
       return field.required ? type : type.optional();
@@ -105,7 +108,7 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
     case 'object':
       return toObject(type.fields, use);
     case 'json':
-      return z.record(z.string(), z.json());
+      return toJson(type, use);
     case 'metadata':
       return toMetadata(type.maxBytes, use);
     default:
@@ -140,7 +143,7 @@ function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
     .refine((text) => toByteLength(text) <= maxBytes, {
       ...refuse('too-long', ''),
-      error: ({ input }) => `${toByteLength(String(input))} bytes long, and the limit is ${maxBytes} bytes of UTF-8`,
+      error: ({ input }) => `is ${toByteLength(String(input))} bytes long, and the limit is ${maxBytes} bytes of UTF-8`,
     })
     .meta({ maxLength: maxBytes });
 }
@@ -162,7 +165,8 @@ function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
         .refine(
           (value) => isReference(type, value),
           refuse('wrong-reference', `must be ${listReferable(type)}, or an id ${ids}`),
-        );
+        )
+        .meta({ pattern: `^([A-Za-z]+/.|(${type.prefixes.join('|')})_.)` });
     case 'request':
       return z.string().refine((value) => hasPrefixOf(type, value), refuse('wrong-reference', `must be an id ${ids}`));
     case 'response':
@@ -227,11 +231,28 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
         code: 'custom',
         path: [key],
         message: `\`${key}\` stands here twice, since case does not count`,
-        params: { code: 'bad-value' },
+        params: { code: 'bad-value', at: 'key' },
       });
     }
     seen.add(folded);
   }
+}
+
+/** Free JSON, but for the references that it is known to hold. What has another shape is left to the service. */
+function toJson(type: JsonType, use: SchemaUse): z.ZodType {
+  const json = z.record(z.string(), z.json());
+  if (use === 'response' || use === 'document') return json;
+  const held = Object.entries(type.references).map(([key, reference]) => [key, toReference(reference, use)] as const);
+  return json.superRefine((value, context) => {
+    for (const [key, reference] of held) {
+      const members = Array.isArray(value[key]) ? value[key] : [];
+      for (const [index, member] of members.entries()) {
+        const issues = typeof member === 'string' ? reference.safeParse(member).error?.issues : [];
+        for (const { message } of issues ?? [])
+          context.addIssue({ code: 'custom', message, path: [key, index], params: { code: 'wrong-reference' } });
+      }
+    }
+  });
 }
 
 function toMetadata(maxBytes: number, use: SchemaUse): z.ZodType {

@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic-codes.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { FieldPath } from '../model/state.ts';
+
+/** What a schema has against a value, in words that a user knows. */
+export interface Finding {
+  readonly code: DiagnosticCode;
+  /** The value or key that it is about. */
+  readonly path: FieldPath;
+  /** Whether the key at the path is wrong, or its value. A missing field has neither: it is shown where it is missing. */
+  readonly at: 'key' | 'value' | 'parent';
+  /** What is wrong, to be read after the path: `is missing`. */
+  readonly message: string;
+  readonly remedy?: string;
+  /** A word that was given where only some are known. */
+  readonly unknown?: { readonly given: string; readonly known: readonly string[] };
+}
+
+type Issue = z.core.$ZodIssue;
+type Schema = z.core.$ZodType;
+
+/** Everything that a schema has against a value. None: the value conforms. */
+export function listFindings(schema: z.ZodType, value: Json): readonly Finding[] {
+  const { error } = schema.safeParse(value);
+  return error === undefined ? [] : error.issues.flatMap((issue) => toFindings(issue, { schema, value, base: [] }));
+}
+
+/** What an issue's path is relative to. */
+interface Scope {
+  readonly schema: Schema;
+  readonly value: Json;
+  readonly base: FieldPath;
+}
+
+function toFindings(issue: Issue, scope: Scope): readonly Finding[] {
+  const path = [...scope.base, ...toFieldPath(issue.path)];
+  const input = getValue(scope.value, path);
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => toUnknownField(scope.schema, path, key));
+    case 'invalid_type':
+      return [input === undefined ? toMissing(scope.schema, path) : toWrongType(path, input, [issue.expected])];
+    case 'invalid_value':
+      return [input === undefined ? toMissing(scope.schema, path) : toBadValue(path, input, issue.values)];
+    case 'too_big':
+    case 'too_small':
+      return [toOutOfRange(path, input, issue)];
+    case 'invalid_key':
+      return issue.issues.flatMap((inner) => toFindings(inner, { ...scope, base: path })).map(toKeyFinding);
+    case 'invalid_union':
+      return toUnionFindings(issue.errors, path, scope);
+    default:
+      return [{ ...readParams(issue), path, message: issue.message }];
+  }
+}
+
+function toFieldPath(path: readonly PropertyKey[]): FieldPath {
+  return path.map((step) => (typeof step === 'number' ? step : String(step)));
+}
+
+function getValue(value: Json, path: FieldPath): Json | undefined {
+  return path.reduce<Json | undefined>((inner, step) => {
+    if (isJsonArray(inner)) return inner[Number(step)];
+    return isJsonObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined;
+  }, value);
+}
+
+function toKeyFinding(finding: Finding): Finding {
+  return { ...finding, at: 'key' };
+}
+
+/** What a check of the kind tables says about its own findings. */
+function readParams(issue: Issue): Pick<Finding, 'code' | 'at'> {
+  const { code, at }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
+  return { code: isDiagnosticCode(code) ? code : 'bad-value', at: at === 'key' ? 'key' : 'value' };
+}
+
+function isDiagnosticCode(code: unknown): code is DiagnosticCode {
+  return typeof code === 'string' && Object.hasOwn(DIAGNOSTIC_CODES, code);
+}
+
+function toUnknownField(schema: Schema, path: FieldPath, key: string): Finding {
+  return {
+    code: 'unknown-field',
+    path: [...path, key],
+    at: 'key',
+    message: 'is not a field that is known here',
+    unknown: { given: key, known: listKeys(findSchema(schema, path)) },
+  };
+}
+
+function toMissing(schema: Schema, path: FieldPath): Finding {
+  const about = findDescription(findSchema(schema, path));
+  const remedy = about === undefined ? `Add \`${path.at(-1)}\`.` : `Add \`${path.at(-1)}\`: ${about}`;
+  return { code: 'missing-field', path, at: 'parent', message: 'is missing', remedy };
+}
+
+function toWrongType(path: FieldPath, input: Json, expected: readonly string[]): Finding {
+  const wanted = [...new Set(expected.map((type) => TYPE_NAMES[type] ?? type))].join(' or ');
+  const remedy = toTypeRemedy(input, expected);
+  return {
+    code: 'wrong-type',
+    path,
+    at: 'value',
+    message: `must be ${wanted}, and is ${describeValue(input)}`,
+    ...(remedy !== undefined && { remedy }),
+  };
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
+};
+
+function describeValue(value: Json): string {
+  if (value === null) return 'empty';
+  if (typeof value === 'number') return `the number ${value}`;
+  if (typeof value === 'boolean') return String(value);
+  return TYPE_NAMES[Array.isArray(value) ? 'array' : typeof value] ?? 'of another type';
+}
+
+function toTypeRemedy(input: Json, expected: readonly string[]): string | undefined {
+  if (input === null) return 'Give it a value, or remove the line.';
+  const isPlain = typeof input === 'number' || typeof input === 'boolean';
+  return isPlain && expected.includes('string') ? `Put it in quotes: "${input}".` : undefined;
+}
+
+function toBadValue(path: FieldPath, input: Json, values: readonly z.core.util.Primitive[]): Finding {
+  const known = values.map(String);
+  if (typeof input !== 'string') return toWrongType(path, input, [...new Set(values.map((value) => typeof value))]);
+  const wanted = known.map((value) => `\`${value}\``).join(', ');
+  return {
+    code: 'bad-value',
+    path,
+    at: 'value',
+    message: `is \`${input}\`, and must be ${known.length > 1 ? `one of ${wanted}` : wanted}`,
+    unknown: { given: input, known },
+  };
+}
+
+function toOutOfRange(
+  path: FieldPath,
+  input: Json | undefined,
+  issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall,
+): Finding {
+  return { code: 'out-of-range', path, at: 'value', message: describeRange(input, issue) };
+}
+
+function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall): string {
+  if (isJsonArray(input) || input === '') return 'is empty, and needs a value';
+  if (issue.code === 'too_big') return `is ${input}, and must be at most ${issue.maximum}`;
+  return `is ${input}, and must be at least ${issue.minimum}`;
+}
+
+/** The findings of the branch that the value was meant for: the one whose own type fits. */
+function toUnionFindings(branches: readonly (readonly Issue[])[], path: FieldPath, scope: Scope): readonly Finding[] {
+  const fitting = branches.find((issues) => !issues.some(isOwnType));
+  if (fitting !== undefined) return fitting.flatMap((issue) => toFindings(issue, { ...scope, base: path }));
+  const expected = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
+  return [toWrongType(path, getValue(scope.value, path) ?? null, expected)];
+}
+
+function isOwnType(issue: Issue): boolean {
+  return issue.code === 'invalid_type' && issue.path.length === 0;
+}
+
+/** The schema of what stands at a path. */
+function findSchema(schema: Schema, path: FieldPath): Schema | undefined {
+  return path.reduce<Schema | undefined>(findMember, schema);
+}
+
+function findMember(schema: Schema | undefined, step: string | number): Schema | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
+    return findMember(schema._zod.def.innerType, step);
+  if (schema instanceof z.ZodUnion) return firstDefined(schema.options, (option) => findMember(option, step));
+  if (schema instanceof z.ZodObject) return typeof step === 'string' ? schema.shape[step] : undefined;
+  if (schema instanceof z.ZodArray) return typeof step === 'number' ? schema.element : undefined;
+  return schema instanceof z.ZodRecord ? schema.valueType : undefined;
+}
+
+function firstDefined<T, R>(list: readonly T[], find: (member: T) => R | undefined): R | undefined {
+  for (const member of list) {
+    const found = find(member);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function listKeys(schema: Schema | undefined): readonly string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
+    return listKeys(schema._zod.def.innerType);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(listKeys);
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+}
+
+function findDescription(schema: Schema | undefined): string | undefined {
+  return schema instanceof z.ZodType ? schema.description : undefined;
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { FORMATS } from './formats.ts';
+
+/** What the `spec` of a `Stack` holds, with defaults filled in. */
+export type StackSpec = z.infer<ReturnType<typeof toStackSpecSchema>>;
+
+/** Schema of the `spec` of a `Stack`. Parsing fills in the defaults. */
+export function toStackSpecSchema() {
+  return z
+    .strictObject({
+      api: toApiSchema().prefault({}),
+      guard: toGuardSchema().prefault({}),
+      tokens: toTokensSchema().optional(),
+    })
+    .describe('Settings.');
+}
+
+function toApiSchema() {
+  return z
+    .strictObject({
+      base_url: z
+        .string()
+        .refine(isBaseUrl, {
+          error:
+            'must be an http or https URL without user, query and fragment, or `embedded:` with an optional file path',
+          params: { code: 'bad-value' },
+        })
+        .meta({ examples: ['https://api.example.net', 'embedded:'] })
+        .optional()
+        .describe('Where the service is, or `embedded:` for the bundled server inside of the process.'),
+      version_header: z
+        .string()
+        .refine((name) => FORMATS['header-name'].check(name) === undefined, {
+          error: `must be ${FORMATS['header-name'].expected}`,
+          params: { code: 'bad-value' },
+        })
+        .default('Service-Version')
+        .describe('Name of the header that carries the version of the interface.'),
+      page_size: z.int().min(1).max(100).default(100).describe('Resources asked for in one list request.'),
+      concurrency: z.int().min(1).max(64).default(8).describe('Requests under way at once.'),
+    })
+    .describe('How to talk to the service.');
+}
+
+function toGuardSchema() {
+  return z
+    .strictObject({
+      max_deletes: z.int().min(0).default(5).describe('Deletes of one kind that need no consent.'),
+      max_delete_share: z
+        .number()
+        .min(0)
+        .max(1)
+        .default(0.3)
+        .describe('Share of what is owned of a kind that may be deleted without consent, 0 to 1.'),
+    })
+    .describe('When deletes need consent: where there are more than max_deletes that are also over max_delete_share.');
+}
+
+function toTokensSchema() {
+  return z
+    .strictObject({
+      default: z
+        .strictObject({
+          directory: z
+            .string()
+            .min(1)
+            .describe('Folder that gets a file for each credential, readable by its owner only.'),
+        })
+        .optional()
+        .describe('For every credential.'),
+    })
+    .describe('Where the tokens of new credentials go. Without it no credential can be created.');
+}
+
+function isBaseUrl(text: string): boolean {
+  if (text.startsWith('embedded:')) return true;
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return false;
+  return [url.username, url.password, url.search, url.hash].every((part) => part === '');
+}

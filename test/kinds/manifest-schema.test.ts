@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { DOCUMENT_KINDS } from '../../src/kinds/document-schema.ts';
+import { toManifestJsonSchema } from '../../src/kinds/manifest-schema.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+
+const FIXTURE = new URL('../manifest/fixtures/everything.yaml', import.meta.url);
+const EVERYTHING: readonly JsonObject[] = parseAllDocuments(readFileSync(FIXTURE, 'utf8'))
+  .map((document): unknown => document.toJS())
+  .filter(isJsonObject)
+  .flatMap((document) => [document, ...listItems(document)]);
+
+function listItems({ items }: JsonObject): readonly JsonObject[] {
+  return Array.isArray(items) ? items.filter(isJsonObject) : [];
+}
+
+function createCheck(kind?: string): (document: Json) => boolean {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  return ajv.compile(toManifestJsonSchema(kind));
+}
+
+/** The first document of the fixture of a kind, with some of its parts replaced. */
+function vary(kind: string, parts: JsonObject): JsonObject {
+  return { ...EVERYTHING.find((document) => document['kind'] === kind), ...parts };
+}
+
+const isManifest = createCheck();
+
+describe('the JSON Schema of manifests', () => {
+  it('accepts a document of every kind with every field', () => {
+    expect(EVERYTHING.map((document) => [document['kind'], isManifest(document)])).toEqual(
+      EVERYTHING.map((document) => [document['kind'], true]),
+    );
+    expect(new Set(EVERYTHING.map((document) => document['kind']))).toContain('List');
+  });
+
+  it.each<[string, JsonObject]>([
+    ['an unknown kind', vary('TCPEdge', { kind: 'UDPEdge' })],
+    ['another apiVersion', vary('TCPEdge', { apiVersion: 'edgewise/v2' })],
+    ['an unknown field', vary('TCPEdge', { spec: { hostport: [] } })],
+    ['a value of another type', vary('TCPEdge', { spec: { hostports: 'a:1' } })],
+    ['a missing field', vary('TCPEdge', { spec: { backend: {} } })],
+    ['a missing spec', { apiVersion: 'edgewise/v1', kind: 'IPRestriction', metadata: { name: 'a' } }],
+    ['a word that is not in the list', vary('IPRestriction', { spec: { type: 'dashbord', ip_policy_ids: ['ipp_1'] } })],
+    ['a number out of range', vary('Stack', { spec: { api: { page_size: 101 } } })],
+    ['an empty list where a value is needed', vary('TCPEdge', { spec: { ip_restriction: { ip_policy_ids: [] } } })],
+    ['an id with another prefix', vary('TCPEdge', { spec: { backend: { backend_id: 'ipp_1' } } })],
+    ['a bad name', vary('TCPEdge', { metadata: { name: 'Postgres' } })],
+    ['a lifecycle on what is not managed', vary('External', { lifecycle: {} })],
+    ['protection of what has no life of its own', vary('HTTPSEdge', { lifecycle: { protect: true } })],
+    ['ignoring a field that there is not', vary('TCPEdge', { lifecycle: { ignore: ['backends'] } })],
+    [
+      'a bad member of a list',
+      { apiVersion: 'v1', kind: 'List', items: [vary('TCPEdge', { spec: { hostport: [] } })] },
+    ],
+  ])('refuses %s', (_, document) => {
+    expect(isManifest(document)).toBe(false);
+  });
+
+  it('accepts a variable of the environment where a text is limited', () => {
+    const variable = `\${env:NAME}`;
+    expect(isManifest(vary('TCPEdge', { metadata: { name: variable }, spec: { description: variable } }))).toBe(true);
+    const restriction = vary('IPRestriction', { spec: { type: variable, ip_policy_ids: [variable] } });
+    expect(isManifest(restriction)).toBe(true);
+  });
+
+  it('describes every kind and every field, so that an editor can explain them', () => {
+    const bare = listProperties(toManifestJsonSchema()).filter(
+      ({ schema }) => typeof schema['description'] !== 'string',
+    );
+    expect(bare.map(({ name }) => name)).toEqual([]);
+    const kinds = toManifestJsonSchema()['oneOf'];
+    expect(JSON.stringify(kinds).match(/"title":/g)).toHaveLength(DOCUMENT_KINDS.length);
+  });
+
+  it('tells the default of a field', () => {
+    const enabled = listProperties(toManifestJsonSchema('TCPEdge')).filter(({ name }) => name === 'enabled');
+    expect(enabled.map(({ schema }) => schema['default'])).toEqual([true, true, true]);
+  });
+
+  it.each(DOCUMENT_KINDS)('gives a schema of %s alone, which refuses other kinds', (kind) => {
+    const isOfKind = createCheck(kind);
+    const documents = EVERYTHING.filter((document) => document['kind'] === kind);
+    expect(documents.length).toBeGreaterThan(0);
+    for (const document of EVERYTHING) expect(isOfKind(document)).toBe(documents.includes(document));
+    expect(isOfKind({ apiVersion: 'edgewise/v1', kind: 'Other', metadata: { name: 'a' } })).toBe(false);
+  });
+});
+
+/** Every property of every object schema, at any depth. */
+function listProperties(schema: Json): readonly { readonly name: string; readonly schema: JsonObject }[] {
+  if (Array.isArray(schema)) return schema.flatMap(listProperties);
+  if (!isJsonObject(schema)) return [];
+  const properties = isJsonObject(schema['properties']) ? Object.entries(schema['properties']) : [];
+  const own = properties.flatMap(([name, inner]) => (isJsonObject(inner) ? [{ name, schema: inner }] : []));
+  return [...own, ...Object.values(schema).flatMap(listProperties)];
+}

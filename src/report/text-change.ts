@@ -14,7 +14,7 @@ export interface ChangeLayout extends TextOptions {
 
 /** Widest path and widest title that others are aligned to; wider ones stick out. */
 const MAX_PATH_COLUMNS = 32;
-const MAX_TITLE_COLUMNS = 56;
+const MAX_TITLE_COLUMNS = 72;
 
 /** Columns that an action and its reason need to be read well. */
 const MIN_ACTION_COLUMNS = 24;
@@ -39,13 +39,14 @@ function toHeading({ glyph, address, id }: ChangeView): string {
   return id === undefined ? `${glyph} ${address}` : `${glyph} ${address}  (${id})`;
 }
 
-/** The action stands in its column, or below the heading where the terminal has no room for that. */
+/** The action stands in its column; on a narrow terminal behind the heading, or below it. */
 function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
   const heading = toHeading(change);
   const styled = toPaint(color)(toStyle(change.action), heading);
   const action = toActionText(change);
   if (width > 0 && actionColumn > width - MIN_ACTION_COLUMNS) {
-    return [styled, ...wrapBehind(' '.repeat(6), action, { width, rest: 8 })];
+    const isShort = toColumns(`${heading}  ${action}`) <= width;
+    return isShort ? [`${styled}  ${action}`] : [styled, ...wrapBehind(' '.repeat(6), action, { width, rest: 8 })];
   }
   const prefix = toPadded(`${heading}  `, actionColumn);
   const [first = '', ...rest] = wrapBehind(prefix, action, { width, rest: actionColumn });

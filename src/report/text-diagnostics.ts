@@ -1,5 +1,5 @@
 import type { Diagnostic, Severity, SourcePlace } from '../model/diagnostic.ts';
-import { type Paint, toPaint } from './color.ts';
+import { type Paint, type Style, toPaint } from './color.ts';
 import { toPrintable } from './escape.ts';
 import { toPrintableDiagnostic } from './printable-diagnostic.ts';
 import { toCount, wrapBehind } from './text-layout.ts';
@@ -40,10 +40,8 @@ export function renderHeadline(
 }
 
 /** What to do, wrapped. The text is printable. */
-export function renderHelp(remedy: string, { color, width }: TextOptions): readonly string[] {
-  const label = '  help:';
-  const [first = '', ...rest] = wrapBehind(`${label} `, remedy, { width, rest: label.length + 1 });
-  return [toPaint(color)('added', label) + first.slice(label.length), ...rest];
+export function renderHelp(remedy: string, options: TextOptions): readonly string[] {
+  return renderRemark({ label: '  help:', style: 'added', sentence: remedy }, options);
 }
 
 /** `2 errors, 1 warning`; only what there is. */
@@ -56,8 +54,19 @@ export function countSeverities(diagnostics: readonly Diagnostic[]): string {
     .join(', ');
 }
 
-function renderNote(message: string, { width }: TextOptions): readonly string[] {
-  return wrapBehind('  ', message, { width, rest: 4 });
+function renderNote(message: string, options: TextOptions): readonly string[] {
+  return renderRemark({ label: '  note:', style: 'strong', sentence: message }, options);
+}
+
+interface Remark {
+  readonly label: string;
+  readonly style: Style;
+  readonly sentence: string;
+}
+
+function renderRemark({ label, style, sentence }: Remark, { color, width }: TextOptions): readonly string[] {
+  const [first = '', ...rest] = wrapBehind(`${label} `, sentence, { width, rest: label.length + 1 });
+  return [toPaint(color)(style, label) + first.slice(label.length), ...rest];
 }
 
 /** Never wrapped: an excerpt's columns mean something, and a file's position is made to be clicked. */

@@ -113,7 +113,7 @@ function toPlace(baseUrl: string): string {
   const [scheme, ...file] = baseUrl.split(':');
   if (scheme !== 'embedded') return toPrintable(baseUrl);
   const path = file.join(':');
-  return path === '' ? 'the embedded server' : `the embedded server of ${toPrintable(path)}`;
+  return path === '' ? 'the embedded server' : `the embedded server, kept in ${toPrintable(path)}`;
 }
 
 function listNotes({ targets, changes, settings }: Plan): readonly string[] {

@@ -99,7 +99,7 @@ test('destroying, narrowing and the embedded server are said at the top', () => 
     "Plan to destroy stack production on the embedded server
     Narrowed to TCPEdge/a, TCPEdge/b, with what is needed for it."
   `);
-  expect(render(makePlan({ baseUrl: 'embedded:data.json' }))).toContain('on the embedded server of data.json\n');
+  expect(render(makePlan({ baseUrl: 'embedded:data.json' }))).toContain('on the embedded server, kept in data.json\n');
 });
 
 test('changes without fields stand together, one with fields stands apart', () => {

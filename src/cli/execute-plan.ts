@@ -18,7 +18,7 @@ import type { RunSettings } from './settings.ts';
 export interface Execution {
   readonly plan: Plan;
   readonly settings: RunSettings;
-  readonly flags: FormatFlags & { readonly yes: boolean };
+  readonly flags: FormatFlags & { readonly yes?: boolean };
   readonly done: ReadonlyMap<string, string | undefined>;
   readonly ids: ReadonlyMap<string, string>;
 }
@@ -27,7 +27,7 @@ export interface Execution {
 export async function executePlan(client: Client, execution: Execution, context: Context): Promise<ExitCode> {
   const { plan, flags, settings } = execution;
   const sink = chooseSink(plan, settings, context);
-  await confirm(plan, flags.yes, context);
+  await confirm(plan, flags.yes === true, context);
   await testSink(sink);
   const result = await applyWithProgress(client, { ...execution, sink }, context);
   const text =

@@ -14,7 +14,7 @@ import { VERSION } from './version.ts';
 /** Flags that say what a plan covers and what it may do. */
 export interface PlanFlags extends ConnectionFlags {
   readonly target: readonly string[];
-  readonly allowDeletes: boolean;
+  readonly allowDeletes?: boolean;
   readonly allowProtected: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export async function makePlan(
 
 /** The safety rules that a plan breaks and that no flag allows. */
 export function listRefused(plan: Plan, flags: PlanFlags): readonly GuardViolation[] {
-  const allowances: Allowances = { deletes: flags.allowDeletes, protected: flags.allowProtected };
+  const allowances: Allowances = { deletes: flags.allowDeletes === true, protected: flags.allowProtected };
   return listStanding(plan.violations, allowances);
 }
 

@@ -19,7 +19,7 @@ export function addConnectionOptions(command: Command): Command {
 export function addPlanOptions(command: Command): Command {
   return addConnectionOptions(command)
     .addOption(repeatable('--target <address>', 'only this resource and those that it needs; repeatable', parseTarget))
-    .option('--allow-deletes', 'let a plan through that deletes more than the guard allows', false)
+    .option('--allow-deletes', 'let a plan through that deletes more than the guard allows')
     .addOption(
       repeatable(
         '--allow-protected <address>',
@@ -35,7 +35,7 @@ export function addFormatOptions(command: Command): Command {
     .addOption(
       new Option('--format <format>', 'form of the result on stdout').choices(['text', 'json']).default('text'),
     )
-    .option('--verbose', 'show the API calls and what is deleted', false)
+    .option('--verbose', 'show the API calls and what is deleted')
     .option('--no-color', 'no colours, as with NO_COLOR');
 }
 

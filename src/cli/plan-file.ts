@@ -1,16 +1,17 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PLAN_SCHEMA } from '../kinds/plan-schema.ts';
-import { isJsonObject, renderStableJson } from '../model/json.ts';
+import { isJsonObject } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import { renderPlanJson } from '../report/json.ts';
 import { CommandError, EXIT } from './exit-code.ts';
 
-/** Writes a plan file, as a whole or not at all. Equal plans give equal bytes. */
+/** Writes a plan file, as a whole or not at all. */
 export async function writePlanFile(file: string, cwd: string, plan: Plan): Promise<void> {
   const path = resolve(cwd, file);
   const temporary = `${path}.part`;
   try {
-    await writeFile(temporary, renderStableJson(plan));
+    await writeFile(temporary, renderPlanJson(plan));
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

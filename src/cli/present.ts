@@ -10,7 +10,7 @@ import type { Context, Output } from './context.ts';
 /** How results are shown. */
 export interface FormatFlags {
   readonly format: 'text' | 'json';
-  readonly verbose: boolean;
+  readonly verbose?: boolean;
   /** False with --no-color. */
   readonly color: boolean;
 }
@@ -21,7 +21,7 @@ export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, fla
   return {
     color: wantsColor && output.isTerminal,
     width: output.isTerminal ? output.columns() : 0,
-    verbose: flags.verbose,
+    verbose: flags.verbose === true,
   };
 }
 

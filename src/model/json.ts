@@ -24,6 +24,11 @@ export function toCanonicalJson(value: Json): string {
   return stringify(value);
 }
 
+/** A JSON document for people and for files: indented, keys sorted, a line break at its end. Equal documents give equal bytes. */
+export function renderStableJson(document: object): string {
+  return `${JSON.stringify(JSON.parse(stringify(document)), null, 2)}\n`;
+}
+
 /** A digest of a JSON value: `length` characters of base64url (6 bits each) of the SHA-256 of its canonical text. */
 export function toDigest(value: Json, length = 43): string {
   return hash('sha256', toCanonicalJson(value), 'base64url').slice(0, length);

@@ -1,6 +1,7 @@
 import type { Action } from '../model/change.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { ApiError } from '../model/errors.ts';
+import { renderStableJson } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
@@ -32,15 +33,9 @@ export interface Validation {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A plan as the plan file holds it, with its totals. `ok`: no diagnostic forbids writing. */
-export function renderPlanJson(plan: Plan, command = 'plan'): string {
-  return renderDocument({
-    format: REPORT_FORMAT,
-    command,
-    ok: !hasErrors(plan.diagnostics),
-    totals: toTotals(plan),
-    plan: redactPlan(plan),
-  });
+/** A plan as its published schema says: the bytes of a plan file. Equal plans give equal bytes. */
+export function renderPlanJson(plan: Plan): string {
+  return renderStableJson(redactPlan(plan)).split('\n').map(toPrintable).join('\n');
 }
 
 /** How an apply ended, with the plan that it applied. `ok`: all of it was done, and tokens went where they should. */

@@ -18,7 +18,7 @@ import { resolveSettings } from '../settings.ts';
 
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {
-  readonly yes: boolean;
+  readonly yes?: boolean;
 }
 
 /** `edgewise apply`. */
@@ -38,7 +38,7 @@ export function defineApply(program: Command, act: Act): void {
 export function addWriteOptions(command: Command): Command {
   return addFormatOptions(addPlanOptions(command))
     .option('--token-directory <path>', 'folder for the tokens of new credentials, one file each')
-    .option('--yes', 'do not ask', false);
+    .option('--yes', 'do not ask');
 }
 
 async function apply(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {

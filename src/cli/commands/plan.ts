@@ -11,7 +11,7 @@ import { withSession } from '../session.ts';
 
 interface Flags extends PlanFlags, FormatFlags {
   readonly out?: string;
-  readonly detailedExitcode: boolean;
+  readonly detailedExitcode?: boolean;
 }
 
 /** `edgewise plan`. */
@@ -21,7 +21,7 @@ export function definePlan(program: Command, act: Act): void {
     .description('Show what apply would do. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')
-    .option('--detailed-exitcode', 'exit with 2 when there are changes', false);
+    .option('--detailed-exitcode', 'exit with 2 when there are changes');
   addExamples(addFormatOptions(addPlanOptions(command)), [
     ['edgewise plan', 'show what applying this folder would change'],
     ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
@@ -45,5 +45,5 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   showPlan(made, context, { flags, standing });
   if (isInvalid(made)) return EXIT.invalid;
   if (standing.length > 0) return EXIT.refused;
-  return flags.detailedExitcode && made.writes.length > 0 ? EXIT.changes : EXIT.done;
+  return flags.detailedExitcode === true && made.writes.length > 0 ? EXIT.changes : EXIT.done;
 }

@@ -1,0 +1,238 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { NetworkError } from '../../src/model/errors.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toTranscript } from './workspace.ts';
+
+const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
+
+describe('plan', () => {
+  it('tells changes from none by its exit code when asked', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    expect(await edgewise('plan')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 2 });
+    await edgewise('apply --yes');
+    expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('writes the same plan to a file and as JSON, and shows it again', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const planned = await edgewise('plan edgewise.yaml --format json -o plan.json');
+    expect(planned.stdout).toBe(await readFile(join(folder, 'plan.json'), 'utf8'));
+    const text = await edgewise('plan edgewise.yaml');
+    expect((await edgewise('show plan.json')).stdout).toBe(text.stdout);
+    expect((await edgewise('show plan.json --format json')).stdout).toBe(planned.stdout);
+  });
+
+  it('says why a plan can not be written, and shows it all the same', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await mkdir(join(folder, 'taken'));
+    const result = await edgewise('plan -o taken');
+    expect(result).toMatchObject({ exitCode: 1 });
+    expect(result.stderr).toContain('The plan can not be written to taken');
+  });
+
+  it('reads manifests from standard input', async () => {
+    const { edgewise } = await createWorkspace();
+    expect((await edgewise('plan -', { stdin: TWO })).stdout).toContain('+ TCPEdge/a');
+  });
+
+  it('shows what is wrong with manifests and sends nothing', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO.replace('hostports', 'hostport') });
+    for (const line of ['plan', 'apply --yes', 'destroy --yes']) {
+      const text = await edgewise(line);
+      expect(text.exitCode).toBe(3);
+      expect(text.stderr).toContain('unknown-field');
+      expect(JSON.parse((await edgewise(`${line} --format json`)).stdout)).toMatchObject({
+        ok: false,
+        diagnostics: [{ code: 'unknown-field' }],
+      });
+    }
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('a failed read is an error and never an empty account', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const transport = async () => {
+      throw new NetworkError('connection refused');
+    };
+    const result = await edgewise('plan', { transport });
+    expect(result).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(result.stderr).toContain('connection refused');
+  }, 30_000);
+
+  it('has colours on a terminal only, and not with NO_COLOR or --no-color', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const sgr = '\u001b[';
+    expect((await edgewise('plan')).stdout).not.toContain(sgr);
+    expect((await edgewise('plan', { terminal: 80 })).stdout).toContain(sgr);
+    expect((await edgewise('plan', { terminal: 80, env: { NO_COLOR: '1' } })).stdout).not.toContain(sgr);
+    expect((await edgewise('plan --no-color', { terminal: 80 })).stdout).not.toContain(sgr);
+  });
+
+  it('is narrowed by targets, and refuses one that names nothing', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const { stdout } = await edgewise('plan --target TCPEdge/a');
+    expect(stdout).toContain('+ TCPEdge/a');
+    expect(stdout).not.toContain('TCPEdge/b');
+    const unknown = await edgewise('plan --target TCPEdge/nobody');
+    expect(unknown.exitCode).toBe(3);
+    expect(unknown.stdout).toContain('unknown-target');
+  });
+});
+
+describe('apply', () => {
+  it('asks, and does nothing unless the answer is yes', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const declined = await edgewise('apply', { answers: ['y'] });
+    expect(declined.exitCode).toBe(130);
+    expect(declined.stderr).toContain('Declined: nothing was written.');
+    expect(declined.stdout).not.toContain('applied');
+    const unasked = await edgewise('apply');
+    expect(unasked.exitCode).toBe(3);
+    expect(unasked.stderr).toContain('--yes');
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
+    const accepted = await edgewise('apply', { answers: ['yes'] });
+    expect(toTranscript(accepted)).toContain('2 writes applied, 0 failed, 0 skipped');
+    expect(accepted.exitCode).toBe(0);
+  });
+
+  it('with nothing to do asks nothing', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    expect(await edgewise('apply')).toMatchObject({ exitCode: 0, stderr: '' });
+    const json = JSON.parse((await edgewise('apply --format json')).stdout);
+    expect(json).toMatchObject({ ok: true, outcomes: [] });
+  });
+
+  it('prints one JSON document', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const { exitCode, stdout } = await edgewise('apply --yes --format json');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true, outcomes: [{ outcome: 'applied' }, { outcome: 'applied' }] });
+  });
+
+  it('shows its progress in place on a terminal, and leaves only the result', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const transport: typeof recorder.transport = async (request) => {
+      await setImmediate();
+      return recorder.transport(request);
+    };
+    const { stderr, stdout } = await edgewise('apply --yes', { terminal: 80, transport });
+    expect(stderr).toContain('of 2 done');
+    expect(stderr.endsWith('\u001b[J')).toBe(true);
+    expect(stdout).toContain('2 writes applied');
+  });
+
+  it('the first interrupt lets running writes finish and starts no other, the second ends at once', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    let interrupt = (): void => undefined;
+    const transport: typeof recorder.transport = async (request) => {
+      if (request.method === 'POST') interrupt();
+      return recorder.transport(request);
+    };
+    const result = await edgewise('apply --yes --concurrency 1', {
+      transport,
+      onListen: (listener) => (interrupt = listener),
+    });
+    expect(result.exitCode).toBe(130);
+    expect(result.exits).toEqual([]);
+    expect(result.stdout).toContain('1 write applied, 0 failed, 1 skipped');
+    const twice = await edgewise('apply --yes', {
+      onListen: (listener) => {
+        listener();
+        listener();
+      },
+    });
+    expect(twice.exits).toEqual([130]);
+  });
+
+  it('a failure gives exit code 1, one of permission 4', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const answer =
+      (status: number): typeof recorder.transport =>
+      async (request) =>
+        request.method === 'POST'
+          ? Response.json({ error_code: 'x', status_code: status, msg: 'no', details: {} }, { status })
+          : recorder.transport(request);
+    expect(await edgewise('apply --yes', { transport: answer(400) })).toMatchObject({ exitCode: 1 });
+    expect(await edgewise('apply --yes', { transport: answer(403) })).toMatchObject({ exitCode: 4 });
+    expect(await edgewise('apply --yes --format json', { transport: answer(403) })).toMatchObject({ exitCode: 4 });
+  });
+
+  it('needs a place for tokens before it writes anything', async () => {
+    const { edgewise, recorder, folder } = await createWorkspace({ 'edgewise.yaml': `${TWO}${toCredential('agent')}` });
+    const refused = await edgewise('apply --yes');
+    expect(refused.exitCode).toBe(3);
+    expect(refused.stderr).toContain('--token-directory');
+    await writeFile(join(folder, 'file'), '');
+    const broken = await edgewise('apply --yes --token-directory file');
+    expect(broken).toMatchObject({ exitCode: 1 });
+    expect(broken.stderr).toContain('The token sink does not work');
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
+    expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+    const { mode } = await stat(join(folder, 'tokens', 'agent.token'));
+    expect(mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, 'tokens'))).mode & 0o777).toBe(0o700);
+  });
+});
+
+describe('apply of a saved plan', () => {
+  const save = async (manifest: string) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': manifest });
+    await workspace.edgewise('plan edgewise.yaml -o plan.json');
+    return workspace;
+  };
+
+  it('does that very plan, and done again does nothing', async () => {
+    const { edgewise, recorder } = await save(TWO);
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    recorder.take();
+    const again = await edgewise('apply plan.json --yes');
+    expect(again.exitCode).toBe(0);
+    expect(again.stdout).toContain('2 done before');
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('is refused for another base URL and with targets', async () => {
+    const { edgewise, recorder } = await save(TWO);
+    recorder.take();
+    expect(await edgewise('apply plan.json --yes', { env: { EDGEWISE_BASE_URL: 'https://other.test' } })).toMatchObject(
+      { exitCode: 6 },
+    );
+    expect(await edgewise('apply plan.json --yes --target TCPEdge/a')).toMatchObject({ exitCode: 3 });
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('is refused when it is not a plan of this format', async () => {
+    const { edgewise, folder } = await save(TWO);
+    const plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
+    await writeFile(join(folder, 'future.json'), JSON.stringify({ ...plan, format: 99 }));
+    await writeFile(join(folder, 'broken.json'), JSON.stringify({ ...plan, writes: 'none' }));
+    expect((await edgewise('apply future.json --yes')).stderr).toContain('a plan of format 99');
+    expect((await edgewise('apply broken.json --yes')).stderr).toContain('broken.json is not a plan file: writes');
+    expect(await edgewise('apply broken.json --yes')).toMatchObject({ exitCode: 3 });
+  });
+
+  it('is refused by the guard as the plan was', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': STACK });
+    expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('destroy', () => {
+  it('deletes what the stack owns and nothing else', async () => {
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    const result = await edgewise('destroy --yes');
+    expect(result.exitCode).toBe(0);
+    expect(result.stdout).toContain('2 to delete');
+    expect(server.snapshot().resources['TCPEdge'] ?? []).toEqual([]);
+    expect(await edgewise('destroy --yes')).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -1,0 +1,95 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer as createNetServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Context } from '../../src/cli/context.ts';
+import { run } from '../../src/cli/run.ts';
+import { createUndiciTransport } from '../../src/client/undici-transport.ts';
+import { NOW } from './fake-context.ts';
+
+/** Runs `serve` until `stop` is called. */
+async function startServe(words: readonly string[], cwd: string) {
+  const { promise: ready, resolve: setReady } = Promise.withResolvers<string>();
+  let stop = (): void => undefined;
+  let log = '';
+  const context: Context = {
+    stdout: { write: (text) => setReady(text), isTerminal: false, columns: () => 0 },
+    stderr: {
+      write: (text) => {
+        log += text;
+      },
+      isTerminal: false,
+      columns: () => 0,
+    },
+    env: {},
+    cwd,
+    now: () => NOW,
+    readStdin: async () => new Uint8Array(),
+    ask: async () => undefined,
+    onInterrupt: (listener) => {
+      stop = listener;
+      return () => undefined;
+    },
+    exitNow: () => undefined,
+    openTransport: () => createUndiciTransport(),
+  };
+  const ended = run(['serve', '--port', '0', ...words], context);
+  const line = await Promise.race([ready, ended.then((code) => `ended with ${code}: ${log}`)]);
+  const url = /http:\S+/.exec(line)?.[0] ?? '';
+  const end = () => {
+    stop();
+    return ended;
+  };
+  return { line, url, log: () => log, end };
+}
+
+async function createFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-serve-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const HEADERS = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+
+it('prints one line with its URL, logs requests, keeps its data, and stops when asked', async () => {
+  const folder = await createFolder();
+  const first = await startServe(['--api-key', 'dev', '--snapshot', 'account.json'], folder);
+  expect(first.line).toMatch(/^edgewise server listening on http:\/\/127\.0\.0\.1:\d+\n$/);
+  const created = await fetch(`${first.url}/edges/tcp`, {
+    method: 'POST',
+    headers: HEADERS,
+    body: '{"description":"kept"}',
+  });
+  expect(created.status).toBe(201);
+  expect(await first.end()).toBe(0);
+  expect(first.log()).toContain('"method":"POST","path":"/edges/tcp","status":201');
+  expect(first.log()).not.toContain('Bearer');
+  expect(await readFile(join(folder, 'account.json'), 'utf8')).toContain('kept');
+  const second = await startServe(['--api-key', 'dev', '--snapshot', 'account.json'], folder);
+  expect(await (await fetch(`${second.url}/edges/tcp`, { headers: HEADERS })).json()).toMatchObject({
+    tcp_edges: [{ description: 'kept' }],
+  });
+  expect(await second.end()).toBe(0);
+});
+
+it('starts with a seed and limits the rate of requests', async () => {
+  const folder = await createFolder();
+  await writeFile(join(folder, 'seed.json'), JSON.stringify({ resources: { TCPEdge: [{ description: 'seeded' }] } }));
+  const server = await startServe(['--seed', 'seed.json', '--rate-limit', '1/60s'], folder);
+  expect(await (await fetch(`${server.url}/edges/tcp`, { headers: HEADERS })).json()).toMatchObject({
+    tcp_edges: [{ description: 'seeded' }],
+  });
+  expect(await fetch(`${server.url}/edges/tcp`, { headers: HEADERS })).toMatchObject({ status: 429 });
+  expect(await server.end()).toBe(0);
+});
+
+it('says when its port is taken', async () => {
+  const other = createNetServer();
+  await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => new Promise<void>((closed) => other.close(() => closed())));
+  const address = other.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const { line } = await startServe(['--port', String(port)], await createFolder());
+  expect(line).toContain(`ended with 1: edgewise: Can not listen on 127.0.0.1:${port}`);
+});

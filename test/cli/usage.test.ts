@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge, toTranscript } from './workspace.ts';
+
+describe('usage', () => {
+  it.each([
+    ['an unknown command', 'deploy'],
+    ['an unknown option', 'plan --frobnicate'],
+    ['a bad format', 'plan --format yaml'],
+    ['a target that is no address', 'plan --target postgres'],
+    ['a bad port', 'serve --port 70000'],
+    ['a bad rate limit', 'serve --rate-limit fast'],
+    ['a bad report id', 'abuse-report get 17'],
+    ['a report without URLs', 'abuse-report submit'],
+    ['a URL that is none', 'abuse-report submit ftp://example.com'],
+    ['an unknown kind', 'schema Widget'],
+    ['a plan file that is not there', 'show missing.json'],
+    ['a page size that is none', 'plan . --page-size 1000'],
+    ['a concurrency that is none', 'plan . --concurrency zero'],
+    ['a base URL that is none', 'plan . --base-url example.com'],
+    ['a bad API key of the server', 'serve --api-key dev:root'],
+    ['a seed that is not there', 'serve --seed missing.json'],
+  ])('%s is refused with exit code 3 and no request', async (_, line) => {
+    const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': STACK });
+    const result = await edgewise(line);
+    expect(result.exitCode, toTranscript(result)).toBe(3);
+    expect(result.stderr).not.toBe('');
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('says so as JSON when JSON is asked for', async () => {
+    for (const line of [
+      'plan --format json --frobnicate',
+      'plan --frobnicate --format=json',
+      'plan . --format json --page-size 0',
+    ]) {
+      const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+      const { exitCode, stdout } = await edgewise(line);
+      expect(exitCode).toBe(3);
+      expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { message: expect.any(String) } });
+    }
+  });
+
+  it('needs a base URL', async () => {
+    const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+    expect(toTranscript(await edgewise('plan .', { env: { EDGEWISE_BASE_URL: '' } }))).toMatchInlineSnapshot(`
+      "exit code 3
+      --- stderr
+      edgewise: No base URL says where the service is.
+      Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. \`embedded:\` is the bundled server.
+      "
+    `);
+  });
+
+  it('needs an API key', async () => {
+    const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+    expect(toTranscript(await edgewise('plan .', { env: { EDGEWISE_API_KEY: '' } }))).toMatchInlineSnapshot(`
+      "exit code 4
+      --- stderr
+      edgewise: There is no API key.
+      Set EDGEWISE_API_KEY, or EDGEWISE_API_KEY_FILE to the path of a file that holds it.
+      "
+    `);
+  });
+
+  it('takes the API key from a file, without its line break', async () => {
+    const { edgewise } = await createWorkspace({ 'stack.yaml': STACK, key: 'dev\n', empty: '\n' });
+    expect(await edgewise('plan .', { env: { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'key' } })).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await edgewise('plan .', { env: { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'empty' } })).toMatchObject({
+      exitCode: 4,
+    });
+    expect(await edgewise('plan .', { env: { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'missing' } })).toMatchObject(
+      { exitCode: 4 },
+    );
+  });
+
+  it('takes a setting from its flag, else the environment, else the Stack', async () => {
+    const stack = `${STACK}spec:\n  api: { page_size: 3 }\n`;
+    const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': stack });
+    await edgewise('plan .');
+    expect(recorder.take()[0]?.path).toContain('limit=3');
+    await edgewise('plan .', { env: { EDGEWISE_PAGE_SIZE: '2' } });
+    expect(recorder.take()[0]?.path).toContain('limit=2');
+    await edgewise('plan . --page-size 1', { env: { EDGEWISE_PAGE_SIZE: '2' } });
+    expect(recorder.take()[0]?.path).toContain('limit=1');
+  });
+
+  it('an error that nobody foresaw is a bug, exit code 70', async () => {
+    const { edgewise } = await createWorkspace({ 'stack.yaml': `${STACK}${toEdge('a', 20001)}` });
+    const onListen = () => {
+      throw new RangeError('boom');
+    };
+    const { exitCode, stderr } = await edgewise('apply --yes', { onListen });
+    expect(exitCode).toBe(70);
+    expect(stderr).toContain('This is a bug in edgewise.');
+  });
+
+  it('an unusable key is authentication, exit code 4, and is not repeated', async () => {
+    const { edgewise } = await createWorkspace({ 'stack.yaml': `${STACK}${toEdge('a', 20001)}` });
+    const result = await edgewise('plan .', { env: { EDGEWISE_API_KEY: 'wrong-key-1234' } });
+    expect(result.exitCode).toBe(4);
+    expect(toTranscript(result)).not.toContain('wrong-key-1234');
+  });
+});

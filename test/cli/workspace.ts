@@ -1,0 +1,73 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/index.ts';
+import { type CommandResult, type FakeOptions, NOW, runCommand } from './fake-context.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+
+/** A folder with manifests in it and a bundled server that commands reach, for one test. */
+export interface Workspace {
+  readonly folder: string;
+  readonly server: Server;
+  readonly recorder: Recorder;
+  /** Runs a command line in the folder. */
+  readonly edgewise: (
+    line: string,
+    more?: Partial<FakeOptions>,
+  ) => Promise<CommandResult & { readonly exits: readonly number[] }>;
+  readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
+}
+
+/** Makes a workspace with the files given; it is gone when the test is over. */
+export async function createWorkspace(
+  files: Readonly<Record<string, string>> = {},
+  options: Partial<ServerOptions> = {},
+): Promise<Workspace> {
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-test-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const server = createServer({ now: () => NOW, idSeed: 'test', apiKeys: [parseApiKey('dev:admin')], ...options });
+  const recorder = createRecorder(server.handle);
+  const write: Workspace['write'] = async (more) => {
+    for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
+  };
+  await write(files);
+  const edgewise: Workspace['edgewise'] = (line, more) =>
+    runCommand(line.split(' '), { cwd: folder, transport: recorder.transport, ...more });
+  return { folder, server, recorder, edgewise, write };
+}
+
+/** What a person sees of a command, as one text. */
+export function toTranscript({ exitCode, stdout, stderr }: CommandResult): string {
+  const section = (name: string, text: string) => (text === '' ? [] : [`--- ${name}`, text.trimEnd()]);
+  return [`exit code ${exitCode}`, ...section('stdout', stdout), ...section('stderr', stderr), ''].join('\n');
+}
+
+/** A stack without resources. */
+export const STACK = `apiVersion: edgewise/v1
+kind: Stack
+metadata:
+  name: test
+`;
+
+/** A TCP edge of that name, on a port of its own. */
+export function toEdge(name: string, port: number): string {
+  return `---
+apiVersion: edgewise/v1
+kind: TCPEdge
+metadata:
+  name: ${name}
+spec:
+  hostports: ["1.tcp.example.net:${port}"]
+`;
+}
+
+/** A credential of that name. */
+export function toCredential(name: string): string {
+  return `---
+apiVersion: edgewise/v1
+kind: Credential
+metadata:
+  name: ${name}
+`;
+}

@@ -8,7 +8,7 @@ import { toNetworkFault } from './network-fault.ts';
 import { readPages } from './pages.ts';
 import { type RetryNotice, type RetryOptions, withRetries } from './retry.ts';
 import { createStrike } from './strike-key.ts';
-import { checkApiKey, checkBaseUrl, toUrl } from './target.ts';
+import { checkApiKey, checkBaseUrl, checkVersionHeader, toUrl } from './target.ts';
 
 /**
  * The service as typed calls. Everything about sending is a decorator of the transport: counted, sent again.
@@ -52,10 +52,10 @@ export interface Client {
   readonly requestCount: () => number;
 }
 
-/** A client. Throws `TypeError` for a base URL or a key that can't be used; see `checkBaseUrl` and `checkApiKey`. */
+/** A client. Throws `TypeError` for a base URL, key or version header that can't be used. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, apiKey, versionHeader, pageSize } = options;
-  const wrong = checkBaseUrl(baseUrl) ?? checkApiKey(apiKey);
+  const wrong = checkBaseUrl(baseUrl) ?? checkApiKey(apiKey) ?? checkVersionHeader(versionHeader);
   if (wrong !== undefined) throw new TypeError(wrong);
   let count = 0;
   const counted: Transport = async (request) => {

@@ -1,3 +1,4 @@
+import { FORMATS } from '../kinds/formats.ts';
 import { InvariantError } from '../model/errors.ts';
 
 /** What is wrong with a base URL; `undefined`: nothing. */
@@ -14,6 +15,11 @@ export function checkBaseUrl(text: string): string | undefined {
 export function checkApiKey(text: string): string | undefined {
   if (text === '') return 'The API key is empty';
   return /^[\x21-\x7e]+$/.test(text) ? undefined : 'The API key has white space or characters outside of ASCII in it';
+}
+
+/** What is wrong with the name of the version header; `undefined`: nothing. */
+export function checkVersionHeader(name: string): string | undefined {
+  return FORMATS['header-name'].check(name) === undefined ? undefined : `\`${name}\` is not the name of a header`;
 }
 
 /** The URL of a path below the base URL. Throws `InvariantError` for a path that does not start with a slash. */

@@ -144,6 +144,10 @@ describe('a client', () => {
     expect(create).toThrow(/^The API key (is empty|has white space or characters outside of ASCII in it)$/);
   });
 
+  it.each(['', 'with space', 'colon:'])('refuses %j as the name of the version header', (versionHeader) => {
+    expect(() => createFakeService({}, { versionHeader })).toThrow(`\`${versionHeader}\` is not the name of a header`);
+  });
+
   it('lets no more requests run at once than its concurrency, tasks of others included', async () => {
     let running = 0;
     let most = 0;

@@ -28,6 +28,7 @@ function createLive(output: Output, total: number, options: TextOptions): Progre
   const live = createLiveProgress(total, options);
   let shown = 0;
   let isPending = false;
+  let isEnded = false;
   const draw = (lines: readonly string[]): void => {
     const up = shown > 0 ? `\u001b[${shown}A\r\u001b[J` : '';
     output.write(`${up}${lines.map((line) => `${line}\n`).join('')}`);
@@ -44,14 +45,14 @@ function createLive(output: Output, total: number, options: TextOptions): Progre
       isPending = true;
       setImmediate(() => {
         isPending = false;
-        redraw([]);
+        if (!isEnded) redraw([]);
       });
     }
   };
   return {
     onEvent,
     end: () => {
-      isPending = true;
+      isEnded = true;
       draw([]);
       shown = 0;
     },

@@ -23,6 +23,8 @@ export interface FakeOptions {
   /** Gets the listener that the process would call on SIGINT. */
   readonly onListen?: (interrupt: () => void) => void;
   readonly now?: () => Date;
+  /** Sees each text as it is written to either output. */
+  readonly onWrite?: (text: string) => void;
 }
 
 export const NOW = new Date('2026-03-01T12:00:00Z');
@@ -33,8 +35,8 @@ export async function runCommand(
   argv: readonly string[],
   options: FakeOptions,
 ): Promise<CommandResult & { readonly exits: readonly number[] }> {
-  const stdout = createOutput(options.terminal);
-  const stderr = createOutput(options.terminal);
+  const stdout = createOutput(options);
+  const stderr = createOutput(options);
   const exits: number[] = [];
   const answers = [...(options.answers ?? [])];
   const context: Context = {
@@ -66,10 +68,14 @@ const refuseAll: Transport = async (request) => {
   throw new Error(`No request was expected, and ${request.method} ${request.url} was sent.`);
 };
 
-function createOutput(columns: number | undefined): { readonly output: Output; readonly text: () => string } {
+function createOutput({ terminal, onWrite }: FakeOptions): { readonly output: Output; readonly text: () => string } {
   const parts: string[] = [];
+  const write = (text: string): void => {
+    parts.push(text);
+    onWrite?.(text);
+  };
   return {
-    output: { write: (text) => void parts.push(text), isTerminal: columns !== undefined, columns: () => columns ?? 0 },
+    output: { write, isTerminal: terminal !== undefined, columns: () => terminal ?? 0 },
     text: () => parts.join(''),
   };
 }

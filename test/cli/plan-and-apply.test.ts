@@ -125,6 +125,14 @@ describe('apply', () => {
     expect(stdout).toContain('2 writes applied');
   });
 
+  it('draws nothing any more once it is over', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const written: string[] = [];
+    await edgewise('apply --yes', { terminal: 80, onWrite: (text) => written.push(text) });
+    await setImmediate();
+    expect(written.at(-1)).toContain('2 writes applied');
+  });
+
   it('the first interrupt lets running writes finish and starts no other, the second ends at once', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
     let interrupt = (): void => undefined;

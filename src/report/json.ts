@@ -10,8 +10,9 @@ import { redactPlan } from './redact.ts';
 import { countActions } from './view.ts';
 
 /**
- * JSON documents for programs. Each is one object that starts with `format`, `command` and `ok`, ends with a line break, and
- * holds no character that a terminal would act on (they are escaped, which JSON reads as the same).
+ * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each is one
+ * object, ends with a line break, and holds no character that a terminal would act on (they are escaped, which JSON reads as
+ * the same).
  */
 
 /** Version of the shape of these documents. Fields may be added without raising it. */

@@ -1,0 +1,45 @@
+/**
+ * The public surface: the stages that the command line is made of, in the order in which they run, and the values between them.
+ * Re-exports only. Absent on purpose: everything that decides how a stage does its work.
+ */
+
+export { type ApplyContext, applyPlan } from './apply/apply.ts';
+export { checkPlan, type Moved, type PlanCheck, toCheckRequest } from './apply/check-plan.ts';
+export { createDirectorySink, createRescueSink, type TokenSink } from './apply/token-sink.ts';
+export { type Client, type ClientOptions, createClient } from './client/client.ts';
+export { createFetchTransport, type FetchTransportOptions } from './client/fetch-transport.ts';
+export { type LiveRequest, readLive } from './client/read-live.ts';
+export {
+  type ClosableTransport,
+  createUndiciTransport,
+  type UndiciTransportOptions,
+} from './client/undici-transport.ts';
+export type { Kind } from './kinds/kind.ts';
+export { toManifestJsonSchema } from './kinds/manifest-schema.ts';
+export { toOpenApiDocument } from './kinds/openapi.ts';
+export { PLAN_SCHEMA, toPlanJsonSchema } from './kinds/plan-schema.ts';
+export { findKind, KINDS } from './kinds/registry.ts';
+export { type LoadContext, type LoadedManifests, loadManifests, type ManifestSource } from './manifest/load.ts';
+export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
+export type { Address } from './model/address.ts';
+export type { Action, Change, Difference, Origin } from './model/change.ts';
+export type { Diagnostic, Severity, SourceLocation, SourcePlace } from './model/diagnostic.ts';
+export { DIAGNOSTIC_CODES, type DiagnosticCode } from './model/diagnostic-codes.ts';
+export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutError } from './model/errors.ts';
+export type { Json, JsonObject } from './model/json.ts';
+export type { Mark } from './model/mark.ts';
+export type { ApplyEvent, ApplyResult, Outcome } from './model/outcome.ts';
+export { type GuardViolation, PLAN_FORMAT, type Plan, type PlanSettings, type Write } from './model/plan.ts';
+export type { StackSettings } from './model/stack.ts';
+export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
+export type { Transport } from './model/transport.ts';
+export { createPlan, type PlanInput } from './plan/create-plan.ts';
+export { toDestroyState } from './plan/destroy.ts';
+export { type Allowances, listStanding } from './plan/guard.ts';
+export { type ReadRequest, toReadRequest } from './plan/select-targets.ts';
+export { renderApplyJson, renderPlanJson } from './report/json.ts';
+export { renderApplyResultText } from './report/text-apply.ts';
+export { renderDiagnosticsText } from './report/text-diagnostics.ts';
+export type { TextOptions } from './report/text-options.ts';
+export { renderPlanText } from './report/text-plan.ts';
+export { toPlanView } from './report/view.ts';

@@ -59,7 +59,7 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
 }
 
 /** What a value of the type is when there is none. */
-function toEmpty(type: FieldType): Json {
+export function toEmpty(type: FieldType): Json {
   switch (type.type) {
     case 'text':
     case 'metadata':

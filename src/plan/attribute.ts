@@ -1,7 +1,8 @@
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { listMarkedFields } from '../kinds/mark-fields.ts';
 import { toDefault } from '../kinds/normalize.ts';
 import type { Origin } from '../model/change.ts';
-import { isSameJson, type Json } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
 import type { DesiredResource, Spec } from '../model/state.ts';
 import { waitsForId } from './desired-form.ts';
@@ -34,16 +35,16 @@ export function toDigests(
   desired: DesiredResource,
   normal: Spec,
 ): { readonly fields: Readonly<Record<string, string>>; readonly pending: Spec } {
-  const fields: [string, string][] = [];
-  const pending: [string, Json][] = [];
-  for (const [name, field] of listSpecFields(kind)) {
-    const value = normal[name];
-    if (desired.lifecycle.ignore.includes(name)) fields.push([name, UNMANAGED]);
-    else if (value === undefined || (!field.serviceDefault && isSameJson(value, toDefault(field)))) continue;
-    else if (waitsForId(kind, { [name]: value })) pending.push([name, value]);
-    else fields.push([name, toFieldDigest(value)]);
-  }
-  return { fields: Object.fromEntries(fields), pending: Object.fromEntries(pending) };
+  const ignored = desired.lifecycle.ignore.map((name): [string, string] => [name, UNMANAGED]);
+  const names = listMarkedFields(kind, normal).filter((name) => !desired.lifecycle.ignore.includes(name));
+  const values = names.map((name): [string, Json] => [name, normal[name] ?? null]);
+  const [pending, known] = partition(values, ([name, value]) => waitsForId(kind, { [name]: value }));
+  const digests = known.map(([name, value]): [string, string] => [name, toFieldDigest(value)]);
+  return { fields: Object.fromEntries([...digests, ...ignored]), pending: Object.fromEntries(pending) };
+}
+
+function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): readonly [readonly T[], readonly T[]] {
+  return [values.filter(isFirst), values.filter((value) => !isFirst(value))];
 }
 
 /** The digest of a field that the mark does not name; `undefined`: the service chose its value. */

@@ -1,24 +1,7 @@
-import type { Kind } from '../kinds/kind.ts';
+import { listClaims } from '../kinds/claims.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
-import type { LiveResource, LiveState, Spec } from '../model/state.ts';
+import type { LiveResource, LiveState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
-
-/** A value of a unique field, which belongs to one resource of its kind at a time. */
-export interface Claim {
-  readonly field: string;
-  readonly value: string;
-  /** The same for equal claims, different for all others. */
-  readonly key: string;
-}
-
-/** What a spec in normal form claims. */
-export function listClaims(kind: Kind, spec: Spec): readonly Claim[] {
-  return Object.entries(kind.fields).flatMap(([field, { unique }]) => {
-    if (!unique || kind.role !== 'owned') return [];
-    return toTexts(spec[field]).map((value) => ({ field, value, key: `${kind.name} ${field} ${value}` }));
-  });
-}
 
 /** Claims on what a resource holds that this plan does not change: the service would refuse them. */
 export function listConflicts(decisions: readonly Decision[], live: LiveState): readonly Diagnostic[] {
@@ -72,9 +55,4 @@ function describeHolder(
     whose,
     remedy: `To take that resource over as ${holder.kind}/${name}, add to the manifest:\nlifecycle:\n  adopt: ${holder.id}`,
   };
-}
-
-function toTexts(value: Json | undefined): readonly string[] {
-  if (value === undefined || value === null || isJsonObject(value)) return [];
-  return isJsonArray(value) ? value.map(String) : [String(value)];
 }

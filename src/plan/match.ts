@@ -1,6 +1,7 @@
 import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
+import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { forcesReplace } from './diff.ts';
@@ -97,7 +98,7 @@ function isDuplicate(pair: Pair): boolean {
 }
 
 function toDuplicateWarning(pair: Pair): Diagnostic {
-  const address = pair.address.split('@')[0] ?? pair.address;
+  const address = toBaseAddress(pair.address);
   return {
     code: 'duplicate-mark',
     severity: 'warning',

@@ -1,7 +1,7 @@
+import { listClaims } from '../kinds/claims.ts';
 import { listReferences } from '../kinds/references.ts';
 import type { Write } from '../model/plan.ts';
 import { breakCycles } from './break-cycles.ts';
-import { listClaims } from './claims.ts';
 import type { Decision } from './decide.ts';
 import { listAwaited } from './desired-form.ts';
 import { Needs, type Planned } from './needs.ts';

@@ -3,4 +3,4 @@ import type { ExitCode } from './exit-code.ts';
 import type { FormatFlags } from './present.ts';
 
 /** Runs the body of a command and keeps its exit code. A failure is shown in the form that the flags ask for. */
-export type Act = (flags: Pick<FormatFlags, 'format'>, body: (context: Context) => Promise<ExitCode>) => Promise<void>;
+export type Act = (flags: FormatFlags, body: (context: Context) => Promise<ExitCode>) => Promise<void>;

@@ -3,6 +3,7 @@ import { validateManifests } from '../manifest/validate.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { Context } from './context.ts';
+import { InvalidManifests } from './exit-code.ts';
 
 /** What the manifests of a run say. `state` is absent when there are errors. */
 export interface ReadManifests {
@@ -28,3 +29,13 @@ export async function readManifests(
     files: loaded.sources.length,
   };
 }
+
+/** Manifests that a plan can be made from. Rejects with `InvalidManifests` when there are errors. */
+export async function readValidManifests(paths: readonly string[], context: Context): Promise<ValidManifests> {
+  const { state, diagnostics } = await readManifests(paths, context);
+  if (state === undefined) throw new InvalidManifests(diagnostics);
+  return { state, diagnostics };
+}
+
+/** A desired state and the warnings that come with it. */
+export type ValidManifests = Required<Pick<ReadManifests, 'diagnostics'>> & { readonly state: DesiredState };

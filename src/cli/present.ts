@@ -1,7 +1,5 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
-import { renderFailureJson, renderPlanJson } from '../report/json.ts';
-import { renderDiagnosticsText } from '../report/text-diagnostics.ts';
+import { renderPlanJson } from '../report/json.ts';
 import type { TextOptions } from '../report/text-options.ts';
 import { renderPlanText } from '../report/text-plan.ts';
 import { toPlanView } from '../report/view.ts';
@@ -14,6 +12,9 @@ export interface FormatFlags {
   /** False with --no-color. */
   readonly color: boolean;
 }
+
+/** The flags of commands whose result has one form only. */
+export const PLAIN: FormatFlags = { format: 'text', color: true };
 
 /** Looks for one output: colours only on a terminal, and not with NO_COLOR or --no-color. */
 export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
@@ -36,10 +37,4 @@ export function showPlan(
       ? renderPlanJson(plan)
       : renderPlanText(toPlanView({ ...plan, violations: standing }), toTextOptions(context.stdout, context, flags));
   context.stdout.write(text);
-}
-
-/** Shows what is wrong with manifests, for a command that can't go on: JSON is the result, text is not. */
-export function showDiagnostics(diagnostics: readonly Diagnostic[], context: Context, flags: FormatFlags): void {
-  if (flags.format === 'json') context.stdout.write(renderFailureJson({ diagnostics }));
-  else context.stderr.write(renderDiagnosticsText(diagnostics, toTextOptions(context.stderr, context, flags)));
 }

@@ -1,6 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import { ApiError, NetworkError } from '../model/errors.ts';
-import { toPrintable } from '../report/escape.ts';
 import { renderFailureJson } from '../report/json.ts';
 import type { Act } from './act.ts';
 import { defineAbuseReport } from './commands/abuse-report.ts';
@@ -12,22 +10,26 @@ import { defineServe } from './commands/serve.ts';
 import { defineShow } from './commands/show.ts';
 import { defineValidate } from './commands/validate.ts';
 import type { Context } from './context.ts';
-import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
-import type { FormatFlags } from './present.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { showFailure } from './failure.ts';
 import { VERSION } from './version.ts';
 
 /** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */
 export async function run(argv: readonly string[], context: Context): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT.done;
+  let name = '';
   const act: Act = async (flags, body) => {
     try {
       exitCode = await body(context);
     } catch (error) {
-      exitCode = showFailure(error, flags.format, context);
+      exitCode = showFailure(error, { command: name, flags }, context);
     }
   };
+  const program = defineProgram(context, act).hook('preAction', (_, command) => {
+    name = toName(command);
+  });
   try {
-    await defineProgram(context, act).parseAsync(argv, { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -60,6 +62,12 @@ function defineProgram(context: Context, act: Act): Command {
   return program;
 }
 
+/** `plan`, `abuse-report submit`. */
+function toName(command: Command): string {
+  const parent = command.parent;
+  return parent === null || parent.parent === null ? command.name() : `${toName(parent)} ${command.name()}`;
+}
+
 /** Read from the words themselves, since they could not be parsed. */
 function wantsJson(argv: readonly string[]): boolean {
   return (
@@ -76,42 +84,3 @@ Environment:
 
 Exit codes: 0 done, 1 failed or done only in part, 2 changes (plan --detailed-exitcode), 3 manifests or usage invalid,
 4 authentication or permission, 5 refused by a safety rule, 6 the saved plan is stale, 70 a bug, 130 interrupted.`;
-
-interface ShownFailure {
-  readonly exitCode: ExitCode;
-  /** Printable lines. */
-  readonly message: string;
-  readonly remedy: string | undefined;
-}
-
-function showFailure(error: unknown, format: FormatFlags['format'], context: Context): ExitCode {
-  const { exitCode, message, remedy } = toFailure(error);
-  if (format === 'json') context.stdout.write(renderFailureJson({ error: toReported(error) }));
-  context.stderr.write(`edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`);
-  if (exitCode !== EXIT.bug) return exitCode;
-  const trace = error instanceof Error ? (error.stack ?? '') : '';
-  context.stderr.write(`${trace}\nThis is a bug in edgewise. Please report it with the lines above.\n`);
-  return exitCode;
-}
-
-/** A message of ours may have lines; one that holds what a service said is a single line, so that nobody can forge others. */
-function toFailure(error: unknown): ShownFailure {
-  if (error instanceof CommandError)
-    return { exitCode: error.exitCode, message: toLines(error.message), remedy: error.remedy };
-  const message = toPrintable(error instanceof Error ? error.message : String(error));
-  if (error instanceof ApiError && error.isAuthentication)
-    return { exitCode: EXIT.authentication, message, remedy: 'Check the API key and its permissions.' };
-  if (error instanceof ApiError || error instanceof NetworkError)
-    return { exitCode: EXIT.failed, message, remedy: undefined };
-  return { exitCode: EXIT.bug, message, remedy: undefined };
-}
-
-/** What the JSON form says of an error. */
-function toReported(error: unknown): Error | { readonly message: string; readonly remedy?: string } {
-  if (!(error instanceof CommandError)) return error instanceof Error ? error : { message: String(error) };
-  return { message: error.message, ...(error.remedy !== undefined && { remedy: error.remedy }) };
-}
-
-function toLines(text: string): string {
-  return text.split('\n').map(toPrintable).join('\n');
-}

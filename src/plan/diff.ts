@@ -44,15 +44,19 @@ function diffField(name: string, field: Field, from: Json, to: Json): readonly F
   return [...byText].map(([path, steps]) => ({
     field: name,
     path,
-    ...toSide('from', valueAt(from, steps.slice(1))),
-    ...toSide('to', valueAt(to, steps.slice(1))),
+    ...toSide('from', valueAt(from, steps.slice(1)), steps.length === 1),
+    ...toSide('to', valueAt(to, steps.slice(1)), steps.length === 1),
     forcesReplace: field.lifecycle === 'immutable',
   }));
 }
 
-/** Nothing, null and an empty list, map or text all read as "no value". */
-function toSide<Side extends 'from' | 'to'>(side: Side, value: Json | undefined): { readonly [key in Side]?: Json } {
-  const isNothing = value === undefined || value === null || value === '';
+/** Nothing and null read as "no value", and so does the empty text of a whole field; in a map it is a value like any other. */
+function toSide<Side extends 'from' | 'to'>(
+  side: Side,
+  value: Json | undefined,
+  isWhole: boolean,
+): { readonly [key in Side]?: Json } {
+  const isNothing = value === undefined || value === null || (isWhole && value === '');
   return isNothing ? {} : ({ [side]: value } as { readonly [key in Side]: Json }); // a computed key widens to an index signature
 }
 

@@ -38,6 +38,9 @@ describe('usage', () => {
       expect(exitCode).toBe(3);
       expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { message: expect.any(String) } });
     }
+    const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+    const { stdout } = await edgewise('abuse-report get abrp_0 --format json');
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'abuse-report get', ok: false });
   });
 
   it('needs a base URL', async () => {

@@ -9,10 +9,10 @@ import type { Context } from '../context.ts';
 import { executePlan } from '../execute-plan.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../make-plan.ts';
-import { readManifests } from '../manifests.ts';
+import { readValidManifests } from '../manifests.ts';
 import { addExamples, addFormatOptions, addPlanOptions } from '../options.ts';
 import { isPlanFile, readPlanFile } from '../plan-file.ts';
-import { type FormatFlags, showDiagnostics, showPlan } from '../present.ts';
+import { type FormatFlags, showPlan } from '../present.ts';
 import { withSession } from '../session.ts';
 import { resolveSettings } from '../settings.ts';
 
@@ -54,11 +54,7 @@ export async function applyManifests(
   { flags, mode }: { readonly flags: ApplyFlags; readonly mode: Plan['mode'] },
   context: Context,
 ): Promise<ExitCode> {
-  const { state, diagnostics } = await readManifests(paths, context);
-  if (state === undefined) {
-    showDiagnostics(diagnostics, context, flags);
-    return EXIT.invalid;
-  }
+  const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   return withSession(settings, context, async (client) => {
     const plan = await makePlan(client, { state, diagnostics, flags, mode, settings });

@@ -3,10 +3,10 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../make-plan.ts';
-import { readManifests } from '../manifests.ts';
+import { readValidManifests } from '../manifests.ts';
 import { addExamples, addFormatOptions, addPlanOptions } from '../options.ts';
 import { writePlanFile } from '../plan-file.ts';
-import { type FormatFlags, showDiagnostics, showPlan } from '../present.ts';
+import { type FormatFlags, showPlan } from '../present.ts';
 import { withSession } from '../session.ts';
 
 interface Flags extends PlanFlags, FormatFlags {
@@ -31,11 +31,7 @@ export function definePlan(program: Command, act: Act): void {
 }
 
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const { state, diagnostics } = await readManifests(paths, context);
-  if (state === undefined) {
-    showDiagnostics(diagnostics, context, flags);
-    return EXIT.invalid;
-  }
+  const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   const made = await withSession(settings, context, (client) =>
     makePlan(client, { state, diagnostics, flags, mode: 'apply', settings }),

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Act } from '../act.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { addExamples } from '../options.ts';
+import { PLAIN } from '../present.ts';
 
 /** `edgewise schema`. */
 export function defineSchema(program: Command, act: Act): void {
@@ -19,7 +20,7 @@ export function defineSchema(program: Command, act: Act): void {
     ['edgewise schema TCPEdge', 'one kind only'],
     ['edgewise schema openapi', 'the API that the bundled server has'],
   ]).action((kind: string | undefined) =>
-    act({ format: 'text' }, async (context) => {
+    act(PLAIN, async (context) => {
       context.stdout.write(`${JSON.stringify(toSchema(kind), null, 2)}\n`);
       return EXIT.done;
     }),

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../logger.ts';
 import { addExamples, repeatable } from '../options.ts';
+import { PLAIN } from '../present.ts';
 
 interface Flags {
   readonly port: number;
@@ -35,7 +36,7 @@ export function defineServe(program: Command, act: Act): void {
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with the limit that services have'],
-  ]).action((flags: Flags) => act({ format: 'text' }, (context) => serve(flags, context)));
+  ]).action((flags: Flags) => act(PLAIN, (context) => serve(flags, context)));
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {

@@ -1,0 +1,54 @@
+import { ApiError, NetworkError } from '../model/errors.ts';
+import { toPrintable, toPrintableLines } from '../report/escape.ts';
+import { type Failure, renderFailureJson } from '../report/json.ts';
+import { renderDiagnosticsText } from '../report/text-diagnostics.ts';
+import type { Context } from './context.ts';
+import { CommandError, EXIT, type ExitCode, InvalidManifests } from './exit-code.ts';
+import { type FormatFlags, toTextOptions } from './present.ts';
+
+/** The command that failed, and how it was to show its result. */
+export interface FailedCommand {
+  readonly command: string;
+  readonly flags: FormatFlags;
+}
+
+/** Shows why a command came to no result, and gives its exit code. Text goes to stderr, and JSON, when asked for, to stdout. */
+export function showFailure(error: unknown, { command, flags }: FailedCommand, context: Context): ExitCode {
+  const exitCode = toExitCode(error);
+  if (flags.format === 'json') context.stdout.write(renderFailureJson({ command, ...toReported(error) }));
+  context.stderr.write(renderFailure(error, flags, context));
+  return exitCode;
+}
+
+function toExitCode(error: unknown): ExitCode {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof InvalidManifests) return EXIT.invalid;
+  if (error instanceof ApiError) return error.isAuthentication ? EXIT.authentication : EXIT.failed;
+  return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
+}
+
+/** A message of ours may have lines; one that holds what a service said is a single line, so that nobody can forge others. */
+function renderFailure(error: unknown, flags: FormatFlags, context: Context): string {
+  if (error instanceof InvalidManifests) {
+    return renderDiagnosticsText(error.diagnostics, toTextOptions(context.stderr, context, flags));
+  }
+  if (error instanceof CommandError) return toParagraph(toPrintableLines(error.message).join('\n'), error.remedy);
+  const message = toPrintable(error instanceof Error ? error.message : String(error));
+  if (error instanceof ApiError) return toParagraph(message, error.isAuthentication ? KEY_REMEDY : undefined);
+  if (error instanceof NetworkError) return toParagraph(message, undefined);
+  const trace = error instanceof Error ? (error.stack ?? '') : '';
+  return toParagraph(`${message}\n${trace}`, 'This is a bug in edgewise. Please report it with the lines above.');
+}
+
+const KEY_REMEDY = 'Check the API key and its permissions.';
+
+function toParagraph(message: string, remedy: string | undefined): string {
+  return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;
+}
+
+function toReported(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
+  if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
+  if (!(error instanceof CommandError)) return { error: error instanceof Error ? error : new Error(String(error)) };
+  const { message, remedy } = error;
+  return { error: { message, ...(remedy !== undefined && { remedy }) } };
+}

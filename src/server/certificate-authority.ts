@@ -4,8 +4,6 @@ import sshpk, { type Key, type PrivateKey } from 'sshpk';
 /** The SSH certificate authorities of the server: one ed25519 key for each id, made when it is first used. */
 export interface CertificateAuthorities {
   readonly getKey: (id: string) => PrivateKey;
-  /** How many were used. */
-  readonly count: () => number;
   /** The secret of each authority that was used, by id, in base64url. */
   readonly listSecrets: () => Readonly<Record<string, string>>;
 }
@@ -29,7 +27,6 @@ export function createCertificateAuthorities(
       keys.set(id, key);
       return key;
     },
-    count: () => known.size,
     listSecrets: () => Object.fromEntries([...known].map(([id, secret]) => [id, secret.toString('base64url')])),
   };
 }

@@ -10,4 +10,4 @@ export {
   type Server,
   type ServerOptions,
 } from './server.ts';
-export { createSnapshotKeeper, readSnapshotFile, type SnapshotKeeper, writeSnapshotFile } from './snapshot-file.ts';
+export { readSnapshotFile, writeSnapshotFile } from './snapshot-file.ts';

@@ -81,11 +81,19 @@ export function admitResource(service: Service, kind: Kind, asked: Spec, caller:
   checkSpec(kind, spec);
   checkReferences(service, kind, spec);
   checkClaims(service, kind, { id: '', spec });
-  const id = service.identities.createId(kind.idPrefix, now);
+  const id = createUnusedId(service, kind, now);
   const draft = { id, createdAt: toTimestamp(now), spec, state: {}, deletable: true };
   const resource = { ...draft, state: behaviour.remember?.(draft, undefined, toTools(service)) ?? {} };
   service.store.put(kind, resource);
   return resource;
+}
+
+/** A seed may hold an id that would be made now. */
+function createUnusedId(service: Service, kind: Kind, now: Date): string {
+  const listing = service.store.listingOf(kind);
+  let id = service.identities.createId(kind.idPrefix, now);
+  while (listing.knows(id)) id = service.identities.createId(kind.idPrefix, now);
+  return id;
 }
 
 function show(

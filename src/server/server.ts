@@ -55,8 +55,6 @@ export interface Server {
   readonly at: (baseUrl: string) => Transport;
   /** Everything that it knows, as a value. Tokens are not in it; the secrets of certificate authorities are. */
   readonly snapshot: () => ServerSnapshot;
-  /** Grows with each change of what it knows. */
-  readonly revision: () => number;
   /** The public key of an SSH certificate authority, in authorized-keys format, for those who trust it. */
   readonly certificateAuthorityKey: (id: string) => string;
 }
@@ -80,7 +78,6 @@ export function createServer(options: ServerOptions = {}): Server {
       return (request) => respond(front, request, base);
     },
     snapshot: () => toSnapshot(service),
-    revision: () => service.store.revision + service.authorities.count(),
     certificateAuthorityKey: (id) => toAuthorizedKey(service.authorities.getKey(id).toPublic()),
   };
 }

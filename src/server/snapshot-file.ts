@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { parseServerSeed, type ServerSeed, type ServerSnapshot } from './seed.ts';
-import type { Server } from './server.ts';
 
 /** Reads a snapshot or seed; `undefined` when there is no such file. Throws `RangeError`, naming the file, on a bad one. */
 export async function readSnapshotFile(path: string): Promise<ServerSeed | undefined> {
@@ -25,30 +24,6 @@ export async function writeSnapshotFile(path: string, snapshot: ServerSnapshot):
     await rm(draft, { force: true });
     throw error;
   }
-}
-
-/** Keeps a server's data in a file while it runs. */
-export interface SnapshotKeeper {
-  /** Writes the file when something has changed since it was last written. Rejects when it can't be written. */
-  readonly save: () => Promise<void>;
-}
-
-/** Writes of one keeper never overlap: a call while one is under way waits for it, then writes once more. */
-export function createSnapshotKeeper(server: Server, path: string): SnapshotKeeper {
-  let written = -1;
-  let last: Promise<void> = Promise.resolve();
-  const write = async (): Promise<void> => {
-    const revision = server.revision();
-    if (revision === written) return;
-    await writeSnapshotFile(path, server.snapshot());
-    written = revision;
-  };
-  return {
-    save: () => {
-      last = last.then(write, write);
-      return last;
-    },
-  };
 }
 
 async function readText(path: string): Promise<string | undefined> {

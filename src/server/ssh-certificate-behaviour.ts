@@ -40,12 +40,22 @@ function sign({ id, spec }: StoredResource, { identities, authorities }: Tools):
   return renderSshCertificate(certificate, authorities.getKey(String(spec['ssh_certificate_authority_id'])));
 }
 
+/** sshpk repairs what is too short and passes over what is too long, so the key must come out as it went in. */
 function parsePublicKey(spec: Spec): Key {
+  const text = String(spec['public_key']).trim();
+  const bytes = Buffer.from(text.split(/\s+/)[1] ?? '', 'base64');
+  const key = readKey(text);
+  if (key.toBuffer('rfc4253', {}).equals(bytes)) return key;
+  throw refuse('public_key', NO_KEY);
+}
+
+const NO_KEY = 'is not a whole SSH public key';
+
+function readKey(text: string): Key {
   try {
-    return sshpk.parseKey(String(spec['public_key']), 'ssh');
+    return sshpk.parseKey(text, 'ssh');
   } catch (error) {
-    // sshpk throws errors of its own class, and assertions, for keys that it can't read
-    if (error instanceof Error) throw refuse('public_key', 'is not an SSH public key', error);
+    if (error instanceof Error) throw refuse('public_key', NO_KEY, error);
     throw error;
   }
 }

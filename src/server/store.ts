@@ -39,12 +39,6 @@ export class Store {
   readonly #claims = new Map<string, string>();
   /** By id: the ids of the resources that refer to it. */
   readonly #referrers = new Map<string, Set<string>>();
-  #revision = 0;
-
-  /** Grows with each change. */
-  get revision(): number {
-    return this.#revision;
-  }
 
   listingOf(kind: Kind): Listing<StoredResource> {
     const listing = this.#listings.get(kind.name) ?? new Listing<StoredResource>();
@@ -63,13 +57,11 @@ export class Store {
       listing.replace(resource);
     }
     this.#note(kind, resource);
-    this.#revision += 1;
   }
 
   remove(kind: Kind, resource: StoredResource): void {
     this.#forget(kind, resource);
     this.listingOf(kind).remove(resource.id);
-    this.#revision += 1;
   }
 
   /** Who has what this spec claims, other than the resource with this id. */

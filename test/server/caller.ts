@@ -1,0 +1,63 @@
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+
+/** A service to call: the bundled one, or another that has the same interface. */
+export interface Target {
+  readonly transport: Transport;
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly versionHeader: string;
+}
+
+/** A response, read. `body` is empty when there is none. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: JsonObject;
+}
+
+export interface CallOptions {
+  /** JSON, or a text that is sent as it is. */
+  readonly body?: Json;
+  /** Beside, or instead of, the headers that every request has; `undefined` takes one away. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Makes one request: `call('POST', '/edges/tcp', { body: {} })`. Takes an absolute URL too. */
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+
+/** A caller with the key and the version that a target wants. */
+export function createCaller({ transport, baseUrl, key, versionHeader }: Target): Call {
+  return async (method, path, { body, headers = {} } = {}) => {
+    const standard = { authorization: `Bearer ${key}`, [versionHeader]: '2', 'content-type': 'application/json' };
+    const given = Object.entries({ ...standard, ...headers }).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, value]],
+    );
+    const url = path.startsWith('/') ? `${baseUrl}${path}` : path;
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const response = await transport(
+      new Request(url, { method, headers: given, ...(body !== undefined && { body: text }) }),
+    );
+    const answer: unknown = response.status === 204 ? {} : await response.json();
+    if (!isJsonObject(answer)) throw new Error(`${method} ${path} did not answer with an object`);
+    return { status: response.status, headers: response.headers, body: answer };
+  };
+}
+
+/** A path segment, or a text, of a body: fails when it is none. */
+export function textOf(value: Json | undefined): string {
+  if (typeof value !== 'string') throw new Error(`Not a text: ${JSON.stringify(value)}`);
+  return value;
+}
+
+/** An object in a body: fails when it is none. */
+export function objectOf(value: Json | undefined): JsonObject {
+  if (!isJsonObject(value)) throw new Error(`Not an object: ${JSON.stringify(value)}`);
+  return value;
+}
+
+/** A list of objects in a body: fails when it is none. */
+export function listOf(value: Json | undefined): readonly JsonObject[] {
+  if (!Array.isArray(value)) throw new Error(`Not a list: ${JSON.stringify(value)}`);
+  return value.map(objectOf);
+}

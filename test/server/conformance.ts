@@ -1,0 +1,98 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { toOpenApiDocument } from '../../src/kinds/openapi.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { objectOf, textOf } from './caller.ts';
+
+/** Holds a server to its OpenAPI document: a request fails when its answer is not documented, or not as documented. */
+
+const DOCUMENT = toOpenApiDocument();
+const ROOT = 'openapi';
+
+/** Failures of requests that are no operation: an unknown path or method, before anything else is looked at. */
+const ANYWHERE: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthenticated',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  429: 'RateLimited',
+};
+
+const validator = createValidator();
+
+/** A transport that rejects when an answer, or the body of a request that was taken, does not conform. */
+export function holdToDocument(transport: Transport): Transport {
+  return async (request) => {
+    const asked = request.clone();
+    const response = await transport(request);
+    const operation = findOperation(asked);
+    await checkResponse(`${asked.method} ${asked.url}`, operation, response.clone());
+    if (response.ok && operation !== undefined) await checkRequest(operation, asked);
+    return response;
+  };
+}
+
+/** Fails when a value does not conform to a schema of the document. */
+export function checkSchema(pointer: string, value: Json, what: string): void {
+  const validate = validator.getSchema(`${ROOT}${pointer}`);
+  if (validate === undefined) throw new Error(`${what}: there is no schema ${pointer}`);
+  if (validate(value) !== true) {
+    const problems = validator.errorsText(validate.errors ?? []);
+    throw new Error(`${what} does not conform to ${pointer}: ${problems}\n${JSON.stringify(value)}`);
+  }
+}
+
+function createValidator(): Ajv2020 {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addVocabulary(['openapi', 'info', 'servers', 'security', 'paths', 'components']);
+  return ajv.addSchema({ ...DOCUMENT, $id: ROOT });
+}
+
+function findOperation(request: Request): JsonObject | undefined {
+  const { pathname } = new URL(request.url);
+  const paths = Object.entries(objectOf(DOCUMENT['paths']));
+  const found = paths.find(([path]) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname));
+  const operation = found && objectOf(found[1])[request.method.toLowerCase()];
+  return isJsonObject(operation) ? operation : undefined;
+}
+
+async function checkResponse(what: string, operation: JsonObject | undefined, response: Response): Promise<void> {
+  const documented =
+    operation === undefined ? toAnywhere(response.status) : objectOf(operation['responses'])[response.status];
+  if (!isJsonObject(documented)) throw new Error(`${what}: the status ${response.status} is not documented`);
+  const { headers = {}, content } = resolve(documented);
+  for (const name of Object.keys(objectOf(headers)))
+    if (!response.headers.has(name)) throw new Error(`${what}: the header ${name} is missing`);
+  if (content === undefined) {
+    if ((await response.text()) !== '') throw new Error(`${what}: a body where none is documented`);
+    return;
+  }
+  if (response.headers.get('content-type') !== 'application/json') throw new Error(`${what}: not application/json`);
+  checkBody(objectOf(content), JSON.parse(await response.text()), what);
+}
+
+async function checkRequest(operation: JsonObject, request: Request): Promise<void> {
+  const { requestBody } = operation;
+  if (requestBody === undefined) return;
+  const content = objectOf(objectOf(requestBody)['content']);
+  checkBody(content, JSON.parse(await request.text()), `the body of ${request.method} ${request.url}`);
+}
+
+function checkBody(content: JsonObject, value: Json, what: string): void {
+  const schema = objectOf(objectOf(content['application/json'])['schema']);
+  if (schema['$ref'] !== undefined) checkSchema(textOf(schema['$ref']), value, what);
+}
+
+function toAnywhere(status: number): JsonObject | undefined {
+  const name = ANYWHERE[status];
+  return name === undefined ? undefined : { $ref: `#/components/responses/${name}` };
+}
+
+function resolve(response: JsonObject): JsonObject {
+  const { $ref } = response;
+  if ($ref === undefined) return response;
+  const steps = textOf($ref).split('/').slice(1);
+  return steps.reduce<JsonObject>((inner, step) => objectOf(inner[step]), DOCUMENT);
+}

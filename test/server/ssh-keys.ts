@@ -1,0 +1,12 @@
+/** Public keys to certify. Nobody has kept their private halves. */
+
+export const ED25519_KEY =
+  'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIM1xTIJAXlyOZP77sn5Y2lP2GlELDsRKsocwxVwz8im+ alice@example.com';
+export const ECDSA_256_KEY =
+  'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBDZBCHpdPmVpMXTW7j+vprxMuNKAPp/p/LTmwYT9wLR59dV1MzXlLYGxml7LfB6922aBVRCrx0bbGnwKISJemRE= alice@example.com';
+export const ECDSA_384_KEY =
+  'ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBFSqyItuNz8wxwDxn+F+IIQ7YAkbiWF1IN/Q2u1JbX+xz9FeJdOd72rGmoYiuA7qRD8BgysMyd/RbgPQJld3hVRdbj2+OLysoS8DHihDkO3HsP50Y+R5b9vvPuMjjEvYYw== alice@example.com';
+export const ECDSA_521_KEY =
+  'ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBAEhnKdPUdRiC6eVWNH2//C9FUqjxkD7gyoMm/D23mH3iUmbJhvY9mYEQ9ebhWaCXPPOmg1JxXsG5vwZ56bRvXZa/wF8YvfKGIcSCWIVBz7GApraKkoijljotI52kRskopeqqW3APCIyH2FmebpShh5DwLzx2ju1/wSehXdizNvtRE79MQ== alice@example.com';
+export const RSA_KEY =
+  'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC86vm16A6vTALhFR+8Fao+DgCK4+FfMrjkt3puybm9aOMFqGPVnmEMF8QN3rg/UYG+4UfWZeqZRp8SBYYO25+fIFWsTLGYY7H8p1vYtz5ODD0YkRlsbwT6rFmBXs9q7PNS5lTgN9d+OsVh/VIOLjeFgv6kAO3HDmNObpvexzxTDqzzGm7ZxvROXrmhdbaOer+/cK1IhBDq3rXdxTyG0e319d7NlNpuFcexaQDfFHWpEpXHh8/F6LFGBlGm6KdPBfz080OFMVznXCKpWxfm1jjxs2pKbLEId8XcksGOUMWm2v1/yfI+DfzIX5ppBkOIu3rUG2tLlhPs8q/a9G2UizAz alice@example.com';

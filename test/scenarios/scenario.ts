@@ -1,53 +1,47 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
-import { isJsonObject } from '../../src/model/json.ts';
-import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
-import { BASE_URL, type CommandResult, NOW, runCommand } from '../cli/fake-context.ts';
-import { createRecorder, type SentRequest } from '../cli/recorder.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { type CommandResult, runCommand } from '../cli/fake-context.ts';
+import { type Fault, withFaults } from './faults.ts';
+import { createService, type Service } from './service.ts';
+import { readSetup, type Setup, type Step } from './setup.ts';
+import { type SentRequest, Wire } from './wire.ts';
 
 /**
- * A scenario is a folder that is read as prose: `manifest.yaml` is what git says, `live.yaml` how live came to be what it is,
- * `plan.txt`, `requests.txt` and `apply.txt` what edgewise does about it. Everything runs as in life, on a bundled server with a
- * fixed clock and seeded ids.
+ * A scenario is a folder that is read as prose, and named for what it claims: `manifest.yaml` is what git says, `live.yaml` how
+ * live came to be what it is, `plan.txt`, `apply.txt` and `requests.txt` what edgewise does about it. Everything runs as in life,
+ * on a bundled server with a fixed clock and seeded ids; requests go one at a time, so that their order is always the same.
  */
 export interface Scenario {
   readonly name: string;
   readonly folder: string;
 }
 
-/** How live came to be what it is, and what is special about the run. All optional. */
-interface Setup {
-  /** Done one after another before anything is planned. */
-  readonly steps?: readonly Step[];
-  /** More words for `plan` and for `apply`. */
-  readonly plan?: readonly string[];
-  readonly apply?: readonly string[];
-  /** Done between the plan, which is then saved and applied as a file, and the apply. */
-  readonly between?: readonly Step[];
-  readonly env?: Readonly<Record<string, string>>;
-  /** API keys of the server; the first is used. */
-  readonly keys?: readonly string[];
-  /** Objects that the server starts with. */
-  readonly seed?: Readonly<Record<string, unknown>>;
-  /** False where the point is that the apply does not lead to an empty plan. */
-  readonly converges?: boolean;
+/** One command: what was typed, what came of it, and what it sent. */
+export interface Act extends CommandResult {
+  readonly line: string;
+  readonly requests: readonly SentRequest[];
 }
 
-/** `apply`: a file beside `live.yaml` is applied. `request`: somebody else calls the API; `{Kind/name}` in it is the id of that resource. */
-type Step = { readonly apply: string } | { readonly request: string; readonly body?: unknown };
+/** What the service held: every resource, by kind. */
+export type Holdings = ReadonlyMap<string, readonly JsonObject[]>;
 
 /** What a scenario did. */
 export interface Played {
-  readonly plan: CommandResult;
-  readonly planRequests: readonly SentRequest[];
-  readonly apply: CommandResult;
-  readonly applyRequests: readonly SentRequest[];
-  /** A plan after the apply. */
-  readonly again: CommandResult;
-  readonly converges: boolean;
+  readonly setup: Setup;
+  readonly plan: Act;
+  readonly apply: Act;
+  /** The apply after that, where `live.yaml` asks for one. */
+  readonly again: Act | undefined;
+  /** A plan after all that, and an apply of what it shows. */
+  readonly finalPlan: Act;
+  readonly finalApply: Act;
+  /** What the service held before the plan, before the apply, and in the end. */
+  readonly holdings: { readonly beforePlan: Holdings; readonly beforeApply: Holdings; readonly end: Holdings };
+  /** Every text that the run left in its folder: plans and tokens. */
+  readonly files: ReadonlyMap<string, string>;
 }
 
 const ROOT = new URL('.', import.meta.url).pathname;
@@ -60,111 +54,133 @@ export function listScenarios(): readonly Scenario[] {
     .sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-/** Plays a scenario from an empty server to the plan after its apply. */
+/** Plays a scenario from what the service holds at first to the plan after everything. */
 export async function playScenario({ folder }: Scenario): Promise<Played> {
   const setup = await readSetup(folder);
   const cwd = await mkdtemp(join(tmpdir(), 'edgewise-scenario-'));
   try {
-    for (const name of readdirSync(folder)) await symlink(join(folder, name), join(cwd, name));
-    return await play(setup, cwd);
+    const names = await readdir(folder);
+    const shared = names.includes('stack.yaml') ? [] : [symlink(join(ROOT, 'stack.yaml'), join(cwd, 'stack.yaml'))];
+    await Promise.all([...names.map((name) => symlink(join(folder, name), join(cwd, name))), ...shared]);
+    return await play(setup, { cwd, given: new Set([...names, 'stack.yaml']) });
   } finally {
     await rm(cwd, { recursive: true, force: true });
   }
 }
 
-async function readSetup(folder: string): Promise<Setup> {
-  const file = join(folder, 'live.yaml');
-  return existsSync(file) ? (parse(await readFile(file, 'utf8')) ?? {}) : {};
+interface Place {
+  readonly cwd: string;
+  /** Names of what stood there before. */
+  readonly given: ReadonlySet<string>;
 }
 
-async function play(setup: Setup, cwd: string): Promise<Played> {
-  let second = 0;
-  const now = () => new Date(NOW.getTime() + 1000 * second);
-  const keys = setup.keys ?? ['dev:admin'];
-  const server = createServer({
-    now,
-    idSeed: 'scenario',
-    apiKeys: keys.map(parseApiKey),
-    ...(setup.seed && { seed: setup.seed }),
-  });
-  const recorder = createRecorder(server.handle);
-  const env = { EDGEWISE_API_KEY: keys[0]?.split(':')[0] ?? 'dev', ...setup.env };
-  const edgewise = (argv: readonly string[]) => runCommand(argv, { cwd, transport: recorder.transport, env, now });
-  const take = async (steps: readonly Step[] = []) => {
+async function play(setup: Setup, { cwd, given }: Place): Promise<Played> {
+  const stage = new Stage(setup, cwd);
+  await stage.take(setup.steps);
+  const beforePlan = stage.service.listResources();
+  const plan = await stage.plan(setup.faults);
+  await stage.take(setup.between);
+  const beforeApply = stage.service.listResources();
+  const apply = await stage.apply(setup.between === undefined ? undefined : 'plan.json', setup.faults);
+  stage.service.wait(60);
+  const again = setup.again ? await stage.apply() : undefined;
+  const finalPlan = await stage.plan();
+  const finalApply = await stage.apply();
+  const holdings = { beforePlan, beforeApply, end: stage.service.listResources() };
+  return { setup, plan, apply, again, finalPlan, finalApply, holdings, files: await readFiles(cwd, given) };
+}
+
+/** Where a scenario is played: a service, a folder, and somebody who types. */
+class Stage {
+  readonly service: Service;
+  readonly #setup: Setup;
+  readonly #cwd: string;
+  readonly #wire = new Wire();
+
+  constructor(setup: Setup, cwd: string) {
+    this.service = createService(setup);
+    this.#setup = setup;
+    this.#cwd = cwd;
+  }
+
+  /** Before a saved plan is applied, it is saved; a destroy shows its plan and is declined. */
+  async plan(faults: readonly Fault[] = []): Promise<Act> {
+    const { command = 'plan', words = [], plan = [], between } = this.#setup;
+    const saved = between === undefined ? [] : ['-o', 'plan.json'];
+    const line = [command, ...this.#paths(), ...words, ...saved, ...plan];
+    return this.#edgewise(line, { faults, ...(command === 'destroy' && { answers: ['no'] }) });
+  }
+
+  /** Applies manifests, or a plan file. With faults it is the apply that the scenario is about. */
+  async apply(planFile?: string, faults?: readonly Fault[]): Promise<Act> {
+    const { command = 'apply', words = [], apply = [], answers } = this.#setup;
+    const subject = planFile === undefined ? [...this.#paths(), ...words] : [planFile];
+    const consent = answers === undefined ? ['--yes'] : [];
+    const line = [command, ...subject, ...consent, ...apply];
+    return this.#edgewise(line, { faults: faults ?? [], ...(answers !== undefined && { answers }) });
+  }
+
+  async take(steps: readonly Step[] = []): Promise<void> {
     for (const step of steps) {
-      second += 60;
-      if ('apply' in step)
-        await mustSucceed(edgewise(['apply', step.apply, '--yes', '--allow-deletes', '--token-directory', 'tokens']));
-      else await call(server, env.EDGEWISE_API_KEY, step);
+      this.service.wait(60);
+      await this.#take(step);
     }
-    second += 60;
-  };
-  await take(setup.steps);
-  recorder.take();
-  const saved = setup.between === undefined ? [] : ['-o', 'plan.json'];
-  const plan = await edgewise(['plan', 'manifest.yaml', ...saved, ...(setup.plan ?? [])]);
-  const planRequests = recorder.take();
-  await take(setup.between);
-  recorder.take();
-  const subject = setup.between === undefined ? ['manifest.yaml', ...(setup.plan ?? [])] : ['plan.json'];
-  const apply = await edgewise(['apply', ...subject, '--yes', ...(setup.apply ?? [])]);
-  const applyRequests = recorder.take();
-  second += 60;
-  const again = await edgewise(['plan', 'manifest.yaml', '--detailed-exitcode', ...(setup.plan ?? [])]);
-  return { plan, planRequests, apply, applyRequests, again, converges: setup.converges ?? true };
+    this.service.wait(60);
+  }
+
+  #paths(): readonly string[] {
+    return this.#setup.paths ?? ['stack.yaml', 'manifest.yaml'];
+  }
+
+  async #take(step: Step): Promise<void> {
+    if ('request' in step) return this.service.call(step.request, step.body);
+    if ('wait' in step) return this.service.wait(step.wait);
+    const { line, exits, faults } = 'apply' in step ? toEarlierApply(step.apply) : toCommand(step);
+    const { exitCode, stdout, stderr } = await this.#edgewise(line, { faults });
+    if (exitCode !== exits) throw new Error(`${line.join(' ')} exited with ${exitCode}:\n${stdout}${stderr}`);
+  }
+
+  async #edgewise(
+    argv: readonly string[],
+    { faults, answers }: { readonly faults: readonly Fault[]; readonly answers?: readonly string[] },
+  ): Promise<Act> {
+    const { service } = this;
+    let interrupt = () => {};
+    const faulty = withFaults(service.transport, faults, () => interrupt());
+    const env = { EDGEWISE_API_KEY: service.key, EDGEWISE_CONCURRENCY: '1', ...this.#setup.env };
+    const result = await runCommand(argv, {
+      cwd: this.#cwd,
+      transport: this.#wire.watch(faulty),
+      env,
+      now: service.now,
+      ...(answers !== undefined && { answers }),
+      onListen: (listener) => {
+        interrupt = listener;
+      },
+    });
+    return { ...result, line: ['edgewise', ...argv].join(' '), requests: this.#wire.take() };
+  }
 }
 
-async function mustSucceed(command: Promise<CommandResult>): Promise<void> {
-  const { exitCode, stdout, stderr } = await command;
-  if (exitCode !== 0) throw new Error(`A step before the plan failed with ${exitCode}:\n${stdout}${stderr}`);
+interface Command {
+  readonly line: readonly string[];
+  readonly exits: number;
+  readonly faults: readonly Fault[];
 }
 
-/** A call by somebody else. */
-async function call(
-  server: Server,
-  key: string,
-  step: { readonly request: string; readonly body?: unknown },
-): Promise<void> {
-  const [method = '', path = ''] = step.request.split(' ');
-  const filled = await fillIds(server, key, path);
-  const body = step.body === undefined ? undefined : await fillIds(server, key, JSON.stringify(step.body));
-  const response = await server.handle(toRequest(key, method, filled, body));
-  if (response.status >= 300)
-    throw new Error(`${step.request} was answered with ${response.status}: ${await response.text()}`);
+function toEarlierApply(file: string): Command {
+  return { line: ['apply', 'stack.yaml', file, '--yes', '--allow-deletes'], exits: 0, faults: [] };
 }
 
-function toRequest(key: string, method: string, path: string, body?: string): Request {
-  const headers = { authorization: `Bearer ${key}`, 'service-version': '2', 'content-type': 'application/json' };
-  return new Request(`${BASE_URL}${path}`, { method, headers, ...(body !== undefined && { body }) });
+function toCommand({ edgewise, exits = 0, faults = [] }: Extract<Step, { readonly edgewise: string }>): Command {
+  return { line: edgewise.split(' '), exits, faults };
 }
 
-/** Fills in `{Kind/name}`: the id of the live resource whose mark says so. */
-async function fillIds(server: Server, key: string, text: string): Promise<string> {
-  let filled = text;
-  for (const [token, kind = '', name = ''] of text.matchAll(/\{(\w+)\/([\w.-]+)\}/g))
-    filled = filled.replace(token, await findId(server, key, { kind, name }));
-  return filled;
-}
-
-const LISTS: Readonly<Record<string, string>> = {
-  TCPEdge: '/edges/tcp',
-  WeightedBackend: '/backends/weighted',
-  IPRestriction: '/ip_restrictions',
-  AgentIngress: '/agent_ingresses',
-  Credential: '/credentials',
-  SSHUserCertificate: '/ssh_user_certificates',
-};
-
-async function findId(
-  server: Server,
-  key: string,
-  { kind, name }: { readonly kind: string; readonly name: string },
-): Promise<string> {
-  const list: unknown = await (await server.handle(toRequest(key, 'GET', LISTS[kind] ?? '/'))).json();
-  const resources = Object.values(isJsonObject(list) ? list : {})
-    .flat()
-    .filter(isJsonObject);
-  const found = resources.find(({ metadata }) => String(metadata).includes(`"name":"${name}"`));
-  if (found === undefined) throw new Error(`No ${kind} bears the mark of ${name}.`);
-  return String(found['id']);
+async function readFiles(cwd: string, given: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+  const entries = await readdir(cwd, { recursive: true, withFileTypes: true });
+  const made = entries.filter((entry) => entry.isFile() && !given.has(entry.name));
+  const texts = made.map(
+    async ({ name, parentPath }) => [name, await readFile(join(parentPath, name), 'utf8')] as const,
+  );
+  return new Map(await Promise.all(texts));
 }

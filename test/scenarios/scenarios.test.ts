@@ -1,35 +1,75 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import type { CommandResult } from '../cli/fake-context.ts';
-import type { SentRequest } from '../cli/recorder.ts';
-import { listScenarios, playScenario } from './scenario.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
+import { countReads, readDocuments } from './reads.ts';
+import { type Holdings, listScenarios, type Played, playScenario } from './scenario.ts';
+import { toMark } from './service.ts';
+import { toRequests, toTranscript } from './transcript.ts';
 
-describe.each(listScenarios())('$name', (scenario) => {
-  it('plans and applies as written', async () => {
-    const played = await playScenario(scenario);
-    await expect(toTranscript(played.plan)).toMatchFileSnapshot(join(scenario.folder, 'plan.txt'));
-    await expect(toTranscript(played.apply)).toMatchFileSnapshot(join(scenario.folder, 'apply.txt'));
-    await expect(toRequests(played.planRequests, played.applyRequests)).toMatchFileSnapshot(
-      join(scenario.folder, 'requests.txt'),
-    );
-    expect(played.planRequests.every(({ method }) => method === 'GET')).toBe(true);
-    if (played.converges) expect(played.again, 'the plan after the apply is empty').toMatchObject({ exitCode: 0 });
-    else expect(played.again.exitCode).not.toBe(0);
+describe.each(listScenarios())('$name', ({ name, folder }) => {
+  let played: Played;
+  beforeAll(async () => {
+    played = await playScenario({ name, folder });
   });
+
+  it('is planned and applied as written', async () => {
+    const { plan, apply, again } = played;
+    await expect(toTranscript(plan)).toMatchFileSnapshot(join(folder, 'plan.txt'));
+    await expect(toTranscript(apply, { act: plan, file: 'plan.txt' })).toMatchFileSnapshot(join(folder, 'apply.txt'));
+    const acts = [plan, apply, ...(again === undefined ? [] : [again])] as const;
+    if (again !== undefined) await expect(toTranscript(again)).toMatchFileSnapshot(join(folder, 'again.txt'));
+    await expect(toRequests(acts)).toMatchFileSnapshot(join(folder, 'requests.txt'));
+  });
+
+  it('is planned with reads only, and no more of them than it takes', async () => {
+    const { plan, finalPlan, setup, holdings } = played;
+    const methods = [...plan.requests, ...finalPlan.requests].map(({ method }) => method);
+    expect(methods.filter((method) => method !== 'GET')).toEqual([]);
+    const pageSize = Number(/limit=(\d+)/.exec(plan.requests[0]?.path ?? '')?.[1]);
+    const expected = setup.reads?.number ?? countReads(holdings.beforePlan, await readManifests(), pageSize);
+    expect(plan.requests, setup.reads?.why).toHaveLength(expected);
+  });
+
+  it('ends with nothing to do, or says why not', () => {
+    const { setup, finalPlan, finalApply } = played;
+    const isDone = finalPlan.exitCode === 0 && /^Nothing to do/m.test(finalPlan.stdout);
+    expect(isDone, setup.diverges ?? finalPlan.stdout).toBe(setup.diverges === undefined);
+    if (setup.diverges !== undefined) return;
+    expect(finalApply).toMatchObject({ exitCode: 0 });
+    expect(finalApply.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('shows neither the key nor a token', () => {
+    const { plan, apply, again, finalPlan, finalApply, files } = played;
+    const acts = [plan, apply, finalPlan, finalApply, ...(again === undefined ? [] : [again])];
+    const shown = [...acts.map((act) => JSON.stringify(act)), files.get('plan.json') ?? ''].join('\n');
+    const tokens = [...files].filter(([file]) => file.endsWith('.token')).map(([, text]) => text.trim());
+    for (const secret of ['api-key-of-the-pipeline', ...tokens]) expect(shown).not.toContain(secret);
+  });
+
+  it('leaves alone what does not bear its mark', async () => {
+    const { holdings } = played;
+    const adopted = new Set(
+      (await readManifests()).map(({ lifecycle }) => isJsonObject(lifecycle) && lifecycle['adopt']),
+    );
+    const unowned = listUnowned(holdings.beforeApply).filter(({ id }) => !adopted.has(String(id)));
+    const end = new Map([...holdings.end.values()].flat().map((resource) => [resource['id'], resource]));
+    expect(unowned.map(({ id }) => end.get(id ?? ''))).toEqual(unowned);
+  });
+
+  async function readManifests(): Promise<readonly JsonObject[]> {
+    const { paths = ['stack.yaml', 'manifest.yaml'] } = played.setup;
+    return readDocuments(paths.map((path) => join(existsSync(join(folder, path)) ? folder : ROOT, path)));
+  }
 });
 
-function toTranscript({ exitCode, stdout, stderr }: CommandResult): string {
-  return [`exit code ${exitCode}`, ...toSection('stdout', stdout), ...toSection('stderr', stderr)].join('\n');
-}
+const ROOT = new URL('.', import.meta.url).pathname;
 
-function toSection(name: string, text: string): readonly string[] {
-  return text === '' ? [] : [`--- ${name}`, text.trimEnd(), ''];
-}
-
-function toRequests(plan: readonly SentRequest[], apply: readonly SentRequest[]): string {
-  return ['--- plan', ...plan.map(toLine), '', '--- apply', ...apply.map(toLine), ''].join('\n');
-}
-
-function toLine({ method, path, body, status }: SentRequest): string {
-  return [method, path, body, `→ ${status}`].filter((part) => part !== '').join(' ');
+/** Resources of other stacks, and of none. HTTPS edges and routes bear no mark. */
+function listUnowned(holdings: Holdings): readonly JsonObject[] {
+  return [...holdings]
+    .filter(([kind]) => !kind.startsWith('HTTPS'))
+    .flatMap(([, resources]) => resources)
+    .filter(({ metadata }) => toMark(metadata)?.['stack'] !== 'shop');
 }

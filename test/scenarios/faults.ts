@@ -1,0 +1,70 @@
+import type { JsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+
+/** Something that goes wrong between edgewise and the service. */
+export interface Fault {
+  /** Method and path; `*` stands for any text. */
+  readonly on: string;
+  /** How often; left out: each time. */
+  readonly times?: number;
+  /** Answered instead of what the service answers. */
+  readonly answer?: {
+    readonly status: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: JsonObject;
+  };
+  /** The request takes effect all the same. */
+  readonly after?: boolean;
+  /** The connection breaks off and no answer comes. */
+  readonly lost?: boolean;
+  /** Fields of the request that the service does not take. */
+  readonly forget?: readonly string[];
+  /** Fields of the answer that are different. */
+  readonly change?: JsonObject;
+  /** Somebody presses Ctrl-C while the request is under way. */
+  readonly interrupt?: boolean;
+}
+
+/** A service on which things go wrong. */
+export function withFaults(transport: Transport, faults: readonly Fault[], interrupt: () => void): Transport {
+  const left = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
+  return async (request) => {
+    const fault = faults.find((one) => (left.get(one) ?? 0) > 0 && isMeant(one, request));
+    if (fault === undefined) return transport(request);
+    left.set(fault, (left.get(fault) ?? 0) - 1);
+    if (fault.interrupt) interrupt();
+    return answer(transport, request, fault);
+  };
+}
+
+async function answer(transport: Transport, request: Request, fault: Fault): Promise<Response> {
+  if (fault.answer === undefined && !fault.lost) return twist(await transport(await without(request, fault)), fault);
+  if (fault.after) await transport(request);
+  if (fault.lost) throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNRESET' } });
+  const { status = 500, headers = {}, body } = fault.answer ?? {};
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return new Response(body === undefined ? null : JSON.stringify(body), { status, headers: { ...type, ...headers } });
+}
+
+async function without(request: Request, { forget = [] }: Fault): Promise<Request> {
+  if (forget.length === 0) return request;
+  const body: JsonObject = JSON.parse(await request.text());
+  const taken = Object.entries(body).filter(([name]) => !forget.includes(name));
+  return new Request(request.url, { ...toInit(request), body: JSON.stringify(Object.fromEntries(taken)) });
+}
+
+function toInit({ method, headers }: Request): RequestInit {
+  return { method, headers };
+}
+
+async function twist(response: Response, { change }: Fault): Promise<Response> {
+  if (change === undefined) return response;
+  const body: JsonObject = JSON.parse(await response.text());
+  return Response.json({ ...body, ...change }, { status: response.status });
+}
+
+function isMeant({ on }: Fault, { method, url }: Request): boolean {
+  const { pathname, search } = new URL(url);
+  const pattern = on.split('*').map((part) => part.replace(/[.?+^$()[\]{}|\\]/g, '\\$&'));
+  return new RegExp(`^${pattern.join('.*')}$`).test(`${method} ${pathname}${search}`);
+}

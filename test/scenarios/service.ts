@@ -1,0 +1,75 @@
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
+import { BASE_URL, NOW } from '../cli/fake-context.ts';
+import type { Setup } from './setup.ts';
+
+/** The service of a scenario: the bundled server with seeded ids, and a clock that goes on only when it is told to. */
+export interface Service {
+  readonly key: string;
+  readonly transport: Transport;
+  readonly now: () => Date;
+  readonly wait: (seconds: number) => void;
+  /** A call by somebody else; it must succeed. */
+  readonly call: (request: string, body?: Json) => Promise<void>;
+  /** Everything that the service holds, by kind. */
+  readonly listResources: () => ReadonlyMap<string, readonly JsonObject[]>;
+}
+
+/** A long key, so that it is found wherever it should not be. */
+const KEYS = ['api-key-of-the-pipeline:admin'];
+
+/** Starts the service of a scenario. */
+export function createService({ keys = KEYS, seed }: Setup): Service {
+  let elapsedMs = 0;
+  const now = () => new Date(NOW.getTime() + elapsedMs);
+  const server = createServer({ now, idSeed: 'scenario', apiKeys: keys.map(parseApiKey), ...(seed && { seed }) });
+  const key = keys[0]?.split(':')[0] ?? '';
+  return {
+    key,
+    transport: server.handle,
+    now,
+    wait: (seconds) => {
+      elapsedMs += seconds * 1000;
+    },
+    call: (request, body) => call(server, key, { request, body }),
+    listResources: () =>
+      new Map(Object.entries(server.snapshot().resources).map(([kind, resources]) => [kind, [...resources]])),
+  };
+}
+
+async function call(
+  server: Server,
+  key: string,
+  { request, body }: { readonly request: string; readonly body: Json | undefined },
+): Promise<void> {
+  const [method = '', path = ''] = fillIds(server, request).split(' ');
+  const headers = { authorization: `Bearer ${key}`, 'service-version': '2', 'content-type': 'application/json' };
+  const text = body === undefined ? {} : { body: fillIds(server, JSON.stringify(body)) };
+  const response = await server.handle(new Request(`${BASE_URL}${path}`, { method, headers, ...text }));
+  if (response.status >= 300)
+    throw new Error(`${request} was answered with ${response.status}: ${await response.text()}`);
+}
+
+/** Fills in `{Kind/name}`: the id of the live resource whose mark says so. */
+function fillIds(server: Server, text: string): string {
+  return text.replace(/\{(\w+)\/([\w.-]+)\}/g, (_, kind: string, name: string) => {
+    const resources = server.snapshot().resources[kind] ?? [];
+    const found = resources.find(({ metadata }) => toMark(metadata)?.['name'] === name);
+    if (found === undefined) throw new Error(`No ${kind} bears the mark of ${name}.`);
+    return String(found['id']);
+  });
+}
+
+/** The mark in a metadata text, as JSON. */
+export function toMark(metadata: Json | undefined): JsonObject | undefined {
+  if (typeof metadata !== 'string' || !metadata.startsWith('{')) return undefined;
+  const value: Json = JSON.parse(metadata);
+  const mark = isJsonObject(value) ? value['edgewise'] : undefined;
+  return isJsonObject(mark) ? mark : undefined;
+}
+
+/** The members of a list; none when it is not one. */
+export function toMembers(value: Json | undefined): readonly Json[] {
+  return isJsonArray(value) ? value : [];
+}

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
+import type { ServerSeed } from '../../src/server/index.ts';
+import type { Fault } from './faults.ts';
+
+/** How live came to be what it is, and what is special about the run: what `live.yaml` holds. Everything may be left out. */
+export interface Setup {
+  /** What the service holds before anybody calls it. */
+  readonly seed?: ServerSeed;
+  /** API keys that the service knows; the first is used. */
+  readonly keys?: readonly string[];
+  /** Done one after another before anything is planned. */
+  readonly steps?: readonly Step[];
+  /** What is planned and applied. Left out: the shared stack.yaml and the scenario's manifest.yaml. */
+  readonly paths?: readonly string[];
+  /** `destroy` instead of plan and apply; its plan is shown, and declined, first. */
+  readonly command?: 'destroy';
+  /** More words of every command, of `plan` and of `apply`. */
+  readonly words?: readonly string[];
+  readonly plan?: readonly string[];
+  readonly apply?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** What a person answers; there is a person only where this stands. */
+  readonly answers?: readonly string[];
+  /** Done between the plan, which is saved then and applied as a file, and the apply. */
+  readonly between?: readonly Step[];
+  /** What goes wrong during plan and apply. */
+  readonly faults?: readonly Fault[];
+  /** Another apply after the first, when nothing goes wrong any more: `again.txt`. */
+  readonly again?: boolean;
+  /** Why there is something left to do in the end. */
+  readonly diverges?: string;
+  /** Why planning takes another number of requests than one for each page of a kind's list and each module slot. */
+  readonly reads?: { readonly number: number; readonly why: string };
+}
+
+/**
+ * `apply`: a file beside `live.yaml` is applied. `edgewise`: a command line; `exits` is its exit code, 0 when it is left out.
+ * `request`: somebody else calls the service; `{Kind/name}` in it is the id of that resource. `wait`: seconds go by.
+ */
+export type Step =
+  | { readonly apply: string }
+  | { readonly edgewise: string; readonly exits?: number; readonly faults?: readonly Fault[] }
+  | { readonly request: string; readonly body?: Json }
+  | { readonly wait: number };
+
+const SETUP_KEYS = [
+  'seed',
+  'keys',
+  'steps',
+  'paths',
+  'command',
+  'words',
+  'plan',
+  'apply',
+  'env',
+  'answers',
+  'between',
+  'faults',
+  'again',
+  'diverges',
+  'reads',
+];
+const STEP_KEYS = ['apply', 'edgewise', 'exits', 'faults', 'request', 'body', 'wait'];
+const FAULT_KEYS = ['on', 'after', 'answer', 'forget', 'change', 'lost', 'interrupt', 'times'];
+
+/** The setup of a scenario's folder. Throws on a key that means nothing, since a scenario that is misspelt shows nothing. */
+export async function readSetup(folder: string): Promise<Setup> {
+  const file = join(folder, 'live.yaml');
+  const setup: Json = existsSync(file) ? (parse(await readFile(file, 'utf8')) ?? {}) : {};
+  expectKeys(setup, SETUP_KEYS);
+  if (!isJsonObject(setup)) return {};
+  for (const list of [setup['steps'], setup['between']]) {
+    for (const step of toMembers(list)) {
+      expectKeys(step, STEP_KEYS);
+      if (isJsonObject(step)) for (const fault of toMembers(step['faults'])) expectKeys(fault, FAULT_KEYS);
+    }
+  }
+  for (const fault of toMembers(setup['faults'])) expectKeys(fault, FAULT_KEYS);
+  return setup as Setup; // its keys are checked, and a value of another type breaks the scenario that it stands in
+}
+
+function toMembers(value: Json | undefined): readonly Json[] {
+  return isJsonArray(value) ? value : [];
+}
+
+function expectKeys(value: Json, known: readonly string[]): void {
+  const unknown = Object.keys(value ?? {}).filter((key) => !known.includes(key));
+  if (unknown.length > 0)
+    throw new Error(`live.yaml: ${unknown.join(', ')} means nothing; known are ${known.join(', ')}`);
+}

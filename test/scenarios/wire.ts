@@ -1,0 +1,46 @@
+import { isJsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { BASE_URL } from '../cli/fake-context.ts';
+
+/** One request, as it went over the wire. */
+export interface SentRequest {
+  readonly method: string;
+  /** With the query; with the origin, when that is not the service's. */
+  readonly path: string;
+  readonly body: string;
+  /** Absent: no answer came. */
+  readonly status?: number;
+  /** The id of what was created. */
+  readonly id?: string;
+}
+
+/** Remembers what is sent, in the order in which it is sent. */
+export class Wire {
+  #sent: SentRequest[] = [];
+
+  /** A transport whose requests are remembered. */
+  watch(transport: Transport): Transport {
+    return async (request) => {
+      const body = await request.clone().text();
+      const asked = { method: request.method, path: request.url.replace(BASE_URL, ''), body };
+      const at = this.#sent.push(asked) - 1;
+      const sent = this.#sent;
+      const response = await transport(request);
+      sent[at] = { ...asked, status: response.status, ...(await readId(request, response)) };
+      return response;
+    };
+  }
+
+  /** What was sent since the last call. */
+  take(): readonly SentRequest[] {
+    const taken = this.#sent;
+    this.#sent = [];
+    return taken;
+  }
+}
+
+async function readId({ method }: Request, response: Response): Promise<{ readonly id?: string }> {
+  if (method !== 'POST' || response.status !== 201) return {};
+  const body: unknown = await response.clone().json();
+  return isJsonObject(body) ? { id: String(body['id']) } : {};
+}

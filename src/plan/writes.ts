@@ -1,4 +1,5 @@
-import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
+import type { Field } from '../kinds/field.ts';
+import { isModule, type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { ID_PLACEHOLDER, toModulePath, toResourcePath } from '../kinds/paths.ts';
 import { toClearValue } from '../kinds/request-body.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
@@ -7,6 +8,7 @@ import type { MarkDraft, Write } from '../model/plan.ts';
 import type { Spec } from '../model/state.ts';
 import { toDigests } from './attribute.ts';
 import type { Decision } from './decide.ts';
+import type { DesiredForm } from './desired-form.ts';
 
 /** A write before its place in the order is known: `needs` holds only the writes of the same change. */
 export type WriteDraft = Omit<Write, 'last'>;
@@ -47,7 +49,7 @@ function createWrites(decision: Decision, stack: string): readonly WriteDraft[] 
     id: `create ${address}`,
     method: 'POST',
     path: kind.path,
-    body: toCreateBody(kind, formOf(decision).written),
+    body: toCreateBody(kind, formOf(decision)),
     mark,
     needs: [],
     reason: decision.action === 'replace' ? `makes the new ${kind.title}` : `makes the ${kind.title}`,
@@ -102,7 +104,7 @@ function updateWrites(decision: Decision, stack: string): readonly WriteDraft[] 
     path: toResourcePath(kind, { id }),
     body: {
       ...toAlwaysSent(kind, formOf(decision).written, spec),
-      ...toPatchBody(kind, formOf(decision).written, patched),
+      ...toPatchBody(kind, formOf(decision), patched),
     },
     ...(marks && { mark }),
     needs: removals.map((removal) => removal.id),
@@ -159,20 +161,25 @@ function isRemoval(decision: Decision, name: string): boolean {
   return decision.pair.kind.fields[name]?.clear === 'delete' && formOf(decision).normal[name] === null;
 }
 
-function toCreateBody(kind: Kind, written: Spec): JsonObject {
-  const stated = listSpecFields(kind).flatMap(([name]): [string, Json][] => {
-    const value = written[name];
+function toCreateBody(kind: Kind, form: DesiredForm): JsonObject {
+  const stated = listSpecFields(kind).flatMap(([name, field]): [string, Json][] => {
+    const value = toSent(name, field, form);
     return value === undefined || value === null || name === 'metadata' ? [] : [[name, value]];
   });
   return Object.fromEntries(stated);
 }
 
-function toPatchBody(kind: Kind, written: Spec, names: readonly string[]): JsonObject {
+function toPatchBody(kind: Kind, form: DesiredForm, names: readonly string[]): JsonObject {
   const entries = names.map((name): [string, Json] => {
     const field = assertDefined(kind.fields[name], `${kind.name}.${name}`);
-    return [name, written[name] ?? toClearValue(field) ?? null];
+    return [name, toSent(name, field, form) ?? toClearValue(field) ?? null];
   });
   return Object.fromEntries(entries);
+}
+
+/** As written, except that an object that is no module is sent with its defaults: not every service fills them in. */
+function toSent(name: string, field: Field, { written, normal }: DesiredForm): Json | undefined {
+  return isJsonObject(written[name]) && field.type.type === 'object' && !isModule(field) ? normal[name] : written[name];
 }
 
 /** Fields that some services clear when a PATCH leaves them out. */

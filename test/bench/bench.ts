@@ -5,16 +5,17 @@ import { join, resolve } from 'node:path';
 import { writeManifests } from './manifests.ts';
 import { recordCreations, toReads, type Wave, writeFloor } from './replay.ts';
 import { API_KEY, type BenchServer, startServer } from './server.ts';
-import { type Row, renderTable } from './table.ts';
+import { type Row, renderTable, toMedians } from './table.ts';
 
 /**
  * `npm run bench [-- EDGES…]`: times plan and apply of the built command line as whole processes, against the bundled server in a
  * process of its own. Beside each stands the floor, measured in the same run: the same requests at the same concurrency, sent by
- * undici alone, as a whole process too. Prints a Markdown table.
+ * undici alone, as a whole process too. Prints a Markdown table of medians.
  */
 
 const SIZES = [100, 1_000, 10_000];
 const CONCURRENCY = 8;
+const RUNS = 3;
 const COMMAND = resolve('dist/cli.js');
 
 interface Bench {
@@ -116,7 +117,11 @@ function runMeasured(
 
 const sizes = process.argv.slice(2).map(Number);
 const rows: Row[] = [];
-for (const edges of sizes.length > 0 ? sizes : SIZES) rows.push(...(await benchSize(edges)));
-const [cpu] = cpus();
-console.log(`Node ${process.version}, ${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, concurrency ${CONCURRENCY}\n`);
+for (const edges of sizes.length > 0 ? sizes : SIZES) {
+  const runs: (readonly Row[])[] = [];
+  for (let run = 0; run < RUNS; run += 1) runs.push(await benchSize(edges));
+  rows.push(...toMedians(runs));
+}
+const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`;
+console.log(`Node ${process.version}, ${machine}, concurrency ${CONCURRENCY}, medians of ${RUNS} runs\n`);
 console.log(renderTable(rows));

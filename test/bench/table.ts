@@ -30,6 +30,24 @@ export function renderTable(rows: readonly Row[]): string {
   return cells.map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
+/** The same rows of several runs as one: the median of each figure. */
+export function toMedians(runs: readonly (readonly Row[])[]): readonly Row[] {
+  const [first = []] = runs;
+  return first.map((row, index) => {
+    const same = runs.flatMap((rows) => rows[index] ?? []);
+    return {
+      ...row,
+      seconds: toMedian(same.map(({ seconds }) => seconds)),
+      floorSeconds: toMedian(same.map(({ floorSeconds }) => floorSeconds)),
+      peakMegabytes: toMedian(same.map(({ peakMegabytes }) => peakMegabytes)),
+    };
+  });
+}
+
+function toMedian(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[values.length >> 1] ?? Number.NaN;
+}
+
 function toCount(value: number): string {
   return value.toLocaleString('en');
 }

@@ -1,4 +1,5 @@
 import { isModule, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
+import { normalizeField } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
@@ -109,14 +110,15 @@ function checkUpdate(change: Change, found: Finder): Verdict {
   return { moved, done: new Map(isDone ? found.writesOf(address).map(({ id }) => [id, live.id]) : []) };
 }
 
-/** Fields that are neither as they were nor as they are to be. */
+/** Fields that are neither as they were nor as they are to be, nor as a write of the plan leaves them in between. */
 function listMovedFields(change: Change, live: LiveResource, found: Finder): readonly Moved[] {
   const { address } = change;
   const desired = found.resolve(change);
   const fields = listSpecFields(getKind(change.kind)).flatMap(([field]): Moved[] => {
     const now = live.spec[field];
     const planned = change.live?.id === live.id ? change.live.spec?.[field] : undefined;
-    const isKnown = [planned, desired[field]].some((value) => value !== undefined && isSameJson(value, now ?? null));
+    const known = [planned, desired[field], ...found.listSent(change, field)];
+    const isKnown = known.some((value) => value !== undefined && isSameJson(value, now ?? null));
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
   });
@@ -187,6 +189,16 @@ class Finder {
 
   writesOf(address: string): readonly Write[] {
     return this.#writes.get(address) ?? [];
+  }
+
+  /** What the writes of the change send for a field, in normal form: a hostport may be given up before another is taken. */
+  listSent(change: Change, name: string): readonly Json[] {
+    const field = getKind(change.kind).fields[name];
+    if (field === undefined) return [];
+    return this.writesOf(change.address).flatMap(({ body, module }) => {
+      const sent = module === undefined ? body?.[name] : undefined;
+      return sent === undefined ? [] : [normalizeField(field, sent)];
+    });
   }
 
   /** What the change would leave, with ids of what was created since. */

@@ -1,7 +1,7 @@
 import type { Action, Change, ChangeStart } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toDigest } from '../model/json.ts';
-import { PLAN_FORMAT, type Plan, type PlanSettings } from '../model/plan.ts';
+import { PLAN_FORMAT, type Plan, type PlanSettings, type Write } from '../model/plan.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { listConflicts } from './claims.ts';
 import { type Decision, decideActions, listRefusals } from './decide.ts';
@@ -43,6 +43,7 @@ export function createPlan(input: PlanInput): Plan {
   const writes = diagnostics.some(({ severity }) => severity === 'error')
     ? []
     : orderWrites(decisions, desired.stack.name);
+  const notes = noteDeletedFirst(writes);
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },
@@ -53,7 +54,7 @@ export function createPlan(input: PlanInput): Plan {
     targets: targets.toSorted(),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     changes: decisions
-      .map(toChange)
+      .map((decision) => toChange(decision, notes))
       .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action)),
     writes,
     diagnostics,
@@ -70,8 +71,20 @@ export function toLiveDigest({ spec, mark }: LiveResource): string {
   return toDigest({ spec, mark: mark === undefined ? null : { ...mark } });
 }
 
-function toChange({ pair, action, reason, differences, form }: Decision): Change {
+/** What a reader must know of a replace that can't create first: for a while there is neither. By address. */
+function noteDeletedFirst(writes: readonly Write[]): ReadonlyMap<string, string> {
+  const places = new Map(writes.map(({ id }, index) => [id, index]));
+  const isDeletedFirst = ({ id, address }: Write, index: number) =>
+    id === `create ${address}` && (places.get(`delete ${address}`) ?? index) < index;
+  return new Map(writes.filter(isDeletedFirst).map(({ address }) => [address, DELETED_FIRST]));
+}
+
+const DELETED_FIRST = 'the old one is deleted before the new one is made, because another resource takes its place';
+
+function toChange(decision: Decision, notes: ReadonlyMap<string, string>): Change {
+  const { pair, action, differences, form } = decision;
   const { address, kind, desired, live } = pair;
+  const reason = decision.reason ?? notes.get(address);
   const isProtected = desired?.lifecycle.protect === true || live?.mark?.protect === true;
   const isTouched = action !== 'no-op';
   return {

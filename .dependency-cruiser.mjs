@@ -32,6 +32,11 @@ const HOMES = {
   pino: 'cli',
 };
 
+/** The files that touch the world outside of the process, besides src/cli. Everything else computes values. */
+const EFFECTS = ['manifest/load', 'apply/token-sink', 'server/listen', 'server/snapshot-file'];
+
+const EFFECTFUL_MODULES = 'fs|fs/promises|http|https|http2|tls|dgram|dns|child_process|worker_threads|os|readline';
+
 /** A path in node_modules of one of the packages, or of its types. */
 function toPackagePath(names) {
   return names.map((name) => `node_modules/(${name}|@types/${name.replace(/^@/, '').replace('/', '__')})/`);
@@ -70,7 +75,7 @@ export default {
       comment: 'What is shipped imports nothing outside of src but packages and JSON.',
       severity: 'error',
       from: { path: '^src/' },
-      to: { pathNot: ['^src/', 'node_modules/', '[.]json$'], dependencyTypesNot: ['core'] },
+      to: { pathNot: ['^src/', 'node_modules/', '[.]json$'], dependencyTypesNot: ['core'], couldNotResolve: false },
     },
     {
       name: 'process-is-a-parameter',
@@ -78,6 +83,13 @@ export default {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/cli/main[.]ts$' },
       to: { path: '^process$', dependencyTypes: ['core'] },
+    },
+    {
+      name: 'effects-are-named',
+      comment: 'Only the files named in EFFECTS, and src/cli, touch the world outside of the process.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: ['^src/cli/', ...EFFECTS.map((file) => `^src/${file}[.]ts$`)] },
+      to: { path: `^(${EFFECTFUL_MODULES})$`, dependencyTypes: ['core'] },
     },
     {
       name: 'no-circles',

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { cruise } from 'dependency-cruiser';
+import extractConfig from 'dependency-cruiser/config-utl/extract-depcruise-config';
+import { describe, expect, it } from 'vitest';
+
+/** The broken rules of the sources below a folder, each with the import that breaks it. */
+async function listViolations(baseDir: string): Promise<readonly string[]> {
+  const config = await extractConfig('./.dependency-cruiser.mjs');
+  const { output } = await cruise(['src'], {
+    ...config.options,
+    baseDir: resolve(baseDir),
+    validate: true,
+    ruleSet: config,
+  });
+  if (typeof output === 'string') throw new Error(output);
+  return output.summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`).sort();
+}
+
+describe('import directions', () => {
+  it('hold in the sources', async () => {
+    expect(await listViolations('.')).toEqual([]);
+  });
+
+  it('are refused when they are broken, by an import of a type too', async () => {
+    expect(await listViolations('test/imports/refused')).toMatchInlineSnapshot(`
+      [
+        "client-imports-upward: src/client/page.ts → src/plan/step.ts",
+        "effects-are-named: src/client/page.ts → fs",
+        "no-circles: src/client/page.ts → src/plan/step.ts",
+        "package-without-a-home: src/plan/step.ts → ../../../node_modules/vitest/dist/index.d.ts",
+        "plan-imports-upward: src/plan/step.ts → src/client/page.ts",
+        "process-is-a-parameter: src/plan/step.ts → process",
+        "undici-has-one-home: src/plan/step.ts → ../../../node_modules/undici/index.js",
+      ]
+    `);
+  });
+});

@@ -92,12 +92,12 @@ function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replac
       });
     case 'object':
       return mapMembers(value, (key, member) => {
-        const field = type.fields[key];
+        const field = pickOwn(type.fields, key);
         return [key, field === undefined ? member : mapValue(field.type, member, [...path, key], replace)];
       });
     case 'json':
       return mapMembers(value, (key, member) => {
-        const held = type.references[key];
+        const held = pickOwn(type.references, key);
         const isList = held !== undefined && isJsonArray(member);
         return [key, isList ? mapValue({ ...LIST, of: held }, member, [...path, key], replace) : member];
       });
@@ -111,6 +111,11 @@ function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replac
     default:
       return assertNever(type);
   }
+}
+
+/** Keys come from users: `constructor` is one that every object seems to have. */
+function pickOwn<Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
 const LIST = { type: 'list', unordered: false, minItems: 0, orSingle: false, unrestricted: undefined } as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isResourceName, parseAddress } from '../model/address.ts';
 import { type Kind, listSpecFields } from './kind.ts';
 import { hasPrefixOf, listIdPrefixes } from './references.ts';
-import { findKind, MANIFEST_KINDS } from './registry.ts';
+import { getKind, MANIFEST_KINDS } from './registry.ts';
 import { toManifestSchema } from './schema.ts';
 import { toStackSpecSchema } from './stack-schema.ts';
 
@@ -54,8 +54,7 @@ function buildSchema(kind: string): z.ZodType {
   if (kind === 'List') return toListSchema(z.json());
   if (kind === 'External') return toExternalSchema();
   if (kind === 'Stack') return toStackSchema();
-  const table = findKind(kind);
-  return table === undefined ? z.never() : toResourceSchema(table);
+  return toResourceSchema(getKind(kind));
 }
 
 function toResourceSchema(kind: Kind): z.ZodType {

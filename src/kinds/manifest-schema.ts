@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assertDefined } from '../model/errors.ts';
-import { isJsonObject, type JsonObject } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
 import { findDocumentSchema, NAMED_KINDS, toListSchema } from './document-schema.ts';
 
 /**
@@ -9,11 +9,8 @@ import { findDocumentSchema, NAMED_KINDS, toListSchema } from './document-schema
  */
 export function toManifestJsonSchema(kind?: string): JsonObject {
   const schema = kind === undefined ? toAnySchema() : assertDefined(findDocumentSchema(kind), `document kind ${kind}`);
-  const json: unknown = z.toJSONSchema(schema, {
-    io: 'input',
-    override: ({ jsonSchema, path }) => refine(jsonSchema, path),
-  });
-  return isJsonObject(json) ? json : {};
+  const json = z.toJSONSchema(schema, { io: 'input', override: ({ jsonSchema, path }) => refine(jsonSchema, path) });
+  return json as JsonObject; // a JSON Schema is JSON
 }
 
 /** One document of any kind. Kinds stand side by side, each with its name as a constant, so that an editor can tell which is meant. */

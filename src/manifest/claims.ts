@@ -1,0 +1,126 @@
+import type { Field } from '../kinds/field.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { normalizeField } from '../kinds/normalize.ts';
+import { findKind } from '../kinds/registry.ts';
+import { toPathText } from '../model/field-path.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import type { DocumentIndex, DocumentProblem, ManifestDocument, Place } from './problem.ts';
+
+/** Documents that describe an address that another describes already. */
+export function listDuplicates(
+  documents: readonly ManifestDocument[],
+  index: DocumentIndex,
+): readonly DocumentProblem[] {
+  return documents.flatMap((document): DocumentProblem[] => {
+    const first = document.address === undefined ? undefined : index.get(document.address);
+    if (first === undefined || first === document || document.kind === 'Stack') return [];
+    const problem = {
+      code: 'duplicate-address',
+      message: 'this address is described twice',
+      remedy: 'Rename one of them, or remove it.',
+      path: ['metadata', 'name'],
+      target: 'value',
+      related: [{ message: 'first defined here', place: toNamePlace(first) }],
+    } as const;
+    return [{ document, problem }];
+  });
+}
+
+/** Where a document says what it is called. */
+export function toNamePlace({ position }: ManifestDocument): Place {
+  return { position, path: ['metadata', 'name'], target: 'value' };
+}
+
+/** Values that the service gives to one resource of a kind only, and that a second document claims. Specs have their ids resolved. */
+export function listDoubleClaims(specs: ReadonlyMap<ManifestDocument, Spec>): readonly DocumentProblem[] {
+  const holders = new Map<string, Claim>();
+  return [...specs].flatMap(([document, spec]) =>
+    listClaims(document, spec).flatMap((claim): DocumentProblem[] => {
+      const first = holders.get(claim.key);
+      if (first === undefined) holders.set(claim.key, claim);
+      return first === undefined || first.document === document ? [] : [toDoubleClaim(claim, first)];
+    }),
+  );
+}
+
+/** A value that belongs to one document at a time. */
+interface Claim {
+  readonly document: ManifestDocument;
+  readonly path: FieldPath;
+  readonly value: Json;
+  /** The same for claims that exclude each other. */
+  readonly key: string;
+  readonly isAttachment: boolean;
+}
+
+function listClaims(document: ManifestDocument, spec: Spec): readonly Claim[] {
+  const kind = findKind(document.kind);
+  if (kind === undefined) return [];
+  const claims = Object.entries(kind.fields).flatMap(([name, field]) =>
+    field.unique ? listFieldClaims(document, field, [name, spec[name]]) : [],
+  );
+  return [...claims, ...listAdoptions(document, kind)];
+}
+
+function listFieldClaims(
+  document: ManifestDocument,
+  field: Field,
+  [name, value]: readonly [string, Json | undefined],
+): readonly Claim[] {
+  return listMembers(field, name, value).map(([member, path]) => ({
+    document,
+    path,
+    value: member,
+    key: JSON.stringify([document.kind, name, normalizeField(toMemberField(field), member)]),
+    isAttachment: findKind(document.kind)?.role === 'attached',
+  }));
+}
+
+function listMembers(field: Field, name: string, value: Json | undefined): readonly (readonly [Json, FieldPath])[] {
+  if (value === undefined) return [];
+  if (field.type.type !== 'list') return [[value, ['spec', name]]];
+  return isJsonArray(value) ? value.map((member, index) => [member, ['spec', name, index]]) : [];
+}
+
+function toMemberField(field: Field): Field {
+  return field.type.type === 'list' ? { ...field, type: field.type.of } : field;
+}
+
+/** An existing resource can be taken over by one document only. */
+function listAdoptions(document: ManifestDocument, kind: Kind): readonly Claim[] {
+  const { lifecycle } = document.value;
+  const id = isJsonObject(lifecycle) ? lifecycle['adopt'] : undefined;
+  if (id === undefined) return [];
+  return [
+    {
+      document,
+      path: ['lifecycle', 'adopt'],
+      value: id,
+      key: JSON.stringify([kind.name, 'adopt', id]),
+      isAttachment: false,
+    },
+  ];
+}
+
+function toDoubleClaim({ document, path, value, isAttachment }: Claim, first: Claim): DocumentProblem {
+  const message = isAttachment
+    ? `${toPathText(path)} is ${value}, to which ${first.document.address} attaches modules already`
+    : `${toPathText(path)} claims ${value}, which ${first.document.address} claims already`;
+  return {
+    document,
+    problem: {
+      code: isAttachment ? 'duplicate-attachment' : 'duplicate-claim',
+      message,
+      remedy: isAttachment ? 'Put the modules into one document.' : 'Remove it from one of them.',
+      path,
+      target: 'value',
+      related: [
+        {
+          message: 'first claimed here',
+          place: { position: first.document.position, path: first.path, target: 'value' },
+        },
+      ],
+    },
+  };
+}

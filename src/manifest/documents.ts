@@ -1,0 +1,206 @@
+import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../kinds/document-schema.ts';
+import { listFindings } from '../kinds/findings.ts';
+import { findKind } from '../kinds/registry.ts';
+import { isResourceName, toAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Environment } from './environment.ts';
+import type { Locator, Position } from './locate.ts';
+import { type ParsedDocument, parseDocuments } from './parse.ts';
+import { type ManifestDocument, type Problem, type Subject, shorten, toDiagnostic, toProblem } from './problem.ts';
+import type { SourceText } from './source-text.ts';
+import { suggest } from './suggest.ts';
+import type { Fault } from './yaml-value.ts';
+
+/** The documents of some files, and what is wrong with each by itself. */
+export interface ReadDocuments {
+  readonly documents: readonly ManifestDocument[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** One of them may be meant to be a `Stack`, but can not be read as one. */
+  readonly mayHideStack: boolean;
+}
+
+/** What reading documents needs besides them. */
+export interface ReadContext {
+  readonly env: Environment;
+  readonly locator: Locator;
+}
+
+/** Reads every document of a file, those inside of a `List` too. */
+export function readDocuments(source: SourceText, { env, locator }: ReadContext): ReadDocuments {
+  const documents: ManifestDocument[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let mayHideStack = false;
+  for (const parsed of parseDocuments(source.text, env)) {
+    const read = unfold(parsed, { source, span: parsed.span, base: [] }, parsed.value).map(inspect);
+    for (const { document } of read) if (document !== undefined) documents.push(document);
+    diagnostics.push(...toDiagnostics(source, parsed, read, locator));
+    mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
+  }
+  return { documents, diagnostics, mayHideStack };
+}
+
+/** A faulty place has been told of already: what is found there comes of the fault. */
+function toDiagnostics(
+  source: SourceText,
+  parsed: ParsedDocument,
+  read: readonly Inspected[],
+  locator: Locator,
+): readonly Diagnostic[] {
+  const [only] = read;
+  const subject = read.length === 1 ? only?.subject : undefined;
+  const faults = parsed.faults.map((fault) => toFaultDiagnostic(source, fault, subject));
+  const places = new Set(faults.map(({ place }) => `${place?.line}:${place?.column}`));
+  const found = read.flatMap(({ subject, problems }) =>
+    problems.map((problem) => toDiagnostic(subject, problem, locator)),
+  );
+  return [...faults, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
+}
+
+function toFaultDiagnostic(source: SourceText, fault: Fault, subject: Subject | undefined): Diagnostic {
+  const { code, message, remedy, span, related } = fault;
+  const { address, kind } = subject ?? {};
+  const whose = address ?? kind;
+  return {
+    code,
+    severity: 'error',
+    message: shorten(whose === undefined ? message : `${whose}: ${message}`),
+    ...(remedy !== undefined && { remedy }),
+    ...(address !== undefined && { address }),
+    place: source.toPlace(span),
+    ...(related !== undefined && { related: [{ message: related.message, place: source.toPlace(related.span) }] }),
+  };
+}
+
+/** A document, or a member of a `List`, that is to be inspected. */
+interface Candidate {
+  readonly position: Position;
+  readonly value: Json;
+  readonly isBroken: boolean;
+}
+
+/** The documents that a document is or holds. */
+function unfold(parsed: ParsedDocument, position: Position, value: Json): readonly Candidate[] {
+  if (value === null && position.base.length === 0 && !parsed.isBroken) return [];
+  const candidate = { position, value, isBroken: parsed.isBroken };
+  if (!isJsonObject(value) || value['kind'] !== 'List' || !isJsonArray(value['items'])) return [candidate];
+  const members = value['items'].flatMap((item, index) =>
+    unfold(parsed, { ...position, base: [...position.base, 'items', index] }, item),
+  );
+  return [{ ...candidate, value: { ...value, items: [] } }, ...members];
+}
+
+/** What a document turned out to be. */
+interface Inspected {
+  readonly subject: Subject;
+  readonly document?: ManifestDocument;
+  readonly problems: readonly Problem[];
+  /** Its kind can't be told, and may be `Stack`. */
+  readonly maybeStack: boolean;
+}
+
+function inspect(candidate: Candidate): Inspected {
+  const { position, value, isBroken } = candidate;
+  if (!isJsonObject(value)) {
+    const problem = atRoot('wrong-type', 'a document must be a mapping with apiVersion, kind, metadata and spec');
+    return { subject: { position }, problems: isBroken ? [] : [problem], maybeStack: isBroken };
+  }
+  const { kind } = value;
+  if (typeof kind === 'string' && DOCUMENT_KINDS.includes(kind)) return inspectKind(kind, value, candidate);
+  const header = isBroken ? undefined : findHeaderProblem(value);
+  const maybeStack = typeof kind === 'string' ? suggest(kind, DOCUMENT_KINDS) === 'Stack' : isBroken;
+  return { subject: { position }, problems: header === undefined ? [] : [header], maybeStack };
+}
+
+/** A broken document is only asked for its address, so that references to it are not called dangling. */
+function inspectKind(kind: string, value: JsonObject, { position, isBroken }: Candidate): Inspected {
+  if (isBroken) {
+    const document = toDocument(kind, { metadata: value['metadata'] ?? null }, { position, isValid: false });
+    return { subject: { position, kind, address: document.address }, document, problems: [], maybeStack: false };
+  }
+  const header = findHeaderProblem(value);
+  const problems = header === undefined ? listFieldProblems(kind, value) : [header];
+  const document = toDocument(kind, value, { position, isValid: problems.length === 0 });
+  const subject = { position, kind, address: document.address };
+  return { subject, problems, maybeStack: false, ...(kind !== 'List' && { document }) };
+}
+
+function toDocument(
+  kind: string,
+  value: JsonObject,
+  rest: Pick<ManifestDocument, 'position' | 'isValid'>,
+): ManifestDocument {
+  const metadata = value['metadata'];
+  const name = isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  return { ...rest, kind, value, name, address: isResourceName(name) ? toAddress(kind, name) : undefined };
+}
+
+function atRoot(code: Problem['code'], message: string): Problem {
+  return { code, message, path: [], target: 'value' };
+}
+
+/** What is wrong with `apiVersion` and `kind`: while that is open, the fields mean nothing. */
+function findHeaderProblem({ apiVersion, kind }: JsonObject): Problem | undefined {
+  if (apiVersion === undefined && kind === undefined)
+    return { ...atRoot('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
+  return (
+    findHeaderTextProblem('kind', kind) ?? findKindProblem(kind, apiVersion) ?? findVersionProblem(kind, apiVersion)
+  );
+}
+
+const ADD_HEADER = `Every document starts with apiVersion: ${API_VERSION} and its kind. What is no manifest belongs into another folder.`;
+
+function findHeaderTextProblem(name: string, value: Json | undefined): Problem | undefined {
+  if (typeof value === 'string') return undefined;
+  if (value === undefined) return { ...atRoot('missing-field', `${name} is missing`), target: 'key' };
+  return { code: 'wrong-type', message: `${name} must be text`, path: [name], target: 'value' };
+}
+
+function findKindProblem(kind: Json | undefined, apiVersion: Json | undefined): Problem | undefined {
+  if (typeof kind !== 'string' || DOCUMENT_KINDS.includes(kind)) return undefined;
+  const isForeign = typeof apiVersion === 'string' && apiVersion !== API_VERSION;
+  const what = isForeign ? `${kind} of ${apiVersion}` : kind;
+  return {
+    code: 'unknown-kind',
+    message: `${what} is not a kind of edgewise`,
+    remedy: toKindRemedy(kind),
+    path: ['kind'],
+    target: 'value',
+  };
+}
+
+function toKindRemedy(kind: string): string {
+  if (findKind(kind) !== undefined) return 'Submit it with edgewise abuse-report submit: it is not something to keep.';
+  if (kind === 'Kustomization')
+    return 'Run kustomize build on its folder, and give its output to edgewise: `kustomize build . | edgewise plan -`.';
+  const nearest = suggest(kind, DOCUMENT_KINDS);
+  return nearest === undefined ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Did you mean \`${nearest}\`?`;
+}
+
+function findVersionProblem(kind: Json | undefined, apiVersion: Json | undefined): Problem | undefined {
+  const known: readonly string[] = kind === 'List' ? LIST_API_VERSIONS : [API_VERSION];
+  if (typeof apiVersion !== 'string') return findHeaderTextProblem('apiVersion', apiVersion);
+  if (known.includes(apiVersion)) return undefined;
+  return {
+    code: 'unknown-kind',
+    message: `apiVersion is \`${apiVersion}\`, and this version of edgewise reads \`${API_VERSION}\``,
+    path: ['apiVersion'],
+    target: 'value',
+  };
+}
+
+/** What the schema of the kind has against the fields; when it has nothing, what no single field can say. */
+function listFieldProblems(kind: string, value: JsonObject): readonly Problem[] {
+  const schema = findDocumentSchema(kind);
+  const findings = schema === undefined ? [] : listFindings(schema, value);
+  if (findings.length > 0) return findings.map((finding) => toProblem(finding, kind));
+  const spec = value['spec'];
+  if (!isJsonObject(spec)) return [];
+  const problems = findKind(kind)?.check(spec) ?? [];
+  return problems.map(({ path, message }) => ({
+    code: 'bad-value',
+    message,
+    path: ['spec', ...path],
+    target: 'value',
+  }));
+}

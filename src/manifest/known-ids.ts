@@ -1,0 +1,90 @@
+import { hasPrefixOf, listIdPrefixes } from '../kinds/references.ts';
+import { findKind } from '../kinds/registry.ts';
+import { type Address, isAddress } from '../model/address.ts';
+import { isJsonObject } from '../model/json.ts';
+import type { DocumentIndex, DocumentProblem, ManifestDocument, Problem } from './problem.ts';
+
+/** What is known about the ids that manifests state themselves. */
+export interface KnownIds {
+  readonly ids: ReadonlyMap<Address, string>;
+  /** Each circle once, at the first of its documents. */
+  readonly circles: readonly DocumentProblem[];
+}
+
+/**
+ * The ids that manifests state themselves: of an External, and of an HTTPS edge or route. Such an id may be the address of another
+ * document that states one, so the documents form chains, and chains can be circles.
+ */
+export function resolveKnownIds(index: DocumentIndex): KnownIds {
+  const known = new Map<ManifestDocument, string | undefined>();
+  const circles: DocumentProblem[] = [];
+  for (const document of index.values()) {
+    const chain = listChain(document, index, known);
+    const last = chain.at(-1);
+    const next = last === undefined ? undefined : findNext(last, index);
+    const start = next === undefined ? -1 : chain.indexOf(next);
+    if (start >= 0) circles.push(...toCircle(chain.slice(start), index));
+    const id = next === undefined ? last && toId(last) : known.get(next);
+    for (const member of chain) known.set(member, id);
+  }
+  const ids = [...index].flatMap(([address, document]): [Address, string][] => {
+    const id = known.get(document);
+    return id === undefined ? [] : [[address, id]];
+  });
+  return { ids: new Map(ids), circles };
+}
+
+/** The document and those that its id leads to, up to where it ends, turns back or is known. */
+function listChain(
+  document: ManifestDocument,
+  index: DocumentIndex,
+  known: ReadonlyMap<ManifestDocument, unknown>,
+): readonly ManifestDocument[] {
+  const chain = new Set<ManifestDocument>();
+  let next: ManifestDocument | undefined = document;
+  while (next !== undefined && !known.has(next) && !chain.has(next)) {
+    chain.add(next);
+    next = findNext(next, index);
+  }
+  return [...chain];
+}
+
+function findNext(document: ManifestDocument, index: DocumentIndex): ManifestDocument | undefined {
+  const id = toStatedId(document);
+  return id !== undefined && isAddress(id) ? index.get(id) : undefined;
+}
+
+function toStatedId({ kind, value }: ManifestDocument): string | undefined {
+  if (kind !== 'External' && findKind(kind)?.role !== 'attached') return undefined;
+  const { spec } = value;
+  const id = isJsonObject(spec) ? spec['id'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+const ANY_ID = { type: 'reference', prefixes: listIdPrefixes(), asRef: false } as const;
+
+/** The id that a document states; `undefined`: none, or none that can be one. */
+function toId(document: ManifestDocument): string | undefined {
+  const id = toStatedId(document);
+  return id !== undefined && hasPrefixOf(ANY_ID, id) ? id : undefined;
+}
+
+function toCircle(members: readonly ManifestDocument[], index: DocumentIndex): readonly DocumentProblem[] {
+  const order = [...index.values()].filter((document) => members.includes(document));
+  const [first, ...others] = order;
+  if (first === undefined) return [];
+  const start = members.indexOf(first);
+  const round = [...members.slice(start), ...members.slice(0, start), first].map(({ address }) => address);
+  const problem: Problem = {
+    code: 'circular-reference',
+    message: `spec.id leads back to itself: ${round.join(' → ')}`,
+    remedy: 'Give one of them the id itself.',
+    path: ['spec', 'id'],
+    target: 'value',
+    related: others.map(({ position, address }) => ({
+      message: `through ${address}`,
+      place: { position, path: ['spec', 'id'], target: 'value' },
+    })),
+  };
+  return [{ document: first, problem }];
+}

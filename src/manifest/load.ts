@@ -1,0 +1,156 @@
+import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Diagnostic } from '../model/diagnostic.ts';
+
+/** A manifest file as it was read. */
+export interface ManifestSource {
+  /** The path as the user gave it, `<stdin>` for `-`. */
+  readonly file: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What loading needs of the process. */
+export interface LoadContext {
+  /** What relative paths are relative to. */
+  readonly cwd: string;
+  readonly readStdin: () => Promise<Uint8Array>;
+}
+
+/** What was read, and what could not be. */
+export interface LoadedManifests {
+  readonly sources: readonly ManifestSource[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads files, folders (recursively, names sorted) and standard input (`-`): the one effect of this folder. Each real file is read
+ * once. In folders, only `*.yaml`, `*.yml` and `*.json` count, without hidden files, node_modules, and what belongs to kustomize.
+ */
+export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
+  const reading: Reading = { sources: [], diagnostics: [], seen: new Set() };
+  for (const path of paths) {
+    if (path === '-') await readStdin(context, reading);
+    else readNamed(path, context.cwd, reading);
+  }
+  return { sources: reading.sources, diagnostics: reading.diagnostics };
+}
+
+interface Reading {
+  readonly sources: ManifestSource[];
+  readonly diagnostics: Diagnostic[];
+  /** Real paths of files. */
+  readonly seen: Set<string>;
+}
+
+const STDIN = '<stdin>';
+
+async function readStdin(context: LoadContext, reading: Reading): Promise<void> {
+  if (reading.seen.has(STDIN)) return;
+  reading.seen.add(STDIN);
+  try {
+    keep({ file: STDIN, bytes: await context.readStdin() }, reading);
+  } catch (error) {
+    reading.diagnostics.push(toUnreadable(STDIN, error));
+  }
+}
+
+/** Nothing where something was promised is a mistake: most often of the command that writes it. */
+function keep(source: ManifestSource, reading: Reading): void {
+  reading.sources.push(source);
+  const remedy =
+    source.file === STDIN ? 'Check the command in front of the pipe.' : 'Leave it out, or write manifests to it.';
+  if (source.bytes.every(isSpace)) reading.diagnostics.push(toEmpty(source.file, 'is empty', remedy));
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+}
+
+function readNamed(path: string, cwd: string, reading: Reading): void {
+  const file = { shown: path, real: resolve(cwd, path) };
+  try {
+    const stats = statSync(file.real);
+    if (stats.isDirectory()) readNamedFolder(file, reading);
+    // A pipe has no real path: it is what a shell gives for `<(command)`.
+    else if (!stats.isFile() || isNew(file.real, reading.seen))
+      keep({ file: path, bytes: readFileSync(file.real) }, reading);
+  } catch (error) {
+    reading.diagnostics.push(toUnreadable(path, error));
+  }
+}
+
+function readNamedFolder(folder: Path, reading: Reading): void {
+  if (readFolder(folder, { ...reading, folders: new Set() }) > 0) return;
+  const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except for those of kustomize.';
+  reading.diagnostics.push(toEmpty(folder.shown, 'holds no manifest file', remedy));
+}
+
+function isNew(path: string, seen: Set<string>): boolean {
+  const real = realpathSync.native(path);
+  if (seen.has(real)) return false;
+  seen.add(real);
+  return true;
+}
+
+/** A walk through one named folder. */
+interface Walk extends Reading {
+  /** Real paths of the folders that were entered: symbolic links can lead in circles. */
+  readonly folders: Set<string>;
+}
+
+/** A path as it is shown and as it is opened. */
+interface Path {
+  readonly shown: string;
+  readonly real: string;
+}
+
+/** The number of manifest files in a folder, those included that were read before. */
+function readFolder(folder: Path, walk: Walk): number {
+  if (!isNew(folder.real, walk.folders)) return 0;
+  const entries = readdirSync(folder.real, { withFileTypes: true }).sort(byName);
+  return entries.reduce((count, entry) => count + readEntry(folder, entry, walk), 0);
+}
+
+function byName(left: Dirent, right: Dirent): number {
+  return left.name < right.name ? -1 : 1;
+}
+
+function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
+  if (entry.name.startsWith('.') || entry.name === 'node_modules') return 0;
+  const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
+  try {
+    const type = entry.isSymbolicLink() ? statSync(path.real) : entry;
+    if (type.isDirectory()) return readFolder(path, walk);
+    if (!type.isFile() || !isManifestName(entry.name)) return 0;
+    if (isNew(path.real, walk.seen)) walk.sources.push({ file: path.shown, bytes: readFileSync(path.real) });
+  } catch (error) {
+    if (isManifestName(entry.name) || entry.isDirectory()) walk.diagnostics.push(toUnreadable(path.shown, error));
+  }
+  return 1;
+}
+
+function join(folder: string, name: string): string {
+  return folder === '.' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
+}
+
+function isManifestName(name: string): boolean {
+  return /\.(ya?ml|json)$/.test(name) && !/^kustomization\.ya?ml$/.test(name);
+}
+
+function toEmpty(path: string, message: string, remedy: string): Diagnostic {
+  return { code: 'no-manifests', severity: 'error', message: `${path} ${message}`, remedy };
+}
+
+function toUnreadable(path: string, error: unknown): Diagnostic {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason = REASONS[code] ?? `can not be read: ${error instanceof Error ? error.message : String(error)}`;
+  return { code: 'file-unreadable', severity: 'error', message: `${path} ${reason}` };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'can not be read: permission denied',
+  EPERM: 'can not be read: permission denied',
+  ELOOP: 'is a symbolic link that leads back to itself',
+  ENOTDIR: 'is a path through something that is not a folder',
+};

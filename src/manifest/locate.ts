@@ -1,0 +1,139 @@
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  visit,
+  type YAMLMap,
+} from 'yaml';
+import type { FieldPath } from '../model/state.ts';
+import { composeDocument } from './parse.ts';
+import type { SourceText, Span } from './source-text.ts';
+import { toSpan } from './yaml-value.ts';
+
+/** Where a document stands. */
+export interface Position {
+  readonly source: SourceText;
+  /** The YAML document that it is, or is a part of. */
+  readonly span: Span;
+  /** The way to it inside of the YAML document: that of a member of a `List`. */
+  readonly base: FieldPath;
+}
+
+/** What of a field is pointed at. A value that starts on the next line is pointed at by its key. */
+export type Target = 'key' | 'value';
+
+/** Finds places in documents whose syntax trees are gone, by parsing them again. Keeps the last one, since diagnostics come in groups. */
+export interface Locator {
+  /** Where a path stands, or where it would: the innermost part of it that is there. */
+  readonly locate: (position: Position, path: FieldPath, target: Target) => Span;
+  /** Lets the last document go. */
+  readonly forget: () => void;
+}
+
+/** A locator, with nothing parsed yet. */
+export function createLocator(): Locator {
+  let last: { readonly position: Pick<Position, 'source' | 'span'>; readonly tree: Tree | undefined } | undefined;
+  return {
+    locate: ({ source, span, base }, path, target) => {
+      if (last?.position.source !== source || last.position.span !== span)
+        last = { position: { source, span }, tree: parseTree(source.text.slice(span.start, span.end)) };
+      const found = last.tree === undefined ? undefined : findSpan(last.tree, [...base, ...path], target);
+      return found === undefined ? span : { start: found.start + span.start, end: found.end + span.start };
+    },
+    forget: () => {
+      last = undefined;
+    },
+  };
+}
+
+/** A syntax tree, with what makes many questions about it cheap. */
+interface Tree {
+  readonly root: Node | null;
+  /** What each alias stands for. */
+  readonly targets: ReadonlyMap<Node, Node>;
+  /** The members of the maps that were asked for. */
+  readonly members: Map<Node, ReadonlyMap<string, Found>>;
+}
+
+/** `undefined`: the text is nested so deeply that its tree can not be built. */
+function parseTree(text: string): Tree | undefined {
+  try {
+    const document = composeDocument(text);
+    return document === undefined ? undefined : toTree(document);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function toTree(document: Document.Parsed): Tree {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  visit(document, {
+    Node: (_, node) => {
+      const anchored = isAlias(node) ? anchors.get(node.source) : undefined;
+      if (anchored !== undefined) targets.set(node, anchored);
+      if (!isAlias(node) && node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return { root: document.contents, targets, members: new Map() };
+}
+
+/** A node, and the key that it stands under. */
+interface Found {
+  readonly node: Node | null;
+  readonly key: Node | undefined;
+}
+
+function findSpan(tree: Tree, path: FieldPath, target: Target): Span | undefined {
+  let found: Found = { node: tree.root, key: undefined };
+  for (const step of path) {
+    const next = findMember(tree, found.node, step);
+    if (next === undefined) break;
+    found = next;
+  }
+  return toTargetSpan(found, target);
+}
+
+/** The member at a step; where a list may be a single value, that value is its own first member. */
+function findMember(tree: Tree, node: Node | null, step: string | number): Found | undefined {
+  const inner = (node === null ? undefined : tree.targets.get(node)) ?? node;
+  if (isSeq<Node>(inner)) {
+    const member = inner.items[Number(step)];
+    return member === undefined ? undefined : { node: member, key: undefined };
+  }
+  const found = isMap<Node, Node | null>(inner) ? listMembers(tree, inner).get(String(step)) : undefined;
+  return found ?? (step === 0 ? { node: inner, key: undefined } : undefined);
+}
+
+function listMembers({ members }: Tree, map: YAMLMap<Node, Node | null>): ReadonlyMap<string, Found> {
+  const known = members.get(map);
+  if (known !== undefined) return known;
+  const entries = map.items.map(
+    ({ key, value }) => [isScalar(key) ? String(key.value) : '', { node: value, key }] as const,
+  );
+  const listed = new Map<string, Found>(entries);
+  members.set(map, listed);
+  return listed;
+}
+
+function toTargetSpan({ node, key }: Found, target: Target): Span | undefined {
+  const isWide = isCollection(node) && node.flow !== true;
+  const isEmpty = node === null || node.range?.[0] === node.range?.[1];
+  if (key !== undefined && (target === 'key' || isWide || isEmpty)) return toSpan(key);
+  if (node === null) return undefined;
+  return isWide ? toFirstSpan(node) : toSpan(node);
+}
+
+/** A collection that starts without a key of its own is pointed at by its first key, or by its first member. */
+function toFirstSpan(node: Node): Span {
+  const [first] = isCollection(node) ? node.items : [];
+  if (isMap(node) && first !== undefined) return toFirstSpan((first as Pair<Node>).key); // the items of a map are pairs
+  if (isSeq<Node>(node) && node.items[0] !== undefined) return toFirstSpan(node.items[0]);
+  return toSpan(node);
+}

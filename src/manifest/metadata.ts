@@ -1,0 +1,72 @@
+import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { listMarkedFields } from '../kinds/mark-fields.ts';
+import { normalizeSpec } from '../kinds/normalize.ts';
+import { isJsonObject, type JsonObject, toByteLength } from '../model/json.ts';
+import {
+  FIELD_DIGEST_LENGTH,
+  MARK_KEY,
+  parseMetadata,
+  renderMetadata,
+  renderUserMetadata,
+  UNMANAGED,
+} from '../model/mark.ts';
+import type { ResourceLifecycle, Spec } from '../model/state.ts';
+import type { Problem } from './problem.ts';
+
+/** What a mark is made of besides the digests. */
+export interface Marked {
+  readonly kind: Kind;
+  readonly stack: string;
+  readonly name: string;
+  readonly spec: Spec;
+  readonly lifecycle: ResourceLifecycle;
+  /** Whether all fields conform to the kind; the length is not counted before. */
+  readonly isValid: boolean;
+}
+
+/** What is wrong with the metadata of a resource, given the mark that will stand in it too. */
+export function findMetadataProblem(marked: Marked): Problem | undefined {
+  const { kind, spec, isValid } = marked;
+  const type = kind.fields['metadata']?.type;
+  const user = spec['metadata'];
+  if (type?.type !== 'metadata' || (typeof user !== 'string' && !isJsonObject(user))) return undefined;
+  const { mark, trouble } = parseMetadata(renderUserMetadata(user));
+  if (mark !== undefined || trouble !== undefined) return toReserved(user);
+  const length = isValid ? toByteLength(renderMetadata(user, toLongestMark(marked))) : 0;
+  return length <= type.maxBytes ? undefined : toTooLong(length, type.maxBytes);
+}
+
+function toReserved(user: string | JsonObject): Problem {
+  return {
+    code: 'reserved-metadata',
+    message: `spec.metadata has the key \`${MARK_KEY}\`, under which edgewise keeps what says that the resource is its own`,
+    remedy: 'Use another key.',
+    ...(typeof user === 'string'
+      ? { path: ['spec', 'metadata'], target: 'value' }
+      : { path: ['spec', 'metadata', MARK_KEY], target: 'key' }),
+  };
+}
+
+function toTooLong(length: number, limit: number): Problem {
+  return {
+    code: 'too-long',
+    message: `spec.metadata is ${length} bytes long with the mark of edgewise in it, and the limit is ${limit} bytes of UTF-8`,
+    remedy: `Shorten it by ${length - limit} bytes.`,
+    path: ['spec', 'metadata'],
+    target: 'value',
+  };
+}
+
+/** The mark as it will be once everything is applied; the digests stand in for those that are not known yet. */
+function toLongestMark({ kind, stack, name, spec, lifecycle }: Marked) {
+  const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
+  const marked = listMarkedFields(kind, normalizeSpec(kind, spec)).filter((field) => !lifecycle.ignore.includes(field));
+  const fields = [...marked.map((field) => [field, digest]), ...lifecycle.ignore.map((field) => [field, UNMANAGED])];
+  return {
+    stack,
+    name,
+    protect: lifecycle.protect,
+    delivered: listOneTimeFields(kind).length > 0,
+    fields: Object.fromEntries(fields),
+  };
+}

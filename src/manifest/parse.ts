@@ -1,0 +1,86 @@
+import { Composer, type Document, Parser, Schema, type YAMLError } from 'yaml';
+import type { Json } from '../model/json.ts';
+import type { Environment } from './environment.ts';
+import type { Span } from './source-text.ts';
+import { type Fault, toValue } from './yaml-value.ts';
+
+/** One YAML document of a file, without its syntax tree: ten thousand of them must fit. */
+export interface ParsedDocument {
+  /** Where it stands in the file. Its text can be parsed again on its own. */
+  readonly span: Span;
+  /** What it holds, as far as it could be read. `null`: nothing. */
+  readonly value: Json;
+  readonly faults: readonly Fault[];
+  /** The faults leave open what it says: its fields are not worth checking. */
+  readonly isBroken: boolean;
+}
+
+/** Every document of a text, one at a time. YAML 1.2, which JSON is a part of; keys are text, whatever they look like. */
+export function* parseDocuments(text: string, env: Environment): Generator<ParsedDocument> {
+  const parser = new Parser();
+  const composer = new Composer(OPTIONS);
+  try {
+    for (const document of composer.compose(parser.parse(text))) yield toParsed(document, env);
+    const { errors } = composer.streamInfo();
+    if (errors.length > 0) yield toBroken(errors.map(toFault));
+  } catch (error) {
+    // Nesting of many thousand levels exhausts the stack of the parser itself.
+    if (!(error instanceof RangeError)) throw error;
+    const span = { start: parser.offset, end: parser.offset + 1 };
+    yield toBroken([{ code: 'yaml-syntax', message: TOO_DEEP, span }]);
+  }
+}
+
+/** The syntax tree of the document that a text starts with. */
+export function composeDocument(text: string): Document.Parsed | undefined {
+  for (const document of new Composer(OPTIONS).compose(new Parser().parse(text))) return document;
+  return undefined;
+}
+
+/** One schema for all documents: the core schema of YAML 1.2, whatever a `%YAML` line says. Unique keys are checked elsewhere. */
+const OPTIONS = {
+  schema: new Schema({ schema: 'core', resolveKnownTags: false, merge: false }),
+  stringKeys: true,
+  uniqueKeys: false,
+} as const;
+
+function toParsed(document: Document.Parsed, env: Environment): ParsedDocument {
+  const [start, , end] = document.range;
+  const { value, faults, isBomb } = toValue(document.contents, env);
+  const [tags, structure] = listErrors(document);
+  const [first] = structure;
+  // Only the first error is told: what follows it mostly comes of it.
+  if (first !== undefined) return { span: { start, end }, value, faults: [toFault(first)], isBroken: true };
+  return { span: { start, end }, value, faults: [...tags.map(toFault), ...faults], isBroken: isBomb };
+}
+
+/** Errors about a tag, which concern one value, and the others, in the order of the text. */
+function listErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
+  // A tag that is not known is only a warning to the parser, though the value would mean something else.
+  const all = [...errors, ...warnings.filter(isAboutTag)].sort((left, right) => left.pos[0] - right.pos[0]);
+  return [all.filter(isAboutTag), all.filter((error) => !isAboutTag(error))];
+}
+
+function isAboutTag({ code }: YAMLError): boolean {
+  return code === 'TAG_RESOLVE_FAILED' || code === 'BAD_COLLECTION_TYPE';
+}
+
+function toBroken(faults: readonly Fault[]): ParsedDocument {
+  const start = faults[0]?.span.start ?? 0;
+  return { span: { start, end: start }, value: null, faults: faults.slice(0, 1), isBroken: true };
+}
+
+function toFault(error: YAMLError): Fault {
+  const [start, end] = error.pos;
+  return { code: 'yaml-syntax', message: describeError(error), span: { start, end } };
+}
+
+function describeError(error: YAMLError): string {
+  if (error.code === 'RESOURCE_EXHAUSTION') return TOO_DEEP;
+  if (error.code === 'NON_STRING_KEY') return 'a key must be text';
+  return isAboutTag(error)
+    ? `this tag has no meaning here: ${error.message.replace('Unresolved tag: ', '')}`
+    : `not valid YAML: ${error.message}`;
+}
+
+const TOO_DEEP = 'this is nested too deeply to be read';

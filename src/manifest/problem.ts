@@ -1,0 +1,119 @@
+import type { Finding } from '../kinds/findings.ts';
+import { listSpecFields } from '../kinds/kind.ts';
+import { findKind } from '../kinds/registry.ts';
+import type { Address } from '../model/address.ts';
+import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
+import { toPathText } from '../model/field-path.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { FieldPath } from '../model/state.ts';
+import type { Locator, Position, Target } from './locate.ts';
+import { toRemedy } from './suggest.ts';
+
+/** A document of a kind that is known. */
+export interface ManifestDocument {
+  readonly position: Position;
+  readonly kind: string;
+  /** Absent: it has none, or one that can't be a name. */
+  readonly address: Address | undefined;
+  readonly name: string;
+  /** All of it, with variables filled in. */
+  readonly value: JsonObject;
+  /** Whether its fields conform to its kind. */
+  readonly isValid: boolean;
+}
+
+/** A place in a document. */
+export interface Place {
+  readonly position: Position;
+  readonly path: FieldPath;
+  readonly target: Target;
+}
+
+/** Something wrong in a document, at a path inside of it. */
+export interface Problem {
+  readonly code: DiagnosticCode;
+  /** What is wrong, without the address. */
+  readonly message: string;
+  readonly remedy?: string | undefined;
+  readonly path: FieldPath;
+  readonly target: Target;
+  readonly related?: readonly { readonly message: string; readonly place: Place }[];
+}
+
+/** A problem and the document that has it. */
+export interface DocumentProblem {
+  readonly document: ManifestDocument;
+  readonly problem: Problem;
+}
+
+/** The documents by address; of several with one address, the first. */
+export type DocumentIndex = ReadonlyMap<Address, ManifestDocument>;
+
+/** What a problem is in: a document, or something that should have been one. */
+export type Subject = Pick<ManifestDocument, 'position'> & Partial<Pick<ManifestDocument, 'address' | 'kind'>>;
+
+/** The diagnostic of a problem. */
+export function toDiagnostic(subject: Subject, problem: Problem, locator: Locator): Diagnostic {
+  const { code, message, remedy, path, target, related = [] } = problem;
+  const { address, kind, position } = subject;
+  const whose = address ?? kind;
+  return {
+    code,
+    severity: 'error',
+    message: shorten(whose === undefined ? message : `${whose}: ${message}`),
+    ...(remedy !== undefined && { remedy }),
+    ...(address !== undefined && { address }),
+    place: toPlace({ position, path, target }, locator),
+    ...(related.length > 0 && {
+      related: related.map((other) => ({ message: other.message, place: toPlace(other.place, locator) })),
+    }),
+  };
+}
+
+/** Characters of a message that are kept at its start and at its end: what it quotes has no limit. */
+const MAX_HALF = 400;
+
+/** A message that fits, its middle left out where it does not. */
+export function shorten(message: string): string {
+  return message.length <= 2 * MAX_HALF ? message : `${message.slice(0, MAX_HALF)}…${message.slice(-MAX_HALF)}`;
+}
+
+/** Where a place stands, with its excerpt. */
+export function toPlace({ position, path, target }: Place, locator: Locator): SourcePlace {
+  return position.source.toPlace(locator.locate(position, path, target));
+}
+
+/** The problem that a schema's finding is. */
+export function toProblem(finding: Finding, kind: string): Problem {
+  const { code, path, at, message } = finding;
+  return {
+    code,
+    message: `${toPathText(path)} ${message}`,
+    remedy: toFindingRemedy(finding, kind),
+    path: at === 'parent' ? path.slice(0, -1) : path,
+    target: at === 'value' ? 'value' : 'key',
+  };
+}
+
+function toFindingRemedy({ code, path, remedy, unknown }: Finding, kind: string): string | undefined {
+  if (unknown === undefined) return remedy;
+  const special = code === 'unknown-field' ? toSpecialRemedy(path, unknown.given, kind) : undefined;
+  if (special !== undefined) return special;
+  // The message about a value that is not allowed lists those that are.
+  return toRemedy(unknown.given, unknown.known, code === 'unknown-field');
+}
+
+/** What is known about some fields that do not exist where they stand. */
+function toSpecialRemedy(path: FieldPath, given: string, kind: string): string | undefined {
+  if (given === '<<')
+    return 'Merge keys are not a part of YAML 1.2. Write the fields out, or use an alias for a whole value.';
+  const table = findKind(kind);
+  if (table === undefined) return undefined;
+  const isSettable = listSpecFields(table).some(([name]) => name === given);
+  if (path.length === 1 && isSettable) return `Did you mean \`spec.${given}\`?`;
+  const isInSpec = path.length === 2 && path[0] === 'spec';
+  return isInSpec && !isSettable && Object.hasOwn(table.fields, given)
+    ? 'The service gives it its value: remove the line.'
+    : undefined;
+}

@@ -1,0 +1,149 @@
+import { hasPrefixOf, listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
+import { findKind } from '../kinds/registry.ts';
+import { type Address, isAddress, parseAddress } from '../model/address.ts';
+import { toPathText } from '../model/field-path.ts';
+import { isJsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+import { resolveKnownIds } from './known-ids.ts';
+import type { DocumentIndex, DocumentProblem, ManifestDocument, Problem } from './problem.ts';
+import { suggest } from './suggest.ts';
+
+/** What the references of all documents lead to. */
+export interface ResolvedReferences {
+  /** Specs with addresses replaced by the ids that are known. An address that stays is known after apply, or could not be resolved. */
+  readonly specs: ReadonlyMap<ManifestDocument, Spec>;
+  /** The id of each External. */
+  readonly externals: ReadonlyMap<Address, string>;
+  readonly problems: readonly DocumentProblem[];
+}
+
+/** Resolves every reference of every document. One that can't be resolved does not hide others. */
+export function resolveReferences(documents: readonly ManifestDocument[], index: DocumentIndex): ResolvedReferences {
+  const { ids, circles } = resolveKnownIds(index);
+  const problems: DocumentProblem[] = [...circles];
+  const resolution: Resolution = { index, ids, addresses: [...index.keys()], dangling: 0 };
+  const specs = new Map(
+    documents.map((document) => [
+      document,
+      resolveSpec(document, resolution, (problem) => problems.push({ document, problem })),
+    ]),
+  );
+  const externals = [...ids].filter(([address]) => index.get(address)?.kind === 'External');
+  return { specs, externals: new Map(externals), problems };
+}
+
+/** What is known while references are resolved. */
+interface Resolution {
+  readonly index: DocumentIndex;
+  /** Ids that manifests state themselves. */
+  readonly ids: ReadonlyMap<Address, string>;
+  readonly addresses: readonly Address[];
+  /** Dangling references so far. */
+  dangling: number;
+}
+
+type Report = (problem: Problem) => void;
+
+function resolveSpec(document: ManifestDocument, resolution: Resolution, report: Report): Spec {
+  const { spec } = document.value;
+  if (!isJsonObject(spec)) return {};
+  const kind = findKind(document.kind);
+  if (kind === undefined) return resolveExternal(spec, resolution, report);
+  const keys = new Map<string, string>();
+  return mapReferences(kind, spec, (reference) => {
+    const value = resolve(reference, resolution, report);
+    if (isMapKey(reference)) checkSameKey(reference, { value, keys, report });
+    return value;
+  });
+}
+
+/** The key of a map is the last step of its own path; no other reference is. */
+function isMapKey({ path, value }: Reference): boolean {
+  return path.at(-1) === value;
+}
+
+function checkSameKey(
+  { path, value: written }: Reference,
+  { value, keys, report }: { readonly value: string; readonly keys: Map<string, string>; readonly report: Report },
+): void {
+  const id = JSON.stringify([...path.slice(0, -1), value]);
+  const first = keys.get(id);
+  keys.set(id, written);
+  if (first === undefined) return;
+  report({
+    code: 'bad-value',
+    message: `${first} and ${written} are the same: ${value}`,
+    remedy: 'Keep one of them.',
+    path: ['spec', ...path],
+    target: 'key',
+  });
+}
+
+function resolve(reference: Reference, resolution: Resolution, report: Report): string {
+  const { value, type } = reference;
+  if (!isAddress(value)) return value;
+  const target = resolution.index.get(value);
+  if (target === undefined) {
+    report(toDangling(reference, resolution));
+    return value;
+  }
+  const id = resolution.ids.get(value);
+  const fits = target.kind === 'External' ? id === undefined || hasPrefixOf(type, id) : isReferable(type, target.kind);
+  if (!fits) report(toWrong(reference, id));
+  return fits ? (id ?? value) : value;
+}
+
+function isReferable(type: Reference['type'], kind: string): boolean {
+  return listReferableKinds(type).some(({ name }) => name === kind);
+}
+
+/** An External may only stand for an id or for another External, which its schema has checked. */
+function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Spec {
+  const { id } = spec;
+  if (typeof id !== 'string' || parseAddress(id)?.kind !== 'External' || !isAddress(id) || resolution.index.has(id))
+    return spec;
+  report(toDangling({ path: ['id'], value: id, type: { type: 'reference', prefixes: [], asRef: false } }, resolution));
+  return spec;
+}
+
+/** Comparing with every address takes time, and nobody reads more suggestions than this. */
+const MAX_SUGGESTIONS = 100;
+
+function toDangling(reference: Reference, resolution: Resolution): Problem {
+  const { path, value, type } = reference;
+  resolution.dangling += 1;
+  const kinds = [...listReferableKinds(type).map(({ name }) => name), 'External'];
+  return {
+    code: 'dangling-reference',
+    message: `${describePath(reference)} names ${value}, which no document describes`,
+    remedy: toDanglingRemedy(reference, kinds, resolution),
+    path: ['spec', ...path],
+    target: isMapKey(reference) ? 'key' : 'value',
+  };
+}
+
+function toDanglingRemedy({ value, type }: Reference, kinds: readonly string[], resolution: Resolution): string {
+  const isOf = (address: string) => kinds.some((kind) => address.startsWith(`${kind}/`));
+  const known = resolution.dangling > MAX_SUGGESTIONS ? [] : resolution.addresses.filter(isOf);
+  const nearest = suggest(value, known);
+  if (nearest !== undefined) return `Did you mean \`${nearest}\`?`;
+  if (isOf(value)) return 'Add a document that describes it.';
+  return `Name one of ${[...kinds.map((kind) => `${kind}/…`), ...type.prefixes.map((prefix) => `${prefix}_…`)].join(', ')}.`;
+}
+
+function toWrong(reference: Reference, id: string | undefined): Problem {
+  const { path, value, type } = reference;
+  const kinds = listReferableKinds(type).map(({ name }) => `${name}/…`);
+  const externals = `an External whose id is ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
+  const given = id === undefined ? value : `${value}, which is ${id}`;
+  return {
+    code: 'wrong-reference',
+    message: `${describePath(reference)} names ${given}, and must name ${[...kinds, externals].join(' or ')}`,
+    path: ['spec', ...path],
+    target: isMapKey(reference) ? 'key' : 'value',
+  };
+}
+
+function describePath(reference: Reference): string {
+  return toPathText(['spec', ...(isMapKey(reference) ? reference.path.slice(0, -1) : reference.path)]);
+}

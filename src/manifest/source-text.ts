@@ -1,0 +1,70 @@
+import type { SourcePlace } from '../model/diagnostic.ts';
+import { renderExcerpt } from './excerpt.ts';
+
+/** A part of a text, in UTF-16 units: `start` belongs to it, `end` does not. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text of a manifest file. */
+export interface SourceText {
+  /** The path as the user gave it, or `<stdin>`. */
+  readonly file: string;
+  readonly text: string;
+  /** Where a part of the text stands, with its excerpt. */
+  readonly toPlace: (span: Span) => SourcePlace;
+}
+
+/** The text of a file. Its lines are counted when a place is first asked for. */
+export function createSourceText(file: string, text: string): SourceText {
+  let starts: readonly number[] | undefined;
+  return {
+    file,
+    text,
+    toPlace: (span) => {
+      starts ??= listLineStarts(text);
+      return toPlace({ file, text, starts }, span);
+    },
+  };
+}
+
+interface Lines {
+  readonly file: string;
+  readonly text: string;
+  /** Offset of each line. */
+  readonly starts: readonly number[];
+}
+
+function toPlace(lines: Lines, span: Span): SourcePlace {
+  const line = findLine(lines.starts, span.start);
+  const column = span.start - (lines.starts[line - 1] ?? 0) + 1;
+  const rest = (getLine(lines, line) ?? '').length - column + 1;
+  const length = Math.max(1, Math.min(span.end - span.start, rest));
+  const excerpt = renderExcerpt((wanted) => getLine(lines, wanted), { line, column, length });
+  return { file: lines.file, line, column, excerpt };
+}
+
+function listLineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** The line, counted from 1, that an offset is on. */
+function findLine(starts: readonly number[], offset: number): number {
+  let [low, high] = [0, starts.length];
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1;
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle;
+  }
+  return low + 1;
+}
+
+function getLine({ text, starts }: Lines, line: number): string | undefined {
+  const start = starts[line - 1];
+  if (start === undefined) return undefined;
+  const end = starts[line];
+  return text.slice(start, end === undefined ? text.length : end - 1).replace(/\r$/, '');
+}

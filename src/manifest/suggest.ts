@@ -1,0 +1,28 @@
+import { closestMatch } from 'leven';
+
+/** The word that was most likely meant, if any is near: case, `-` and `_` hardly count. */
+export function suggest(given: string, known: readonly string[]): string | undefined {
+  const byForm = new Map(known.map((word) => [toForm(word), word]));
+  const form = toForm(given);
+  const nearest = closestMatch(form, [...byForm.keys()], { maxDistance: toReach(form) });
+  return nearest === undefined ? undefined : byForm.get(nearest);
+}
+
+/** What to do about a word that is not known, where some are: take the one that was meant, or one of the list. */
+export function toRemedy(given: string, known: readonly string[], listsKnown = true): string | undefined {
+  const nearest = suggest(given, known);
+  if (nearest !== undefined) return `Did you mean \`${nearest}\`?`;
+  return listsKnown && known.length > 0 ? `Known here: ${known.join(', ')}.` : undefined;
+}
+
+/** Beyond this many characters a word is not worth comparing. */
+const MAX_LENGTH = 100;
+
+function toForm(word: string): string {
+  return word.slice(0, MAX_LENGTH).toLowerCase().replace(/[-_]/g, '');
+}
+
+/** A third of a word may be wrong, three letters at most. */
+function toReach(form: string): number {
+  return Math.max(1, Math.min(3, Math.floor(form.length / 3)));
+}

@@ -1,0 +1,168 @@
+import { hash } from 'node:crypto';
+import { findKind } from '../kinds/registry.ts';
+import type { Address } from '../model/address.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { isJsonArray, isJsonObject } from '../model/json.ts';
+import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
+import { listDoubleClaims, listDuplicates } from './claims.ts';
+import { decodeSource } from './decode.ts';
+import { type ReadDocuments, readDocuments } from './documents.ts';
+import type { Environment } from './environment.ts';
+import type { ManifestSource } from './load.ts';
+import { createLocator, type Locator } from './locate.ts';
+import { findMetadataProblem } from './metadata.ts';
+import { type DocumentProblem, type ManifestDocument, toDiagnostic, toPlace } from './problem.ts';
+import { type ResolvedReferences, resolveReferences } from './references.ts';
+import { listSurplusStacks, NO_STACK, toStackSettings } from './stack-settings.ts';
+
+/**
+ * From the bytes of manifest files to what they ask for. Pure and synchronous; never throws, whatever the bytes are. Everything
+ * that is wrong is told at once. What a field may hold stands in its kind's table, not here.
+ */
+
+/** What validation takes besides the files. */
+export interface ValidateOptions {
+  /** Fills in `${env:NAME}`. */
+  readonly env: Environment;
+  /** Whether the lack of a `Stack` is an error, as it is where something will be compared or written. Default: true. */
+  readonly requireStack?: boolean;
+}
+
+/** What the manifests ask for, when nothing is wrong with them. */
+export interface ValidatedManifests {
+  readonly state: DesiredState | undefined;
+  /** By file in the order given, then line, then column; those without a place last. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Validates manifests. */
+export function validateManifests(sources: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
+  const locator = createLocator();
+  const { documents, diagnostics, mayHideStack } = readAll(sources, options.env, locator);
+  const stacks = documents.filter(({ kind }) => kind === 'Stack');
+  const index = toIndex(documents);
+  const references = resolveReferences(documents, index);
+  const duplicates = listDuplicates(documents, index);
+  const problems = [
+    ...listSurplusStacks(stacks),
+    ...duplicates,
+    ...references.problems,
+    ...listDoubleClaims(without(references.specs, duplicates)),
+    ...listMetadataProblems(documents, references, stacks[0]?.name ?? ''),
+  ];
+  const all = [
+    ...diagnostics,
+    ...problems.map(({ document, problem }) => toDiagnostic(document, problem, locator)),
+    ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK] : []),
+  ];
+  locator.forget();
+  const state = hasErrors(all) ? undefined : toState(sources, { documents, references, locator });
+  return { state, diagnostics: sortByPlace(all, sources) };
+}
+
+function readAll(sources: readonly ManifestSource[], env: Environment, locator: Locator): ReadDocuments {
+  const read = sources.map((source): ReadDocuments => {
+    const text = decodeSource(source);
+    if ('code' in text) return { documents: [], diagnostics: [text], mayHideStack: true };
+    return readDocuments(text, { env, locator });
+  });
+  return {
+    documents: read.flatMap(({ documents }) => documents),
+    diagnostics: read.flatMap(({ diagnostics }) => diagnostics),
+    mayHideStack: read.some(({ mayHideStack }) => mayHideStack),
+  };
+}
+
+function toIndex(documents: readonly ManifestDocument[]): ReadonlyMap<Address, ManifestDocument> {
+  const index = new Map<Address, ManifestDocument>();
+  for (const document of documents) {
+    const { address } = document;
+    if (address !== undefined && !index.has(address)) index.set(address, document);
+  }
+  return index;
+}
+
+/** A copy of a document claims all that the document claims: it is enough to say that it is a copy. */
+function without(
+  specs: ResolvedReferences['specs'],
+  duplicates: readonly DocumentProblem[],
+): ResolvedReferences['specs'] {
+  const copies = new Set(duplicates.map(({ document }) => document));
+  return new Map([...specs].filter(([document]) => !copies.has(document)));
+}
+
+function listMetadataProblems(
+  documents: readonly ManifestDocument[],
+  { specs }: ResolvedReferences,
+  stack: string,
+): readonly DocumentProblem[] {
+  return documents.flatMap((document): DocumentProblem[] => {
+    const kind = findKind(document.kind);
+    if (kind === undefined) return [];
+    const { name, isValid } = document;
+    const spec = specs.get(document) ?? {};
+    const problem = findMetadataProblem({ kind, stack, name, spec, lifecycle: toLifecycle(document), isValid });
+    return problem === undefined ? [] : [{ document, problem }];
+  });
+}
+
+function toLifecycle({ value }: ManifestDocument): ResourceLifecycle {
+  const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
+  const { protect, ignore, adopt } = lifecycle;
+  return {
+    protect: protect === true,
+    ignore: isJsonArray(ignore) ? ignore.filter((name) => typeof name === 'string') : [],
+    adopt: typeof adopt === 'string' ? adopt : undefined,
+  };
+}
+
+/** What a state is made of. */
+interface Parts {
+  readonly documents: readonly ManifestDocument[];
+  readonly references: ResolvedReferences;
+  readonly locator: Locator;
+}
+
+function toState(sources: readonly ManifestSource[], { documents, references, locator }: Parts): DesiredState {
+  const stack = documents.find(({ kind }) => kind === 'Stack');
+  const resources = documents.flatMap((document): [Address, DesiredResource][] => {
+    const { address, kind } = document;
+    if (address === undefined || findKind(kind) === undefined) return [];
+    return [[address, toResource(document, references.specs.get(document) ?? {}, { address, locator })]];
+  });
+  return {
+    stack: toStackSettings(stack?.name ?? '', stack?.value['spec']),
+    resources: new Map(resources),
+    externals: references.externals,
+    inputs: sources.map(({ file, bytes }) => ({ file, digest: hash('sha256', bytes, 'hex') })),
+  };
+}
+
+function toResource(
+  document: ManifestDocument,
+  spec: Spec,
+  { address, locator }: { readonly address: Address; readonly locator: Locator },
+): DesiredResource {
+  const { kind, name, position } = document;
+  return {
+    address,
+    kind,
+    name,
+    spec,
+    lifecycle: toLifecycle(document),
+    locate: (path = []) => toPlace({ position, path, target: 'value' }, locator),
+  };
+}
+
+function sortByPlace(diagnostics: readonly Diagnostic[], sources: readonly ManifestSource[]): readonly Diagnostic[] {
+  const files = new Map(sources.map(({ file }, index) => [file, index]));
+  const toRank = ({ place }: Diagnostic) =>
+    place === undefined ? [sources.length, 0, 0] : [files.get(place.file) ?? 0, place.line, place.column];
+  const ranked = diagnostics.map((diagnostic) => ({ diagnostic, rank: toRank(diagnostic) }));
+  return ranked.sort((left, right) => compareRanks(left.rank, right.rank)).map(({ diagnostic }) => diagnostic);
+}
+
+function compareRanks(left: readonly number[], right: readonly number[]): number {
+  const at = left.findIndex((number, index) => number !== right[index]);
+  return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
+}

@@ -1,0 +1,186 @@
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
+import type { Json } from '../model/json.ts';
+import { type Environment, fillEnvironment } from './environment.ts';
+import type { Span } from './source-text.ts';
+
+/** Something wrong in the text of a document, before it is known what the document means. */
+export interface Fault {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+  readonly remedy?: string;
+  readonly span: Span;
+  readonly related?: { readonly message: string; readonly span: Span };
+}
+
+/** A node of a YAML document as JSON, with its variables filled in. */
+export interface YamlValue {
+  readonly value: Json;
+  readonly faults: readonly Fault[];
+  /** Aliases make the value larger than anybody should walk through. */
+  readonly isBomb: boolean;
+}
+
+/** Levels of nesting that are followed. */
+const MAX_DEPTH = 100;
+
+/** Nodes that aliases may add to a document: so many, and so many for each node that it has itself. */
+const FREE_COPIES = 1_000;
+const COPIES_PER_NODE = 10;
+
+/** The JSON value of a node. Aliases share the value that they stand for, so that a bomb takes no memory. */
+export function toValue(node: Node | null, env: Environment): YamlValue {
+  const walk: Walk = { env, faults: [], anchors: new Map(), open: new Set(), nodes: 0, copies: 0, largest: undefined };
+  const value = convert(node, walk, 0);
+  const { largest } = walk;
+  if (largest === undefined || walk.copies <= FREE_COPIES + COPIES_PER_NODE * walk.nodes)
+    return { value, faults: walk.faults, isBomb: false };
+  return { value, faults: [...walk.faults, toBombFault(largest.span)], isBomb: true };
+}
+
+function toBombFault(span: Span): Fault {
+  return {
+    code: 'yaml-aliases',
+    message: 'aliases repeat the same parts of this document so often that it looks like a bomb',
+    remedy: 'Write the parts out, or make several documents of it.',
+    span,
+  };
+}
+
+/** What is known on the way through one document. */
+interface Walk {
+  readonly env: Environment;
+  readonly faults: Fault[];
+  readonly anchors: Map<string, { readonly value: Json; readonly size: number }>;
+  /** Anchors of the nodes that are being converted. */
+  readonly open: Set<string>;
+  nodes: number;
+  /** Nodes that aliases add. */
+  copies: number;
+  /** The alias that adds most. */
+  largest: { readonly size: number; readonly span: Span } | undefined;
+}
+
+function convert(node: unknown, walk: Walk, depth: number): Json {
+  walk.nodes += 1;
+  if (isAlias(node)) return resolveAlias(node, walk);
+  if (isScalar(node)) return keepAnchor(node, walk, () => convertScalar(node, walk));
+  if (depth >= MAX_DEPTH && (isMap(node) || isSeq(node))) return refuseDepth(node, walk);
+  if (isMap(node)) return keepAnchor(node, walk, () => convertMap(node, walk, depth + 1));
+  if (isSeq(node)) return keepAnchor(node, walk, () => convertList(node, walk, depth + 1));
+  return null;
+}
+
+function keepAnchor(node: Scalar | YAMLMap | YAMLSeq, walk: Walk, toJson: () => Json): Json {
+  const { anchor } = node;
+  if (anchor === undefined) return toJson();
+  const before = walk.nodes + walk.copies;
+  walk.open.add(anchor);
+  const value = toJson();
+  walk.open.delete(anchor);
+  walk.anchors.set(anchor, { value, size: walk.nodes + walk.copies - before + 1 });
+  return value;
+}
+
+function resolveAlias(alias: Alias, walk: Walk): Json {
+  const span = toSpan(alias);
+  const found = walk.open.has(alias.source) ? undefined : walk.anchors.get(alias.source);
+  if (found === undefined) {
+    walk.faults.push(toAliasFault(alias.source, span, walk));
+    return null;
+  }
+  walk.copies += found.size;
+  if (found.size > (walk.largest?.size ?? 0)) walk.largest = { size: found.size, span };
+  return found.value;
+}
+
+function toAliasFault(name: string, span: Span, walk: Walk): Fault {
+  if (walk.open.has(name))
+    return { code: 'yaml-aliases', message: `the alias \`*${name}\` stands inside of what it stands for`, span };
+  return {
+    code: 'yaml-syntax',
+    message: `the alias \`*${name}\` stands for nothing: there is no \`&${name}\` before it`,
+    span,
+  };
+}
+
+function refuseDepth(node: Node, walk: Walk): Json {
+  const message = `this is nested more than ${MAX_DEPTH} levels deep`;
+  walk.faults.push({ code: 'yaml-syntax', message, span: toSpan(node) });
+  return null;
+}
+
+function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
+  const keys = new Map<string, Span>();
+  const entries = map.items.map((pair: Pair): [string, Json] => {
+    const key = isScalar(pair.key) ? String(pair.key.value) : '';
+    if (isScalar(pair.key)) checkKey(key, { span: toSpan(pair.key), keys, walk });
+    return [key, convert(pair.value, walk, depth)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function checkKey(
+  key: string,
+  { span, keys, walk }: { readonly span: Span; readonly keys: Map<string, Span>; readonly walk: Walk },
+): void {
+  const first = keys.get(key);
+  if (first === undefined) keys.set(key, span);
+  else {
+    const related = { message: 'first here', span: first };
+    walk.faults.push({ code: 'yaml-syntax', message: `the key \`${key}\` stands twice in one mapping`, span, related });
+  }
+}
+
+function convertList(list: YAMLSeq, walk: Walk, depth: number): Json {
+  return list.items.map((item) => convert(item, walk, depth));
+}
+
+function convertScalar(scalar: Scalar, walk: Walk): Json {
+  const { value } = scalar;
+  if (typeof value === 'string') return convertText(value, scalar, walk);
+  if (typeof value === 'number') return convertNumber(value, scalar, walk);
+  return typeof value === 'boolean' ? value : null;
+}
+
+function convertText(value: string, scalar: Scalar, walk: Walk): string {
+  const { text, unset } = fillEnvironment(value, walk.env);
+  for (const name of new Set(unset)) {
+    walk.faults.push({
+      code: 'env-unset',
+      message: `the environment variable ${name} is not set`,
+      remedy: `Set it, or give a default: \${env:${name}:-default}.`,
+      span: toSpan(scalar),
+    });
+  }
+  return text;
+}
+
+function convertNumber(value: number, scalar: Scalar, walk: Walk): Json {
+  const isInexact = Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(scalar.source ?? '');
+  if (Number.isFinite(value) && !isInexact) return value === 0 ? 0 : value;
+  walk.faults.push({
+    code: 'bad-value',
+    message: `the number ${scalar.source ?? value} can not be kept exactly`,
+    remedy: `Put it in quotes, if it is a text: "${scalar.source ?? value}".`,
+    span: toSpan(scalar),
+  });
+  return 0;
+}
+
+/** Where a node stands. */
+export function toSpan(node: Node): Span {
+  const [start, end] = node.range ?? [0, 0];
+  return { start, end };
+}

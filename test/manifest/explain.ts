@@ -1,0 +1,36 @@
+import { type ValidateOptions, validateManifests } from '../../src/manifest/validate.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+
+/** Manifest files by name; a text alone is one file called `m.yaml`. */
+export type Files = string | Readonly<Record<string, string>>;
+
+/** What is wrong with manifests: place, the text that the caret is under, code, message; then what to do, and the places that belong to it. */
+export function explain(files: Files, options: Partial<ValidateOptions> = {}): readonly string[] {
+  const { diagnostics } = validate(files, options);
+  return diagnostics.flatMap(({ code, message, place, remedy, related = [] }) => [
+    `${toPlaceText(place)} ${code}: ${message}`,
+    ...(remedy === undefined ? [] : [`  ${remedy.replaceAll('\n', '\n  ')}`]),
+    ...related.map((other) => `  ${toPlaceText(other.place)} ${other.message}`),
+  ]);
+}
+
+/** Validates texts. No Stack is wanted, and no variable is set, unless the options say so. */
+export function validate(files: Files, options: Partial<ValidateOptions> = {}) {
+  const named = typeof files === 'string' ? { 'm.yaml': files } : files;
+  const sources = Object.entries(named).map(([file, text]) => ({ file, bytes: Buffer.from(text) }));
+  return validateManifests(sources, { env: {}, requireStack: false, ...options });
+}
+
+function toPlaceText(place: Diagnostic['place']): string {
+  if (place === undefined) return '-';
+  const file = place.file === 'm.yaml' ? '' : `${place.file}:`;
+  return `${file}${place.line}:${place.column} [${toMarked(place.excerpt)}]`;
+}
+
+/** What the caret line of an excerpt is under. */
+export function toMarked(excerpt: string): string {
+  const lines = excerpt.split('\n');
+  const caret = lines.findIndex((line) => /^ *\| *\^+$/.test(line));
+  const line = lines[caret] ?? '';
+  return (lines[caret - 1] ?? '').slice(line.indexOf('^'), line.length);
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ValidatedManifests, validateManifests } from '../../src/manifest/validate.ts';
+import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts';
+
+const EVERYTHING = readFileSync(new URL('fixtures/everything.yaml', import.meta.url));
+
+/** A few bytes that are put somewhere, over as many as there were. */
+const change = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  removed: fc.integer({ min: 0, max: 40 }),
+  added: fc.oneof(
+    fc.constantFrom(
+      '\n',
+      '  ',
+      '- ',
+      '{',
+      '}',
+      '[',
+      ']',
+      ': ',
+      '*a',
+      '&a ',
+      '!x ',
+      '"',
+      "'",
+      '|\n',
+      '#',
+      '---\n',
+      '?',
+      '\t',
+      ',',
+    ),
+    fc.string({ unit: 'binary', maxLength: 5 }),
+  ),
+});
+
+function mutate(changes: readonly { readonly at: number; readonly removed: number; readonly added: string }[]): Buffer {
+  return changes.reduce((bytes, { at, removed, added }) => {
+    const start = Math.floor(at * bytes.length);
+    return Buffer.concat([bytes.subarray(0, start), Buffer.from(added), bytes.subarray(start + removed)]);
+  }, EVERYTHING);
+}
+
+function expectSound(bytes: Uint8Array, { state, diagnostics }: ValidatedManifests): void {
+  expect(state === undefined).toBe(diagnostics.length > 0);
+  const lines = Buffer.from(bytes).toString().split('\n').length;
+  for (const { code, message, place } of diagnostics) {
+    expect(DIAGNOSTIC_CODES).toHaveProperty(code);
+    expect(message).not.toMatch(/invalid input|expected .*received|undefined|\[object/i);
+    if (code === 'no-stack') continue;
+    expect(place?.excerpt).toMatch(/^ *\| *\^+$/m);
+    expect(place?.line).toBeLessThanOrEqual(lines);
+  }
+  for (const resource of state?.resources.values() ?? []) expect(resource.locate(['spec']).file).toBe('m.yaml');
+}
+
+function validate(bytes: Uint8Array): ValidatedManifests {
+  return validateManifests([{ file: 'm.yaml', bytes }], { env: {} });
+}
+
+describe('validating manifests', () => {
+  it('never throws on mutated valid files, and always tells what is wrong and where', () => {
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+        const bytes = mutate(changes);
+        expectSound(bytes, validate(bytes));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never throws on any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        expectSound(bytes, validate(bytes));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never throws on any JSON in the place of any field', () => {
+    const kinds = [
+      'TCPEdge',
+      'WeightedBackend',
+      'IPRestriction',
+      'AgentIngress',
+      'Credential',
+      'SSHUserCertificate',
+      'HTTPSEdge',
+      'HTTPSEdgeRoute',
+      'External',
+      'Stack',
+      'List',
+    ];
+    const fields = [
+      'hostports',
+      'metadata',
+      'backend',
+      'backends',
+      'policy',
+      'id',
+      'edge_id',
+      'type',
+      'ip_policy_ids',
+      'acl',
+      'api',
+      'tokens',
+      'description',
+      'request_headers',
+    ];
+    const document = fc.record({
+      apiVersion: fc.constantFrom('edgewise/v1', 'v1'),
+      kind: fc.constantFrom(...kinds),
+      metadata: fc.oneof(fc.record({ name: fc.constantFrom('a', 'b', 'C') }), fc.jsonValue()),
+      spec: fc.oneof(fc.dictionary(fc.constantFrom(...fields), fc.jsonValue()), fc.jsonValue()),
+      lifecycle: fc.oneof(fc.constant({}), fc.jsonValue()),
+      items: fc.jsonValue(),
+    });
+    fc.assert(
+      fc.property(fc.array(document, { maxLength: 3 }), (documents) => {
+        const bytes = Buffer.from(documents.map((value) => JSON.stringify(value)).join('\n---\n'));
+        expectSound(bytes, validate(bytes));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { validateManifests } from '../../src/manifest/validate.ts';
+import { hasErrors } from '../../src/model/diagnostic.ts';
+import { renderMetadata } from '../../src/model/mark.ts';
+import { explain, validate } from './explain.ts';
+
+const edge = (lines: string) => `apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\n${lines}`;
+
+describe('a text', () => {
+  it('is counted in bytes, not in characters', () => {
+    expect(explain(edge(`spec: { description: ${'ä'.repeat(127)} }\n`))).toEqual([]);
+    const [line] = explain(edge(`spec: { description: ${'ä'.repeat(128)} }\n`));
+    expect(line).toMatch(
+      /too-long: TCPEdge\/a: spec.description is 256 bytes long, and the limit is 255 bytes of UTF-8$/,
+    );
+  });
+});
+
+describe('metadata', () => {
+  const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: production }\n---\n';
+  const fields = { hostports: 'xxxxxx', metadata: 'xxxxxx', policy: '' };
+  const mark = { stack: 'production', name: 'a', protect: true, delivered: false, fields };
+  const free = 4096 - renderMetadata({ t: '' }, mark).length;
+  const withText = (length: number) =>
+    `${stack}${edge(`spec: { hostports: ["a:1"], policy: { enabled: true }, metadata: { t: ${'x'.repeat(length)} } }\nlifecycle: { protect: true, ignore: [policy] }\n`)}`;
+
+  it('may be as long as leaves room for the mark', () => {
+    expect(explain(withText(free))).toEqual([]);
+  });
+
+  it('is too long by what the mark takes, and the count says so', () => {
+    expect(explain(withText(free + 1))).toEqual([
+      expect.stringMatching(
+        /too-long: TCPEdge\/a: spec.metadata is 4097 bytes long with the mark of edgewise in it, and/,
+      ),
+      '  Shorten it by 1 bytes.',
+    ]);
+  });
+
+  it('of a credential leaves room for what says that its token was delivered', () => {
+    const name = { stack: '', name: 'a', protect: false, fields: { metadata: 'xxxxxx' } };
+    const room = 4096 - renderMetadata({ t: '' }, { ...name, delivered: true }).length;
+    const withLength = (length: number) =>
+      `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: a }\nspec: { metadata: { t: ${'x'.repeat(length)} } }\n`;
+    expect(explain(withLength(room))).toEqual([]);
+    expect(explain(withLength(room + 1))).toHaveLength(2);
+  });
+
+  it('that is too long by itself is told of once', () => {
+    const [line, ...more] = explain(edge(`spec: { metadata: ${'x'.repeat(4097)} }\n`));
+    expect(line).toMatch(/spec.metadata is 4097 bytes long, and the limit is 4096 bytes of UTF-8$/);
+    expect(more).toEqual([]);
+  });
+});
+
+describe('aliases', () => {
+  const bomb = `spec:\n  a: &a [1,1,1,1,1,1,1,1,1]\n${[...'bcdefgh']
+    .map((name, index) => `  ${name}: &${name} [${Array(9).fill(`*${'abcdefg'[index]}`).join(',')}]\n`)
+    .join('')}`;
+
+  it('that multiply each other are a bomb, found without expanding it', () => {
+    expect(explain(edge(bomb))[0]).toBe(
+      '12:10 [*g] yaml-aliases: TCPEdge/a: aliases repeat the same parts of this document so often that it looks like a bomb',
+    );
+  });
+
+  it('of a bomb leave its document its address, and the others their diagnostics', () => {
+    const reference = edge('spec: { backend: { backend_id: TCPEdge/b }, x: 1 }\n');
+    expect(explain(`${edge(bomb).replace('name: a', 'name: b')}---\n${reference}`)).toHaveLength(5);
+  });
+
+  it('that repeat a rule many times are none', () => {
+    const aliases = Array.from({ length: 300 }, () => '*r').join(', ');
+    const rule = '{ expressions: ["true"], actions: { type: deny } }';
+    expect(explain(edge(`spec: { policy: { inbound: [&r ${rule}, ${aliases}] } }\n`))).toEqual([]);
+  });
+});
+
+describe('nesting', () => {
+  it('is followed as deep as anybody would go', () => {
+    const nested = (depth: number) => edge(`spec: { metadata: ${'{ a: '.repeat(depth)}1${' }'.repeat(depth)} }\n`);
+    expect(explain(nested(98))).toEqual([]);
+    expect(explain(nested(99))).toEqual([
+      expect.stringMatching(/^4:509 .* yaml-syntax: TCPEdge\/a: this is nested more than 100 levels deep$/),
+    ]);
+  });
+
+  it.each([
+    ['brackets', '['],
+    ['braces', '{a: '],
+    ['dashes', '- '],
+    ['indented keys', ''],
+  ])('of %s that would exhaust the stack is told of', (_, opening) => {
+    const steps = Array.from({ length: 4000 }, (__, depth) => `${' '.repeat(depth)}a:\n`).join('');
+    const [line, ...more] = explain(opening === '' ? `${steps}b` : opening.repeat(50_000));
+    expect(line).toMatch(/yaml-syntax: (this is nested too deeply to be read|not valid YAML: .*)$/);
+    expect(more).toEqual([]);
+  });
+});
+
+describe('bytes that are not UTF-8', () => {
+  const diagnose = (...parts: readonly (string | readonly number[])[]) => {
+    const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)));
+    return validateManifests([{ file: 'm.yaml', bytes }], { env: {} });
+  };
+  const summarize = ({ diagnostics }: ReturnType<typeof diagnose>) =>
+    diagnostics.map(({ code, message, place }) => `${place?.line}:${place?.column} ${code}: ${message}`);
+
+  it('are told of at the first of them, and the file is not read further', () => {
+    expect(summarize(diagnose('a: ü\nb: ', [0xff], ': : :'))).toEqual([
+      '2:4 file-not-utf8: m.yaml is not UTF-8 text: byte 9 is 0xff',
+    ]);
+  });
+
+  it('are found behind replacement characters that are really there', () => {
+    expect(summarize(diagnose('\uFFFD\uFFFD\n\uFFFDx', [0xc3], 'y'))).toEqual([
+      '2:3 file-not-utf8: m.yaml is not UTF-8 text: byte 11 is 0xc3',
+    ]);
+  });
+
+  it('are found behind a byte order mark, and at the end of the file', () => {
+    expect(summarize(diagnose([0xef, 0xbb, 0xbf], 'ab', [0xe2, 0x82]))).toEqual([
+      '1:3 file-not-utf8: m.yaml is not UTF-8 text: byte 5 is 0xe2',
+    ]);
+  });
+
+  it('are found in a file of UTF-16', () => {
+    const { diagnostics } = diagnose([...Buffer.from('\uFEFFkind: a', 'utf16le')]);
+    expect(diagnostics[0]).toMatchObject({ code: 'file-not-utf8', remedy: 'Save the file as UTF-8.' });
+  });
+});
+
+describe('ten thousand documents', () => {
+  it('are all read, their syntax trees forgotten', () => {
+    const documents = Array.from({ length: 10_000 }, (_, index) => edge('').replace('name: a', `name: e${index}`));
+    const { state, diagnostics } = validate(documents.join('---\n'));
+    expect(hasErrors(diagnostics)).toBe(false);
+    expect(state?.resources.size).toBe(10_000);
+    expect(state?.resources.get('TCPEdge/e9999')?.locate(['metadata', 'name'])).toMatchObject({
+      line: 39_999,
+      column: 19,
+    });
+  });
+});

@@ -40,7 +40,7 @@ export class Listing<T extends Listed> {
   /** Puts a value in the place of the one with its id, if there is one. */
   replace(value: T): void {
     const entry = this.#byId.get(value.id);
-    if (entry !== undefined) entry.value = value;
+    if (entry?.value !== undefined) entry.value = value;
   }
 
   remove(id: string): void {

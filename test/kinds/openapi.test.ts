@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { toOpenApiDocument } from '../../src/kinds/openapi.ts';
+import { OPERATIONS } from '../../src/kinds/operations.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { createServer } from '../../src/server/server.ts';
+import { objectOf } from '../server/caller.ts';
+import { checkSchema } from '../server/conformance.ts';
+
+const DOCUMENT = toOpenApiDocument();
+const SCHEMAS = Object.keys(objectOf(objectOf(DOCUMENT['components'])['schemas']));
+
+/** Every object inside of a value that has the key. */
+function findAll(value: Json, key: string): readonly JsonObject[] {
+  if (isJsonArray(value)) return value.flatMap((member) => findAll(member, key));
+  if (!isJsonObject(value)) return [];
+  const inner = Object.values(value).flatMap((member) => findAll(member, key));
+  return key in value ? [value, ...inner] : inner;
+}
+
+function resolve(pointer: string): Json | undefined {
+  const steps = pointer.split('/').slice(1);
+  return steps.reduce<Json | undefined>((inner, step) => (isJsonObject(inner) ? inner[step] : undefined), DOCUMENT);
+}
+
+function getOperation(path: string, method: string): JsonObject {
+  return objectOf(objectOf(objectOf(DOCUMENT['paths'])[path])[method]);
+}
+
+describe('the OpenAPI document', () => {
+  it('has every operation of the interface', () => {
+    const operations = Object.entries(objectOf(DOCUMENT['paths'])).flatMap(([path, item]) =>
+      Object.keys(objectOf(item)).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(operations).toMatchInlineSnapshot(`
+      [
+        "POST /edges/tcp",
+        "GET /edges/tcp",
+        "GET /edges/tcp/{id}",
+        "PATCH /edges/tcp/{id}",
+        "DELETE /edges/tcp/{id}",
+        "PUT /edges/tcp/{id}/backend",
+        "GET /edges/tcp/{id}/backend",
+        "DELETE /edges/tcp/{id}/backend",
+        "PUT /edges/tcp/{id}/ip_restriction",
+        "GET /edges/tcp/{id}/ip_restriction",
+        "DELETE /edges/tcp/{id}/ip_restriction",
+        "POST /backends/weighted",
+        "GET /backends/weighted",
+        "GET /backends/weighted/{id}",
+        "PATCH /backends/weighted/{id}",
+        "DELETE /backends/weighted/{id}",
+        "POST /ip_restrictions",
+        "GET /ip_restrictions",
+        "GET /ip_restrictions/{id}",
+        "PATCH /ip_restrictions/{id}",
+        "DELETE /ip_restrictions/{id}",
+        "POST /agent_ingresses",
+        "GET /agent_ingresses",
+        "GET /agent_ingresses/{id}",
+        "PATCH /agent_ingresses/{id}",
+        "DELETE /agent_ingresses/{id}",
+        "POST /credentials",
+        "GET /credentials",
+        "GET /credentials/{id}",
+        "PATCH /credentials/{id}",
+        "DELETE /credentials/{id}",
+        "POST /ssh_user_certificates",
+        "GET /ssh_user_certificates",
+        "GET /ssh_user_certificates/{id}",
+        "PATCH /ssh_user_certificates/{id}",
+        "DELETE /ssh_user_certificates/{id}",
+        "PUT /edges/https/{id}/mutual_tls",
+        "GET /edges/https/{id}/mutual_tls",
+        "DELETE /edges/https/{id}/mutual_tls",
+        "PUT /edges/https/{edge_id}/routes/{id}/circuit_breaker",
+        "GET /edges/https/{edge_id}/routes/{id}/circuit_breaker",
+        "DELETE /edges/https/{edge_id}/routes/{id}/circuit_breaker",
+        "PUT /edges/https/{edge_id}/routes/{id}/request_headers",
+        "GET /edges/https/{edge_id}/routes/{id}/request_headers",
+        "DELETE /edges/https/{edge_id}/routes/{id}/request_headers",
+        "PUT /edges/https/{edge_id}/routes/{id}/user_agent_filter",
+        "GET /edges/https/{edge_id}/routes/{id}/user_agent_filter",
+        "DELETE /edges/https/{edge_id}/routes/{id}/user_agent_filter",
+        "POST /abuse_reports",
+        "GET /abuse_reports/{id}",
+        "GET /openapi.json",
+      ]
+    `);
+  });
+
+  it('names each operation once', () => {
+    const ids = findAll(DOCUMENT, 'operationId').map(({ operationId }) => operationId);
+    expect(new Set(ids).size).toBe(OPERATIONS.length + 1);
+    expect(ids).toEqual(
+      expect.arrayContaining(['createTCPEdge', 'listTCPEdges', 'replaceHTTPSEdgeRouteCircuitBreaker']),
+    );
+  });
+
+  it('has no reference that leads nowhere, and no component that nothing refers to', () => {
+    const references = new Set(findAll(DOCUMENT, '$ref').map(({ $ref }) => String($ref)));
+    expect([...references].filter((reference) => resolve(reference) === undefined)).toEqual([]);
+    const used = [...references].flatMap((reference) => reference.split('/schemas/')[1] ?? []);
+    expect(SCHEMAS.filter((name) => !used.includes(name))).toEqual([]);
+  });
+
+  it.each(SCHEMAS)('has a valid JSON Schema, which takes no list, for %s', (name) => {
+    expect(() => checkSchema(`#/components/schemas/${name}`, [], 'A list')).toThrow('does not conform');
+  });
+
+  it('says of each operation how it may fail', () => {
+    const failures = OPERATIONS.map(({ id, path, method }) => {
+      const statuses = Object.keys(objectOf(getOperation(path, method.toLowerCase())['responses']));
+      return `${id}: ${statuses.filter((status) => status >= '400').join(' ')}`;
+    });
+    expect(
+      failures.filter((line) => /TCPEdge|IPRestriction|AbuseReport|HTTPSEdgeMutual/.test(line)),
+    ).toMatchInlineSnapshot(`
+      [
+        "createTCPEdge: 400 401 403 409 413 415 429 500",
+        "listTCPEdges: 400 401 429 500",
+        "getTCPEdge: 400 401 404 429 500",
+        "updateTCPEdge: 400 401 403 404 409 413 415 429 500",
+        "deleteTCPEdge: 400 401 403 404 409 429 500",
+        "replaceTCPEdgeBackend: 400 401 403 404 413 415 429 500",
+        "getTCPEdgeBackend: 400 401 404 429 500",
+        "deleteTCPEdgeBackend: 400 401 403 404 429 500",
+        "replaceTCPEdgeIpRestriction: 400 401 403 404 413 415 429 500",
+        "getTCPEdgeIpRestriction: 400 401 404 429 500",
+        "deleteTCPEdgeIpRestriction: 400 401 403 404 429 500",
+        "createIPRestriction: 400 401 403 409 413 415 429 500",
+        "listIPRestrictions: 400 401 429 500",
+        "getIPRestriction: 400 401 404 429 500",
+        "updateIPRestriction: 400 401 403 404 413 415 429 500",
+        "deleteIPRestriction: 400 401 403 404 409 429 500",
+        "replaceHTTPSEdgeMutualTls: 400 401 403 404 413 415 429 500",
+        "getHTTPSEdgeMutualTls: 400 401 404 429 500",
+        "deleteHTTPSEdgeMutualTls: 400 401 403 404 429 500",
+        "createAbuseReport: 400 401 403 413 415 429 500",
+        "getAbuseReport: 400 401 404 429 500",
+      ]
+    `);
+  });
+
+  it('asks for the version in the header that it is told', () => {
+    const { parameters } = objectOf(toOpenApiDocument({ versionHeader: 'Acme-Version' })['components']);
+    expect(objectOf(objectOf(parameters)['version'])).toMatchObject({
+      name: 'Acme-Version',
+      in: 'header',
+      required: true,
+      schema: { const: '2' },
+    });
+  });
+
+  it('says how to page, and only where there are pages', () => {
+    const paged = OPERATIONS.filter(({ path, method }) => {
+      const { parameters } = getOperation(path, method.toLowerCase());
+      return JSON.stringify(parameters).includes('before_id');
+    });
+    expect(paged.map(({ action }) => action)).toEqual(paged.map(() => 'list'));
+    expect(paged).toHaveLength(6);
+  });
+
+  it('promises a response down to its last field', () => {
+    const edge = objectOf(objectOf(objectOf(DOCUMENT['components'])['schemas'])['IPRestriction']);
+    expect(edge).toMatchInlineSnapshot(`
+      {
+        "additionalProperties": false,
+        "properties": {
+          "created_at": {
+            "description": "When it was created.",
+            "format": "date-time",
+            "type": "string",
+          },
+          "description": {
+            "description": "What it is for, for people. At most 255 bytes.",
+            "type": "string",
+          },
+          "enforced": {
+            "description": "True: the restriction is enforced. False: only warnings are issued.",
+            "type": "boolean",
+          },
+          "id": {
+            "description": "Identifier, given by the service.",
+            "type": "string",
+          },
+          "ip_policies": {
+            "description": "The IP policies used to enforce the restriction. At least one.",
+            "items": {
+              "additionalProperties": false,
+              "properties": {
+                "id": {
+                  "type": "string",
+                },
+                "uri": {
+                  "type": "string",
+                },
+              },
+              "required": [
+                "id",
+                "uri",
+              ],
+              "type": "object",
+            },
+            "type": "array",
+          },
+          "metadata": {
+            "description": "Data of your own: text, or a mapping that is stored as JSON. At most 4096 bytes together with the mark that edgewise keeps there.",
+            "type": "string",
+          },
+          "type": {
+            "description": "Which traffic is restricted. One restriction of each type.",
+            "enum": [
+              "dashboard",
+              "api",
+              "agent",
+              "endpoints",
+            ],
+            "type": "string",
+          },
+          "uri": {
+            "description": "URI of the resource in the API.",
+            "type": "string",
+          },
+        },
+        "required": [
+          "id",
+          "uri",
+          "created_at",
+          "description",
+          "metadata",
+          "enforced",
+          "type",
+          "ip_policies",
+        ],
+        "type": "object",
+      }
+    `);
+  });
+
+  it('takes the ids and nulls that clients send back, and modules under `module`', () => {
+    checkSchema(
+      '#/components/schemas/TCPEdgeUpdate',
+      { id: 'edgtcp_1', uri: null, description: 'x', backend: null },
+      'An update',
+    );
+    checkSchema('#/components/schemas/TCPEdgeBackendReplace', { id: 'x', module: { backend_id: 'bkdtg_1' } }, 'A PUT');
+    checkSchema('#/components/schemas/TCPEdgeBackendReplace', { backend_id: 'bkdtg_1' }, 'A PUT');
+    expect(() => checkSchema('#/components/schemas/TCPEdgeUpdate', { nobody: 1 }, 'An update')).toThrow('nobody');
+  });
+
+  it('is on the server for everybody, with the name of its version header', async () => {
+    const { handle } = createServer({ versionHeader: 'Acme-Version' });
+    const response = await handle(new Request('http://localhost/openapi.json'));
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(await response.json()).toEqual(toOpenApiDocument({ versionHeader: 'Acme-Version' }));
+  });
+});

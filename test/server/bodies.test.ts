@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/model/json.ts';
+import { objectOf, textOf } from './caller.ts';
+import { BASE_URL, createTestServer } from './test-server.ts';
+
+const MIB = 1024 * 1024;
+
+type Bytes = NonNullable<RequestInit['body']>;
+
+/** Sends bytes, with or without saying how many. */
+async function send(bytes: Bytes, headers: Record<string, string> = {}): Promise<Response> {
+  const { server } = createTestServer();
+  const standard = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
+  const init: RequestInit = { method: 'POST', headers: { ...standard, ...headers }, body: bytes, duplex: 'half' };
+  return server.handle(new Request(`${BASE_URL}/edges/tcp`, init));
+}
+
+/** A body of this many bytes that is valid JSON. */
+function pad(length: number): string {
+  return `{}${' '.repeat(length - 2)}`;
+}
+
+describe('a request body', () => {
+  it.each(['text/plain;charset=UTF-8', 'application/x-www-form-urlencoded', 'application/merge-patch+json', ''])(
+    'is answered with 415 as %j',
+    async (contentType) => {
+      const { call } = createTestServer();
+      for (const [method, path] of [
+        ['POST', '/edges/tcp'],
+        ['PATCH', '/edges/tcp/edgtcp_x'],
+        ['PUT', '/edges/tcp/edgtcp_x/backend'],
+      ] as const) {
+        const headers = { 'content-type': contentType };
+        const { status, body } = await call(method, path, { body: '{}', headers });
+        expect([status, body['error_code']]).toEqual([415, 'bad_content_type']);
+      }
+    },
+  );
+
+  it('may name its charset, and needs no content type where there is none', async () => {
+    const { call } = createTestServer();
+    const headers = { 'content-type': 'Application/JSON; charset=utf-8' };
+    expect((await call('POST', '/edges/tcp', { body: {}, headers })).status).toBe(201);
+    expect((await call('GET', '/edges/tcp', { headers: { 'content-type': undefined } })).status).toBe(200);
+  });
+
+  it.each(['', '{', '[]', 'null', '"text"', '42', '\uFEFF{}'])('is answered with 400 when it is %j', async (body) => {
+    const { call } = createTestServer();
+    const answer = await call('POST', '/edges/tcp', { body });
+    expect([answer.status, answer.body['error_code']]).toEqual([400, 'bad_body']);
+  });
+
+  it('is answered with 400 when it is not UTF-8', async () => {
+    const response = await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
+    expect([response.status, objectOf(JSON.parse(await response.text()))['msg']]).toEqual([
+      400,
+      'The body is not UTF-8',
+    ]);
+  });
+
+  it('is answered with 400 when it breaks off', async () => {
+    const broken = new ReadableStream({
+      pull: (controller) => controller.error(new Error('the connection is gone')),
+    });
+    const response = await send(broken);
+    expect(objectOf(JSON.parse(await response.text()))).toMatchObject({ error_code: 'bad_body', status_code: 400 });
+  });
+
+  it.each([
+    [
+      'that says how long it is',
+      (length: number): [Bytes, Record<string, string>] => [pad(length), { 'content-length': String(length) }],
+    ],
+    [
+      'that does not say how long it is',
+      (length: number): [Bytes, Record<string, string>] => [new Blob([pad(length)]).stream(), {}],
+    ],
+    [
+      'that says less than it is',
+      (length: number): [Bytes, Record<string, string>] => [pad(length), { 'content-length': '2' }],
+    ],
+  ])('%s may have 1 MiB and not a byte more', async (_, toBody) => {
+    expect((await send(...toBody(MIB))).status).toBe(201);
+    const response = await send(...toBody(MIB + 1));
+    expect(objectOf(JSON.parse(await response.text()))).toMatchObject({
+      error_code: 'body_too_large',
+      status_code: 413,
+    });
+  });
+});
+
+describe('the fields of a body', () => {
+  it('that nobody knows are refused by name, all in one answer with everything else that is wrong', async () => {
+    const { call } = createTestServer();
+    const asked = { hostport: 'x', description: 5, hostports: ['a.example.com:1', 'b'], backend: { backend: 'x' } };
+    const { status, body } = await call('POST', '/edges/tcp', { body: asked });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ error_code: 'invalid_field', details: { field: 'description' } });
+    expect(textOf(body['msg']).split('; ')).toMatchInlineSnapshot(`
+      [
+        "description must be text, and is the number 5",
+        "hostports[1] \`b\` is not \`host:port\` with a port from 1 to 65535",
+        "backend.backend_id is missing",
+        "backend.backend is not a field that is known here",
+        "hostport is not a field that is known here",
+      ]
+    `);
+  });
+
+  it.each(['uri', 'created_at', 'constructor', '__proto__', 'hasOwnProperty', 'toString'])(
+    'can not be `%s`',
+    async (name) => {
+      const { call } = createTestServer();
+      for (const value of ['"x"', '{}']) {
+        const { status, body } = await call('POST', '/edges/tcp', { body: `{"${name}":${value}}` });
+        expect([status, body['msg']]).toEqual([400, `${name} is not a field that is known here`]);
+      }
+    },
+  );
+
+  it('that are keys of a map may be anything', async () => {
+    const { call } = createTestServer();
+    const body = '{"policy":{"inbound":[{"actions":[{"type":"log","config":{"metadata":{"constructor":"a"}}}]}]}}';
+    const created = await call('POST', '/edges/tcp', { body });
+    expect(JSON.stringify(created.body)).toContain('{"metadata":{"constructor":"a"}}');
+  });
+
+  it('may be null or an id, which is ignored', async () => {
+    const { call } = createTestServer();
+    const nulls = { id: 'edgtcp_mine', description: null, hostports: null, backend: null, policy: null, uri: null };
+    const created = await call('POST', '/edges/tcp', { body: nulls });
+    expect(created.status).toBe(201);
+    expect(created.body['id']).not.toBe('edgtcp_mine');
+    const path = `/edges/tcp/${textOf(created.body['id'])}`;
+    const changed = await call('PATCH', path, { body: { ...nulls, metadata: 'x' } });
+    expect([changed.status, changed.body['id'], changed.body['metadata']]).toEqual([200, created.body['id'], 'x']);
+  });
+
+  it('may be null inside of a module', async () => {
+    const { call } = createTestServer();
+    const backend = { enabled: null, backend_id: 'bkdtg_1' };
+    const { body } = await call('POST', '/edges/tcp', { body: { backend } });
+    expect(body['backend']).toMatchObject({ enabled: true });
+  });
+
+  it('may not be null where one is needed, or where nobody knows them', async () => {
+    const { call } = createTestServer();
+    const bodies: readonly Json[] = [{ backend: { backend_id: null } }, { nobody: null }];
+    for (const body of bodies) expect((await call('POST', '/edges/tcp', { body })).status).toBe(400);
+  });
+});
+
+describe('the body of a PUT', () => {
+  const breaker = { num_buckets: 5 };
+  const path = '/edges/https/edghts_1/routes/edghtsrt_1/circuit_breaker';
+
+  it.each([
+    ['alone', breaker],
+    ['under `module`', { module: breaker }],
+    ['under `module` with the ids beside it', { edge_id: 'edghts_1', id: 'edghtsrt_1', module: breaker }],
+  ])('has the module %s', async (_, body) => {
+    const { call } = createTestServer();
+    const { status, body: shown } = await call('PUT', path, { body });
+    expect([status, shown['num_buckets'], shown['enabled']]).toEqual([200, 5, true]);
+  });
+
+  it.each([
+    ['what is beside `module` is no id', { module: breaker, enabled: true }, 'enabled does not belong beside `module`'],
+    ['`module` is no object', { module: null }, 'module is not an object'],
+    ['the module is not valid', { module: { num_buckets: 999 } }, 'num_buckets is 999, and must be at most 128'],
+    ['a field is not known', { buckets: 1 }, 'buckets is not a field that is known here'],
+    ['an id stands beside a bare module', { id: 'edghtsrt_1', ...breaker }, 'id is not a field that is known here'],
+  ])('is refused when %s', async (_, body, message) => {
+    const { call } = createTestServer();
+    const answer = await call('PUT', path, { body });
+    expect([answer.status, answer.body['msg']]).toEqual([400, message]);
+  });
+});

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Listener, listen } from '../../src/server/index.ts';
+import { createCaller, listOf, textOf } from './caller.ts';
+import { createTestServer } from './test-server.ts';
+
+const HEADERS = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
+
+async function open(host?: string): Promise<Listener> {
+  const { server } = createTestServer();
+  const listener = await listen(server, { port: 0, ...(host !== undefined && { host }) });
+  onTestFinished(() => listener.close().catch(() => undefined));
+  return listener;
+}
+
+describe('a server on a socket', () => {
+  it('answers on 127.0.0.1 unless it is told otherwise', async () => {
+    const { url } = await open();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    const call = createCaller({ transport: fetch, baseUrl: url, key: 'admin', versionHeader: 'Service-Version' });
+    const created = await call('POST', '/edges/tcp', { body: { description: 'é' } });
+    expect([created.status, created.body['description']]).toEqual([201, 'é']);
+    expect(textOf(created.body['uri'])).toBe(`${url}/edges/tcp/${textOf(created.body['id'])}`);
+    expect(listOf((await call('GET', '/edges/tcp')).body['tcp_edges'])).toHaveLength(1);
+    expect((await call('DELETE', `/edges/tcp/${textOf(created.body['id'])}`)).status).toBe(204);
+  });
+
+  it('has a URL with brackets on IPv6', async (context) => {
+    const listener = await open('::1').catch((error: Error & { code?: string }) => error);
+    const isMissing = listener instanceof Error && ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(listener.code ?? '');
+    context.skip(isMissing, 'this machine has no IPv6 on its loopback device');
+    expect(listener).toHaveProperty('url', expect.stringMatching(/^http:\/\/\[::1\]:\d+$/));
+  });
+
+  it('answers 413 to a body that is too large, however it is sent', async () => {
+    const { url } = await open();
+    const large = new Uint8Array(2 * 1024 * 1024).fill(32);
+    for (const body of [large, new Blob([large]).stream()]) {
+      const init: RequestInit = { method: 'POST', headers: HEADERS, body, duplex: 'half' };
+      expect((await fetch(`${url}/edges/tcp`, init)).status).toBe(413);
+    }
+  });
+
+  it('answers what is under way when it is closed, and takes nothing new', async () => {
+    const { url, close } = await open();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const lines = Object.entries(HEADERS).map(([name, value]) => `${name}: ${value}`);
+    socket.write(
+      ['POST /credentials HTTP/1.1', 'host: localhost', 'content-length: 2', ...lines, '', '{'].join('\r\n'),
+    );
+    await fetch(`${url}/edges/tcp`, { headers: HEADERS });
+    const closed = close();
+    await expect(fetch(`${url}/edges/tcp`, { headers: HEADERS })).rejects.toThrow();
+    socket.write('}');
+    const [chunk] = await once(socket, 'data');
+    expect(String(chunk)).toMatch(/^HTTP\/1\.1 201 /);
+    await closed;
+  });
+
+  it('rejects when the port is taken', async () => {
+    const { url } = await open();
+    const { server } = createTestServer();
+    await expect(listen(server, { port: Number(new URL(url).port) })).rejects.toThrow('EADDRINUSE');
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { type Call, listOf, textOf } from './caller.ts';
+import { BASE_URL, createTestServer } from './test-server.ts';
+
+/** Creates credentials, oldest first, and gives their ids. */
+async function createMany(call: Call, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1)
+    ids.push(textOf((await call('POST', '/credentials', { body: { description: String(index) } })).body['id']));
+  return ids;
+}
+
+function toIds(body: Record<string, unknown> | object): string[] {
+  const { credentials } = { credentials: [], ...body };
+  return listOf(credentials).map(({ id }) => textOf(id));
+}
+
+describe('a list', () => {
+  it.each(OWNED_KINDS.map(({ path, listKey }) => [path, listKey]))(
+    '%s is an empty array when there is nothing',
+    async (path, listKey) => {
+      const { call } = createTestServer();
+      const { body } = await call('GET', path);
+      expect(body).toEqual({ [String(listKey)]: [], uri: `${BASE_URL}${path}`, next_page_uri: null });
+    },
+  );
+
+  it('has 100 resources on a page, and leads to the next with absolute URLs until there is none', async () => {
+    const { call } = createTestServer();
+    const ids = (await createMany(call, 250)).reverse();
+    const first = await call('GET', '/credentials');
+    expect(toIds(first.body)).toEqual(ids.slice(0, 100));
+    expect(first.body['next_page_uri']).toBe(`${BASE_URL}/credentials?before_id=${ids[99]}&limit=100`);
+    const second = await call('GET', textOf(first.body['next_page_uri']));
+    expect(toIds(second.body)).toEqual(ids.slice(100, 200));
+    const third = await call('GET', textOf(second.body['next_page_uri']));
+    expect(toIds(third.body)).toEqual(ids.slice(200));
+    expect(third.body['next_page_uri']).toBeNull();
+  });
+
+  it('keeps the limit from page to page, and ends with a full page where that fits', async () => {
+    const { call } = createTestServer();
+    const ids = (await createMany(call, 4)).reverse();
+    const first = await call('GET', '/credentials?limit=2');
+    expect(toIds(first.body)).toEqual(ids.slice(0, 2));
+    expect(first.body['next_page_uri']).toBe(`${BASE_URL}/credentials?before_id=${ids[1]}&limit=2`);
+    const second = await call('GET', textOf(first.body['next_page_uri']));
+    expect([toIds(second.body), second.body['next_page_uri']]).toEqual([ids.slice(2), null]);
+  });
+
+  it('builds its URLs from the host that the request came to', async () => {
+    const { call } = createTestServer();
+    await createMany(call, 2);
+    const { body } = await call('GET', 'http://127.0.0.1:8080/credentials?limit=1');
+    expect(textOf(body['uri'])).toBe('http://127.0.0.1:8080/credentials');
+    expect(textOf(body['next_page_uri'])).toMatch(/^http:\/\/127\.0\.0\.1:8080\/credentials\?/);
+    expect(textOf(listOf(body['credentials'])[0]?.['uri'])).toMatch(/^http:\/\/127\.0\.0\.1:8080\/credentials\/cr_/);
+  });
+
+  it('shows nothing twice, and misses nothing old, when others create and delete while it is paged', async () => {
+    const { call } = createTestServer();
+    const ids = (await createMany(call, 6)).reverse();
+    const first = await call('GET', '/credentials?limit=3');
+    await createMany(call, 2);
+    await call('DELETE', `/credentials/${ids[2]}`);
+    await call('DELETE', `/credentials/${ids[3]}`);
+    const second = await call('GET', textOf(first.body['next_page_uri']));
+    expect(toIds(second.body)).toEqual(ids.slice(4));
+  });
+
+  it.each([
+    ['limit=0', 'limit is not from 1 to 100'],
+    ['limit=101', 'limit is not from 1 to 100'],
+    ['limit=-1', 'limit is not from 1 to 100'],
+    ['limit=1e1', 'limit is not from 1 to 100'],
+    ['limit=', 'limit is not from 1 to 100'],
+    ['limit=5&limit=6', 'limit stands there more than once'],
+    ['before_id=cr_nobody', 'before_id is not an id of this list'],
+    ['before_id=', 'before_id is not an id of this list'],
+    ['page=2', 'page is not a query parameter of this operation'],
+  ])('refuses the query %s', async (query, message) => {
+    const { call } = createTestServer();
+    const { status, body } = await call('GET', `/credentials?${query}`);
+    expect([status, body['error_code'], body['msg']]).toEqual([400, 'bad_query', message]);
+  });
+
+  it('does not go on from a resource of another kind', async () => {
+    const { call } = createTestServer();
+    const { body } = await call('POST', '/edges/tcp', { body: {} });
+    expect((await call('GET', `/credentials?before_id=${textOf(body['id'])}`)).status).toBe(400);
+  });
+
+  it('is the only thing that takes a query', async () => {
+    const { call } = createTestServer();
+    expect((await call('POST', '/edges/tcp?limit=5', { body: {} })).status).toBe(400);
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { createServer, parseServerSeed, type ServerSeed } from '../../src/server/index.ts';
+import { listOf, textOf } from './caller.ts';
+import { ED25519_KEY } from './ssh-keys.ts';
+import { createTestServer, START } from './test-server.ts';
+
+/** One of each kind, as a person would write it. */
+const ACCOUNT: ServerSeed = {
+  resources: {
+    TCPEdge: [
+      { description: 'older', created_at: '2025-01-01T00:00:00+01:00', backend: { backend_id: 'bkdwd_pool' } },
+      { id: 'edgtcp_newer', hostports: ['a.example.com:1'], policy: { inbound: { actions: { type: 'deny' } } } },
+    ],
+    WeightedBackend: [{ id: 'bkdwd_pool', backends: { bkdtg_1: 1 } }],
+    IPRestriction: [{ type: 'api', enforced: true, ip_policy_ids: ['ipp_office'] }],
+    AgentIngress: [
+      { domain: 'agents.example.com', certificate_management_policy: {}, created_at: '2026-01-01T00:00:00Z' },
+    ],
+    Credential: [{ acl: ['bind:*'] }],
+    SSHUserCertificate: [{ id: 'sucrt_1', public_key: ED25519_KEY, ssh_certificate_authority_id: 'sshca_1' }],
+    HTTPSEdge: [{ id: 'edghts_1', mutual_tls: { certificate_authority_ids: ['ca_1'] } }],
+    HTTPSEdgeRoute: [{ edge_id: 'edghts_1', id: 'edghtsrt_1', user_agent_filter: { deny: ['Bot'] } }],
+    AbuseReport: [{ id: 'abrp_1', urls: ['https://phishing.example.com/'] }],
+  },
+};
+
+const PATHS = [
+  '/edges/tcp',
+  '/backends/weighted',
+  '/ip_restrictions',
+  '/agent_ingresses',
+  '/credentials',
+  '/ssh_user_certificates',
+  '/edges/https/edghts_1/mutual_tls',
+  '/edges/https/edghts_1/routes/edghtsrt_1/user_agent_filter',
+  '/abuse_reports/abrp_1',
+];
+
+async function readAll({ call }: ReturnType<typeof createTestServer>): Promise<unknown> {
+  const answers = [];
+  for (const path of PATHS) answers.push(await call('GET', path));
+  return answers.map(({ status, body }) => ({ status, body }));
+}
+
+describe('a seed', () => {
+  it('is what the server begins with, oldest first', async () => {
+    const { call } = createTestServer({ seed: ACCOUNT });
+    const { body } = await call('GET', '/edges/tcp');
+    expect(listOf(body['tcp_edges'])).toMatchObject([
+      { id: 'edgtcp_newer', created_at: START, hostports: ['a.example.com:1'] },
+      { description: 'older', created_at: '2024-12-31T23:00:00Z', backend: { backend: { id: 'bkdwd_pool' } } },
+    ]);
+  });
+
+  it('is as good as requests: what it holds is claimed, referred to, signed and provisioned', async () => {
+    const { call } = createTestServer({ seed: ACCOUNT });
+    expect((await call('POST', '/edges/tcp', { body: { hostports: ['a.example.com:1'] } })).status).toBe(409);
+    expect((await call('DELETE', '/backends/weighted/bkdwd_pool')).status).toBe(409);
+    const certificate = (await call('GET', '/ssh_user_certificates/sucrt_1')).body['certificate'];
+    expect(textOf(certificate)).toMatch(/^ssh-ed25519-cert-v01@openssh\.com /);
+    const ingress = listOf((await call('GET', '/agent_ingresses')).body['ingresses'])[0];
+    expect(ingress).toMatchObject({ certificate_management_status: { renews_at: '2026-03-02T00:01:00Z' } });
+  });
+
+  it('never meets its own ids again', async () => {
+    const first = createTestServer();
+    const ids = [];
+    for (let index = 0; index < 3; index += 1)
+      ids.push(textOf((await first.call('POST', '/credentials', { body: {} })).body['id']));
+    const { resources } = first.server.snapshot();
+    const { call } = createTestServer({ seed: { resources } });
+    expect(ids).not.toContain((await call('POST', '/credentials', { body: {} })).body['id']);
+    expect(listOf((await call('GET', '/credentials')).body['credentials'])).toHaveLength(4);
+  });
+
+  it.each<[string, ServerSeed, string]>([
+    ['an unknown kind', { resources: { TcpEdge: [{}] } }, 'resources.TcpEdge: there is no such kind'],
+    [
+      'a bad field',
+      { resources: { TCPEdge: [{}, { hostports: ['x'] }] } },
+      'resources.TCPEdge[1]: hostports[0] `x` is not',
+    ],
+    ['a bad id', { resources: { TCPEdge: [{ id: 'edge' }] } }, 'resources.TCPEdge[0]: id edge is not an id edgtcp_…'],
+    [
+      'an id twice',
+      { resources: { TCPEdge: [{ id: 'edgtcp_1' }, { id: 'edgtcp_1' }] } },
+      'edgtcp_1 stands there twice',
+    ],
+    ['a route twice', { resources: { HTTPSEdge: [{ id: 'edghts_1' }, { id: 'edghts_1' }] } }, 'stands there twice'],
+    [
+      'a dangling reference',
+      { resources: { TCPEdge: [{ backend: { backend_id: 'bkdwd_x' } }] } },
+      'bkdwd_x does not exist',
+    ],
+    [
+      'a value that is taken',
+      { resources: { IPRestriction: [1, 2].map((n) => ({ type: 'api', ip_policy_ids: [`ipp_${n}`] })) } },
+      'resources.IPRestriction[1]: type api belongs to ipx_',
+    ],
+    [
+      'an unknown id',
+      { externals: [], resources: { WeightedBackend: [{ backends: { bkdtg_1: 1 } }] } },
+      'does not exist',
+    ],
+    [
+      'a bad certificate',
+      { resources: { SSHUserCertificate: [{ public_key: 'x' }] } },
+      'resources.SSHUserCertificate[0]: ',
+    ],
+  ])('with %s is refused, and the refusal says where', (_, seed, message) => {
+    expect(() => createServer({ seed })).toThrow(RangeError);
+    expect(() => createServer({ seed })).toThrow(message);
+  });
+});
+
+describe('a snapshot', () => {
+  it('is a seed that makes the same server again', async () => {
+    const first = createTestServer({ seed: ACCOUNT });
+    await first.call('POST', '/credentials', { body: { owner_id: 'bot_1' } });
+    await first.call('PATCH', '/edges/tcp/edgtcp_newer', { body: { description: 'changed' } });
+    await first.call('PUT', '/edges/https/edghts_1/routes/edghtsrt_2/circuit_breaker', { body: { num_buckets: 3 } });
+    const text = JSON.stringify(first.server.snapshot());
+    const second = createTestServer({ seed: parseServerSeed(text), idSeed: 'another' });
+    expect(await readAll(second)).toEqual(await readAll(first));
+    expect(second.server.snapshot()).toEqual(JSON.parse(text));
+    expect((await second.call('GET', '/edges/https/edghts_1/routes/edghtsrt_2/circuit_breaker')).status).toBe(200);
+  });
+
+  it('goes on with new ids, which sort after the old ones', async () => {
+    const first = createTestServer();
+    const old = await first.call('POST', '/credentials', { body: {} });
+    const second = createTestServer({ seed: first.server.snapshot() });
+    const young = await second.call('POST', '/credentials', { body: {} });
+    expect(textOf(young.body['id']) > textOf(old.body['id'])).toBe(true);
+  });
+
+  it('keeps which external ids are known, and what can not be deleted', async () => {
+    const seed = { externals: ['ipp_1'], resources: { Credential: [{ id: 'cr_default', deletable: false }] } };
+    const snapshot = createServer({ seed }).snapshot();
+    const { call } = createTestServer({ seed: snapshot });
+    expect((await call('DELETE', '/credentials/cr_default')).status).toBe(403);
+    const body = { type: 'api', ip_policy_ids: ['ipp_2'] };
+    expect((await call('POST', '/ip_restrictions', { body })).status).toBe(400);
+  });
+});
+
+describe('the text of a seed', () => {
+  it.each([
+    ['{', 'It is not JSON'],
+    ['[]', 'must be a mapping'],
+    ['{"resource":{}}', 'resource is not a field that is known here'],
+    ['{"resources":{"TCPEdge":{}}}', 'resources.TCPEdge must be a list'],
+    ['{"resources":{"Thing":[]}}', 'Thing'],
+    ['{"resources":{"TCPEdge":[{"created_at":"yesterday"}]}}', 'resources.TCPEdge[0].created_at'],
+    ['{"resources":{"TCPEdge":[{"deletable":"no"}]}}', 'resources.TCPEdge[0].deletable'],
+    ['{"externals":["ipp_1",2],"sequence":-1}', 'externals[1]'],
+  ])('%s is refused', (text, message) => {
+    expect(() => parseServerSeed(text)).toThrow(RangeError);
+    expect(() => parseServerSeed(text)).toThrow(message);
+  });
+});

@@ -1,0 +1,51 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createServer, readSnapshotFile, writeSnapshotFile } from '../../src/server/index.ts';
+
+describe('a snapshot file', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'edgewise-snapshot-'));
+    file = join(folder, 'account.json');
+  });
+
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('holds what a server knew, for its owner only', async () => {
+    const snapshot = createServer({ seed: { resources: { Credential: [{ description: 'é' }] } } }).snapshot();
+    await writeSnapshotFile(file, snapshot);
+    expect(await readSnapshotFile(file)).toEqual(snapshot);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, 'utf8').endsWith('}\n')).toBe(true);
+  });
+
+  it('is replaced as a whole, and nothing is left beside it', async () => {
+    writeFileSync(file, 'something long that was there before, and is not JSON');
+    await writeSnapshotFile(file, createServer().snapshot());
+    expect(await readSnapshotFile(file)).toMatchObject({ sequence: 0 });
+    expect(readdirSync(folder)).toEqual(['account.json']);
+  });
+
+  it('that can not be written is left alone, and so is its folder', async () => {
+    const snapshot = createServer().snapshot();
+    await expect(writeSnapshotFile(join(folder, 'missing', 'account.json'), snapshot)).rejects.toThrow('ENOENT');
+    await expect(writeSnapshotFile(folder, snapshot)).rejects.toThrow();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('that does not exist is nothing', async () => {
+    expect(await readSnapshotFile(file)).toBeUndefined();
+  });
+
+  it('that is not a snapshot is refused by name', async () => {
+    writeFileSync(file, '{"resources":[]}');
+    await expect(readSnapshotFile(file)).rejects.toThrow(`${file}: resources must be a mapping`);
+    await expect(readSnapshotFile(folder)).rejects.toThrow('EISDIR');
+  });
+});

@@ -1,6 +1,8 @@
-import { listClaims } from '../kinds/claims.ts';
+import { type Claim, listClaims } from '../kinds/claims.ts';
+import type { Kind } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { LiveResource, LiveState } from '../model/state.ts';
+import { isJsonArray } from '../model/json.ts';
+import type { FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 
 /** Claims on what a resource holds that this plan does not change: the service would refuse them. */
@@ -34,10 +36,18 @@ function listConflictsOf(
         message,
         remedy,
         address,
-        place: desired.locate(['spec', field]),
+        place: desired.locate(toClaimPath(pair.kind, desired.spec, { field, key })),
       },
     ];
   });
+}
+
+/** Where a manifest makes a claim: the member of a list, or the field. */
+function toClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field' | 'key'>): FieldPath {
+  const value = spec[field];
+  if (!isJsonArray(value)) return ['spec', field];
+  const index = value.findIndex((member) => listClaims(kind, { [field]: [member] }).some((claim) => claim.key === key));
+  return ['spec', field, index];
 }
 
 function describeHolder(

@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { DOCUMENT_KINDS } from '../../src/kinds/document-schema.ts';
+import { DOCUMENT_KINDS, findDocumentSchema } from '../../src/kinds/document-schema.ts';
+import { listFindings } from '../../src/kinds/findings.ts';
 import { toManifestJsonSchema } from '../../src/kinds/manifest-schema.ts';
+import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import type { FieldPath } from '../../src/model/state.ts';
 
 const FIXTURE = new URL('../manifest/fixtures/everything.yaml', import.meta.url);
 const EVERYTHING: readonly JsonObject[] = parseAllDocuments(readFileSync(FIXTURE, 'utf8'))
@@ -68,6 +72,20 @@ describe('the JSON Schema of manifests', () => {
     expect(isManifest(restriction)).toBe(true);
   });
 
+  it('accepts whatever edgewise accepts', () => {
+    const json = fc.json({ maxDepth: 1 }).map((text): Json => JSON.parse(text));
+    const value = fc.oneof(json, fc.constantFrom<Json>('External/x', 'ipp_1', '2026-01-01T00:00:00.5+02:00', 1, []));
+    const documents = fc.constantFrom(...EVERYTHING.filter((document) => document['kind'] !== 'List'));
+    fc.assert(
+      fc.property(documents, fc.nat(), fc.option(value, { nil: undefined }), (document, nth, replacement) => {
+        const changed = changeAt(document, nth, replacement);
+        const schema = assertDefined(findDocumentSchema(String(document['kind'])), 'schema');
+        if (listFindings(schema, changed).length === 0) expect(isManifest(changed)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('describes every kind and every field, so that an editor can explain them', () => {
     const bare = listProperties(toManifestJsonSchema()).filter(
       ({ schema }) => typeof schema['description'] !== 'string',
@@ -90,6 +108,29 @@ describe('the JSON Schema of manifests', () => {
     expect(isOfKind({ apiVersion: 'edgewise/v1', kind: 'Other', metadata: { name: 'a' } })).toBe(false);
   });
 });
+
+/** The value with its nth part, counted around, replaced; without a replacement, left out. Its apiVersion and kind stay. */
+function changeAt(value: JsonObject, nth: number, replacement: Json | undefined): JsonObject {
+  const paths = listPaths(value).filter(([first]) => first !== 'apiVersion' && first !== 'kind');
+  const path = assertDefined(paths[nth % paths.length], 'path');
+  const changed = replace(value, path, replacement);
+  return isJsonObject(changed) ? changed : {};
+}
+
+function listPaths(value: Json): readonly FieldPath[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => [[key], ...listPaths(member).map((path) => [key, ...path])]);
+}
+
+function replace(value: Json, [step, ...rest]: FieldPath, replacement: Json | undefined): Json | undefined {
+  if (step === undefined) return replacement;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).flatMap(([key, member]): [string, Json][] => {
+    const kept = key === step ? replace(member, rest, replacement) : member;
+    return kept === undefined ? [] : [[key, kept]];
+  });
+  return Array.isArray(value) ? entries.map(([, member]) => member) : Object.fromEntries(entries);
+}
 
 /** Every property of every object schema, at any depth. */
 function listProperties(schema: Json): readonly { readonly name: string; readonly schema: JsonObject }[] {

@@ -1,0 +1,97 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Field, FieldType } from '../../src/kinds/field.ts';
+import { listSpecFields } from '../../src/kinds/kind.ts';
+import { toManifestJsonSchema } from '../../src/kinds/manifest-schema.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { validateManifests } from '../../src/manifest/validate.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { parseDocuments } from './kustomize.ts';
+import { EXAMPLES } from './life.ts';
+
+/** `adopt` names something that exists, so it stands in a comment; here it counts. */
+const ADOPT_IN_COMMENT = /# (adopt: \w+).*/;
+
+const SOURCES = globSync('*.yaml', { cwd: join(EXAMPLES, 'everything') }).map((file) => {
+  const text = readFileSync(join(EXAMPLES, 'everything', file), 'utf8');
+  return { file, text: text.replace(ADOPT_IN_COMMENT, '$1') };
+});
+
+const DOCUMENTS = SOURCES.flatMap(({ text }) => parseDocuments(text)).flatMap(unfold);
+
+describe('examples/everything', () => {
+  it.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('states every field of %s', (name, kind) => {
+    const stated = listStated(name, 'spec');
+    const fields = Object.fromEntries(listSpecFields(kind));
+    expect(listFieldPaths(fields).filter((path) => !stated.has(path))).toEqual([]);
+  });
+
+  it('states every lifecycle setting', () => {
+    const stated = new Set(MANIFEST_KINDS.flatMap(({ name }) => [...listStated(name, 'lifecycle')]));
+    const known = MANIFEST_KINDS.flatMap(({ name }) => listPropertyPaths(getProperty(name, 'lifecycle')));
+    expect(known).toContain('adopt');
+    expect(known.filter((path) => !stated.has(path))).toEqual([]);
+  });
+
+  it('states every setting of a Stack', () => {
+    const stated = listStated('Stack', 'spec');
+    const known = listPropertyPaths(getProperty('Stack', 'spec'));
+    expect(known).toContain('guard.max_deletes');
+    expect(known.filter((path) => !stated.has(path))).toEqual([]);
+  });
+
+  it('is valid with the adoption that stands in a comment', () => {
+    const sources = SOURCES.map(({ file, text }) => ({ file, bytes: Buffer.from(text) }));
+    const { state, diagnostics } = validateManifests(sources, { env: {} });
+    expect(diagnostics).toEqual([]);
+    expect(state?.resources.get('TCPEdge/postgres')?.lifecycle.adopt).toMatch(/^edgtcp_/);
+  });
+});
+
+function unfold(document: JsonObject): readonly JsonObject[] {
+  return document['kind'] === 'List' && isJsonArray(document['items'])
+    ? document['items'].filter(isJsonObject)
+    : [document];
+}
+
+/** Paths of what the documents of a kind state in one of their parts. Positions in lists don't count. */
+function listStated(kind: string, part: string): ReadonlySet<string> {
+  const documents = DOCUMENTS.filter((document) => document['kind'] === kind);
+  return new Set(documents.flatMap((document) => listValuePaths(document[part] ?? {}, '')));
+}
+
+function listValuePaths(value: Json, prefix: string): readonly string[] {
+  if (isJsonArray(value)) return value.flatMap((member) => listValuePaths(member, prefix));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => [
+    `${prefix}${key}`,
+    ...listValuePaths(member, `${prefix}${key}.`),
+  ]);
+}
+
+function listFieldPaths(fields: Readonly<Record<string, Field>>): readonly string[] {
+  return Object.entries(fields).flatMap(([name, { type }]) => [
+    name,
+    ...listInnerPaths(type).map((path) => `${name}.${path}`),
+  ]);
+}
+
+function listInnerPaths(type: FieldType): readonly string[] {
+  if (type.type === 'object') return listFieldPaths(type.fields);
+  if (type.type === 'json') return Object.keys(type.references);
+  return type.type === 'list' ? listInnerPaths(type.of) : [];
+}
+
+function getProperty(kind: string, name: string): Json {
+  const { properties } = toManifestJsonSchema(kind);
+  return isJsonObject(properties) ? (properties[name] ?? {}) : {};
+}
+
+function listPropertyPaths(schema: Json): readonly string[] {
+  const properties = isJsonObject(schema) && isJsonObject(schema['properties']) ? schema['properties'] : {};
+  return Object.entries(properties).flatMap(([name, inner]) => [
+    name,
+    ...listPropertyPaths(inner).map((path) => `${name}.${path}`),
+  ]);
+}

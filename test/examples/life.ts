@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { FakeOptions } from '../cli/fake-context.ts';
+import { createWorkspace } from '../cli/workspace.ts';
+
+/** The folder with the examples. */
+export const EXAMPLES = join(import.meta.dirname, '../../examples');
+
+/** How an example is given to the command line. */
+export interface Example {
+  readonly paths: string;
+  /** How many resources it describes. */
+  readonly resources: number;
+  readonly context?: Partial<FakeOptions>;
+  /** Flags that destroying it needs. */
+  readonly destroyFlags?: string;
+}
+
+/** Expects that an example is valid, is made, then needs nothing, and is deleted again, on a bundled server of its own. */
+export async function expectWholeLife({ paths, resources, context, destroyFlags = '' }: Example): Promise<void> {
+  const { edgewise, folder, server } = await createWorkspace();
+  const run = async (line: string, exitCode: number): Promise<string> => {
+    const result = await edgewise(`${line} ${paths}`, { cwd: EXAMPLES, ...context });
+    expect(result.exitCode, `${line} ${paths} printed:\n${result.stdout}${result.stderr}`).toBe(exitCode);
+    return result.stdout;
+  };
+  expect(await run('validate', 0)).toContain(`${resources} resources`);
+  const planned = await run('plan --detailed-exitcode', 2);
+  expect(planned).toContain('0 to delete, 0 to replace');
+  expect(planned).not.toMatch(/^(warning|error)/m);
+  await run(`apply --yes --token-directory ${join(folder, 'tokens')}`, 0);
+  expect(await run('plan --detailed-exitcode', 0)).toContain(
+    `Nothing to do: ${resources} resources are as the manifests say.`,
+  );
+  await run(`destroy --yes${destroyFlags}`, 0);
+  expect(Object.values(server.snapshot().resources).flat().filter(isOwned)).toEqual([]);
+}
+
+/** An HTTPS edge and its routes stay, and hold no module any more. */
+function isOwned(resource: object): boolean {
+  return 'created_at' in resource || Object.values(resource).some((value) => typeof value === 'object');
+}

@@ -2,6 +2,7 @@ import type { JsonObject } from '../model/json.ts';
 import { listSpecFields } from './kind.ts';
 import { refToSchema, toRequestSchemaName, toResponseSchemaName } from './openapi-schemas.ts';
 import type { Operation } from './operations.ts';
+import { isReferable } from './references.ts';
 
 /** The header of every response that names its operation. */
 export const OPERATION_ID_HEADER = 'Operation-Id';
@@ -74,5 +75,5 @@ function canConflict({ action, kind }: Operation): boolean {
   const unique = listSpecFields(kind).filter(([, field]) => field.unique);
   if (action === 'create') return unique.length > 0;
   if (action === 'update') return unique.some(([, { lifecycle }]) => lifecycle === 'mutable');
-  return action === 'delete';
+  return action === 'delete' && isReferable(kind);
 }

@@ -53,6 +53,11 @@ export function listIdPrefixes(): readonly string[] {
   return [...new Set(prefixes)].sort();
 }
 
+/** Whether a resource may refer to one of the kind, which can't be deleted while it does. */
+export function isReferable({ idPrefix }: Kind): boolean {
+  return KINDS.some(({ fields }) => Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix)));
+}
+
 function listPrefixesOf(type: FieldType): readonly string[] {
   switch (type.type) {
     case 'reference':

@@ -12,9 +12,9 @@ interface Entry<T extends Listed> {
 const MIN_GAPS = 1024;
 
 /**
- * Values in the order in which they were added, found by id and listed newest first. Adding, changing and removing cost the same
- * however many there are, a page the logarithm of it. The place of a value that was removed not long ago is still known, so that paging
- * goes on where it was.
+ * Values in the order in which they were added, found by id and listed newest first. On the whole, adding, changing and removing cost
+ * the same however many there are, and a page little more. The place of a value that was removed not long ago is still known, so that
+ * paging goes on where it was.
  */
 export class Listing<T extends Listed> {
   #entries: Entry<T>[] = [];

@@ -113,25 +113,30 @@ describe('the OpenAPI document', () => {
       return `${id}: ${statuses.filter((status) => status >= '400').join(' ')}`;
     });
     expect(
-      failures.filter((line) => /TCPEdge|IPRestriction|AbuseReport|HTTPSEdgeMutual/.test(line)),
+      failures.filter((line) => /TCPEdge|WeightedBackend|IPRestriction|AbuseReport|HTTPSEdgeMutual/.test(line)),
     ).toMatchInlineSnapshot(`
       [
         "createTCPEdge: 400 401 403 409 413 415 429 500",
         "listTCPEdges: 400 401 429 500",
         "getTCPEdge: 400 401 404 429 500",
         "updateTCPEdge: 400 401 403 404 409 413 415 429 500",
-        "deleteTCPEdge: 400 401 403 404 409 429 500",
+        "deleteTCPEdge: 400 401 403 404 429 500",
         "replaceTCPEdgeBackend: 400 401 403 404 413 415 429 500",
         "getTCPEdgeBackend: 400 401 404 429 500",
         "deleteTCPEdgeBackend: 400 401 403 404 429 500",
         "replaceTCPEdgeIpRestriction: 400 401 403 404 413 415 429 500",
         "getTCPEdgeIpRestriction: 400 401 404 429 500",
         "deleteTCPEdgeIpRestriction: 400 401 403 404 429 500",
+        "createWeightedBackend: 400 401 403 413 415 429 500",
+        "listWeightedBackends: 400 401 429 500",
+        "getWeightedBackend: 400 401 404 429 500",
+        "updateWeightedBackend: 400 401 403 404 413 415 429 500",
+        "deleteWeightedBackend: 400 401 403 404 409 429 500",
         "createIPRestriction: 400 401 403 409 413 415 429 500",
         "listIPRestrictions: 400 401 429 500",
         "getIPRestriction: 400 401 404 429 500",
         "updateIPRestriction: 400 401 403 404 413 415 429 500",
-        "deleteIPRestriction: 400 401 403 404 409 429 500",
+        "deleteIPRestriction: 400 401 403 404 429 500",
         "replaceHTTPSEdgeMutualTls: 400 401 403 404 413 415 429 500",
         "getHTTPSEdgeMutualTls: 400 401 404 429 500",
         "deleteHTTPSEdgeMutualTls: 400 401 403 404 429 500",

@@ -33,7 +33,7 @@ function listBuilt(folder: string): readonly JsonObject[] {
   if (`${apiVersion} ${kind}` !== 'kustomize.config.k8s.io/v1beta1 Kustomization' || Object.keys(unknown).length > 0)
     throw new TypeError(`${folder}: not a kustomization that is understood here`);
   const documents = resources.flatMap((path) => listResources(join(folder, path)));
-  return patches.reduce((patched, { path }) => applyPatch(patched, readDocuments(join(folder, path))), documents);
+  return patches.flatMap(({ path }) => readDocuments(join(folder, path))).reduce(applyPatch, documents);
 }
 
 interface Kustomization {
@@ -55,13 +55,11 @@ function readDocuments(path: string): readonly JsonObject[] {
   return parseDocuments(readFileSync(path, 'utf8'));
 }
 
-function applyPatch(documents: readonly JsonObject[], patches: readonly JsonObject[]): readonly JsonObject[] {
-  return patches.reduce((patched, patch) => {
-    const identity = toIdentity(patch);
-    if (!patched.some((document) => toIdentity(document) === identity))
-      throw new TypeError(`Nothing to patch: ${identity}`);
-    return patched.map((document) => (toIdentity(document) === identity ? mergeObjects(document, patch) : document));
-  }, documents);
+function applyPatch(documents: readonly JsonObject[], patch: JsonObject): readonly JsonObject[] {
+  const identity = toIdentity(patch);
+  const isPatched = (document: JsonObject): boolean => toIdentity(document) === identity;
+  if (!documents.some(isPatched)) throw new TypeError(`Nothing to patch: ${identity}`);
+  return documents.map((document) => (isPatched(document) ? mergeObjects(document, patch) : document));
 }
 
 function mergeObjects(target: JsonObject, patch: JsonObject): JsonObject {

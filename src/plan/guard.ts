@@ -20,7 +20,7 @@ export interface Allowances {
 
 /** The safety rules that a plan breaks: protection always; how much it deletes, unless it was made to delete. */
 export function guardPlan(input: GuardInput): readonly GuardViolation[] {
-  const protect = listProtected(input.decisions);
+  const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
   return [...protect, ...listDeleteAll(input), ...listDeleteShare(input)];
 }
@@ -34,17 +34,22 @@ export function listStanding(violations: readonly GuardViolation[], allowances: 
   });
 }
 
-function listProtected(decisions: readonly Decision[]): readonly GuardViolation[] {
+function listProtected({ decisions, mode }: GuardInput): readonly GuardViolation[] {
   return decisions.filter(isProtectedRemoval).map(({ pair, action }) => {
     const address = toBaseAddress(pair.address);
+    const remedy = action === 'replace' ? BEFORE_REPLACE : mode === 'destroy' ? BEFORE_DESTROY : BEFORE_DELETE;
     return {
       rule: 'protect',
       message: `${pair.address} is protected, and this plan would ${action} it.`,
-      remedy: `Set lifecycle.protect: false in its manifest and apply that first, or allow it with --allow-protected ${address}.`,
+      remedy: `${remedy} and apply that first, or allow it with --allow-protected ${address}.`,
       addresses: [address],
     };
   });
 }
+
+const BEFORE_REPLACE = 'Take back what forces the replacement, set lifecycle.protect: false';
+const BEFORE_DESTROY = 'Set lifecycle.protect: false in its manifest';
+const BEFORE_DELETE = 'Put its manifest back, with lifecycle.protect: false,';
 
 function isProtectedRemoval({ pair, action }: Decision): boolean {
   const isProtected = pair.live?.mark?.protect === true || pair.desired?.lifecycle.protect === true;

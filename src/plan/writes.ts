@@ -99,7 +99,7 @@ function updateWrites(decision: Decision, stack: string): readonly WriteDraft[] 
   if (patched.length === 0 && !marks) return removals;
   const patch: WriteDraft = {
     ...base,
-    id: `update ${address}`,
+    id: `${decision.action} ${address}`,
     method: 'PATCH',
     path: toResourcePath(kind, { id }),
     body: {

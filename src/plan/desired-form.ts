@@ -1,6 +1,7 @@
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
+import { sortSets } from '../kinds/sort-sets.ts';
 import { isAddress } from '../model/address.ts';
 import type { Json } from '../model/json.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
@@ -10,7 +11,7 @@ export type KnownIds = ReadonlyMap<string, string>;
 
 /** What a manifest asks for, in the two forms that planning needs. */
 export interface DesiredForm {
-  /** As written, for request bodies, with known ids for addresses. */
+  /** As written but for the order of sets, for request bodies, with known ids for addresses. */
   readonly written: Spec;
   /** In normal form, for comparison. Addresses stand for ids known after apply. */
   readonly normal: Spec;
@@ -23,7 +24,10 @@ export function toDesiredForm(
   live: LiveResource | undefined,
   ids: KnownIds,
 ): DesiredForm {
-  const resolved = mapReferences(kind, desired.spec, ({ value }) => ids.get(value) ?? value);
+  const resolved = sortSets(
+    kind,
+    mapReferences(kind, desired.spec, ({ value }) => ids.get(value) ?? value),
+  );
   const written = live === undefined ? resolved : { ...resolved, ...pickIgnored(kind, desired, live) };
   return { written, normal: normalizeSpec(kind, written) };
 }

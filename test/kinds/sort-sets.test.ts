@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { HTTPS_EDGE_ROUTE } from '../../src/kinds/https-edge-route.ts';
+import { sortSets } from '../../src/kinds/sort-sets.ts';
+import { TCP_EDGE } from '../../src/kinds/tcp-edge.ts';
+
+describe('the members of sets', () => {
+  it('stand in one order, as they are written', () => {
+    const spec = { hostports: ['b:2', 'A:1'], ip_restriction: { ip_policy_ids: ['ipp_b', 'ipp_a'] } };
+    expect(sortSets(TCP_EDGE, spec)).toEqual({
+      hostports: ['A:1', 'b:2'],
+      ip_restriction: { ip_policy_ids: ['ipp_a', 'ipp_b'] },
+    });
+  });
+
+  it('are the only ones that move', () => {
+    const rule = { expressions: ['b', 'a'], actions: [{ type: 'log', config: { list: [2, 1] } }] };
+    const edge = { metadata: { list: [2, 1] }, policy: { inbound: [rule], outbound: rule } };
+    const route = { request_headers: { add: { 'x-b': '2', constructor: '1' }, constructor: ['b', 'a'] } };
+    expect(sortSets(TCP_EDGE, edge)).toEqual(edge);
+    expect(sortSets(HTTPS_EDGE_ROUTE, route)).toEqual(route);
+  });
+});

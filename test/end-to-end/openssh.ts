@@ -1,0 +1,145 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { delimiter, join } from 'node:path';
+
+/** OpenSSH's own programs: a server that trusts a certificate authority, and a client that signs in with a certificate. */
+
+/** Administrators have these in their path, users often not. */
+const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
+
+/** The absolute path of a program, as sshd wants to be called; `undefined` when it is not installed. */
+export function findProgram(name: string): string | undefined {
+  return FOLDERS.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A key pair: the file of the private half, and the public half in authorized-keys format. */
+export interface KeyPair {
+  readonly file: string;
+  readonly publicKey: string;
+}
+
+/** Makes a key pair without a passphrase. */
+export function createKeyPair(file: string, type: 'ed25519' | 'ecdsa' | 'rsa'): KeyPair {
+  execFileSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-C', 'test', '-f', file]);
+  return { file, publicKey: readFileSync(`${file}.pub`, 'utf8').trim() };
+}
+
+/** An SSH server on a free port of the loopback interface. */
+export interface Sshd {
+  readonly port: number;
+  /** A file that knows the server's host key. */
+  readonly knownHosts: string;
+  /** Everything that the server said. */
+  readonly log: () => string;
+  /** Ends it, and every session on it. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Listens as socket activation does: each connection gets an `sshd -i` of its own, so that there is a port which nobody else can
+ * have taken, and nothing to wait for. `settings` are lines of sshd_config.
+ */
+export async function startSshd(folder: string, settings: readonly string[]): Promise<Sshd> {
+  createPrivilegeSeparationFolder();
+  const hostKey = createKeyPair(join(folder, 'host_key'), 'ed25519');
+  const config = join(folder, 'sshd_config');
+  const log = join(folder, 'sshd.log');
+  writeFileSync(config, [`HostKey ${hostKey.file}`, ...COMMON_SETTINGS, ...settings, ''].join('\n'));
+  writeFileSync(log, '');
+  const program = findProgram('sshd') ?? 'sshd';
+  const sessions = new Set<ChildProcess>();
+  const listener = createServer({ pauseOnConnect: true }, (socket) => {
+    const session = spawnSession([program, '-i', '-f', config, '-E', log], socket);
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
+  await new Promise<void>((listening) => listener.listen(0, '127.0.0.1', listening));
+  const { port } = listener.address() as AddressInfo; // a listener on a port has an address
+  const knownHosts = join(folder, 'known_hosts');
+  writeFileSync(knownHosts, `[127.0.0.1]:${port} ${hostKey.publicKey}\n`);
+  return {
+    port,
+    knownHosts,
+    log: () => readFileSync(log, 'utf8'),
+    close: async () => {
+      const ended = [...sessions].map((session) => new Promise((done) => session.once('close', done)));
+      for (const session of sessions) session.kill('SIGKILL');
+      await Promise.all([...ended, new Promise((closed) => listener.close(closed))]);
+    },
+  };
+}
+
+/** Nothing but certificates lets anybody in, and the temporary folder need not be the user's alone. */
+const COMMON_SETTINGS = [
+  'AuthenticationMethods publickey',
+  'PermitRootLogin prohibit-password',
+  'StrictModes no',
+  'UsePAM no',
+  'PidFile none',
+  'LogLevel VERBOSE',
+];
+
+/** sshd of root insists on this folder, which its service makes when it starts. Others may need it by then, so it stays. */
+function createPrivilegeSeparationFolder(): void {
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
+}
+
+function spawnSession([program = '', ...args]: readonly string[], socket: Socket): ChildProcess {
+  const session = spawn(program, args, { stdio: [socket, socket, 'ignore'] });
+  session.once('error', () => socket.destroy());
+  session.once('spawn', () => socket.destroy());
+  return session;
+}
+
+/** How a sign-in ended. */
+export interface SignedIn {
+  /** That of the command, or 255. */
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** What the server said meanwhile. */
+  readonly log: string;
+}
+
+/** Who signs in, and with what. */
+export interface SignIn {
+  readonly user: string;
+  readonly key: KeyPair;
+  /** The file of the key's certificate. */
+  readonly certificate: string;
+  readonly command: string;
+}
+
+/** Signs in and runs a command, with nothing of the user's own: no agent, no other key, no settings. */
+export async function signIn(sshd: Sshd, { user, key, certificate, command }: SignIn): Promise<SignedIn> {
+  const settings = [
+    `Port=${sshd.port}`,
+    `IdentityFile=${key.file}`,
+    `CertificateFile=${certificate}`,
+    `UserKnownHostsFile=${sshd.knownHosts}`,
+    'GlobalKnownHostsFile=none',
+    'StrictHostKeyChecking=yes',
+    'IdentitiesOnly=yes',
+    'IdentityAgent=none',
+    'BatchMode=yes',
+    'ConnectTimeout=10',
+  ].flatMap((setting) => ['-o', setting]);
+  const before = sshd.log().length;
+  const args = ['-F', 'none', ...settings, `${user}@127.0.0.1`, command];
+  return new Promise((resolve) => {
+    const client = execFile('ssh', args, { timeout: 15_000, killSignal: 'SIGKILL' }, (_error, stdout, stderr) => {
+      resolve({ exitCode: client.exitCode, stdout, stderr, log: sshd.log().slice(before) });
+    });
+    client.stdin?.end();
+  });
+}

@@ -1,0 +1,167 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { MARK_KEY } from '../../src/model/mark.ts';
+import { createServer, parseApiKey } from '../../src/server/index.ts';
+import { BASE_URL, runCommand } from '../cli/fake-context.ts';
+import { createCaller, listOf, objectOf, textOf } from '../server/caller.ts';
+import {
+  createKeyPair,
+  findProgram,
+  type KeyPair,
+  type SignedIn,
+  type SignIn,
+  type Sshd,
+  signIn,
+  startSshd,
+} from './openssh.ts';
+
+const missing = ['sshd', 'ssh', 'ssh-keygen'].filter((program) => findProgram(program) === undefined);
+const isSkipped = missing.length > 0 && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
+if (isSkipped) process.stderr.write(`Not tested with OpenSSH, because it is not installed: ${missing.join(', ')}\n`);
+
+/** Whoever runs this: an unprivileged sshd can let nobody else in. */
+const USER = userInfo().username;
+const ROLE = 'database-operators';
+const AUTHORITY = 'sshca_sshd';
+const DAY_MS = 24 * 3_600_000;
+
+describe.skipIf(isSkipped)('a certificate that apply made, at sshd', { timeout: 30_000 }, () => {
+  const start = Date.now();
+  let time = start;
+  const server = createServer({ apiKeys: [parseApiKey('dev:admin')], now: () => new Date(time) });
+  let folder: string;
+  let keys: Readonly<Record<'ed25519' | 'ecdsa' | 'rsa', KeyPair>>;
+  let sshd: Sshd;
+  let sshdOfRoles: Sshd;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'edgewise-sshd-'));
+    const create = (type: keyof typeof keys): KeyPair => createKeyPair(join(folder, type), type);
+    keys = { ed25519: create('ed25519'), ecdsa: create('ecdsa'), rsa: create('rsa') };
+    [sshd, sshdOfRoles] = await startServers();
+    time = start - 2 * DAY_MS;
+    await apply('past', { expired: { principals: [USER], valid_until: toTime(-1) } });
+    time = start;
+    await apply('present', {
+      own: { principals: [USER] },
+      ecdsa: { principals: [USER], public_key: keys.ecdsa.publicKey },
+      rsa: { principals: [USER], public_key: keys.rsa.publicKey },
+      early: { principals: [USER], valid_after: toTime(1), valid_until: toTime(2) },
+      another: { principals: [`not-${USER}`, `${USER}2`] },
+      role: { principals: ['somebody', ROLE] },
+      anybody: { principals: [] },
+      forced: {
+        principals: [USER],
+        critical_options: { 'force-command': 'echo forced instead of $SSH_ORIGINAL_COMMAND' },
+      },
+      near: { principals: [USER], critical_options: { 'source-address': '192.0.2.0/24,127.0.0.0/8' } },
+      far: { principals: [USER], critical_options: { 'source-address': '192.0.2.0/24,2001:db8::/32' } },
+    });
+  }, 60_000);
+
+  afterAll(async () => {
+    await Promise.all([sshd?.close(), sshdOfRoles?.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** One that asks for the user's own name among the principals, and one that asks for a role. */
+  async function startServers(): Promise<[Sshd, Sshd]> {
+    const files = { authority: join(folder, 'ca.pub'), roles: join(folder, 'roles') };
+    writeFileSync(files.authority, `${server.certificateAuthorityKey(AUTHORITY)}\n`);
+    writeFileSync(files.roles, `${ROLE}\n`);
+    const trusting = ['AuthorizedKeysFile none', `TrustedUserCAKeys ${files.authority}`];
+    const start = (name: string, more: readonly string[]): Promise<Sshd> => {
+      mkdirSync(join(folder, name));
+      return startSshd(join(folder, name), [...trusting, ...more]);
+    };
+    return [await start('by-name', []), await start('by-role', [`AuthorizedPrincipalsFile ${files.roles}`])];
+  }
+
+  /** Applies a stack of certificates, given by name, and puts each into a file of that name. */
+  async function apply(stack: string, certificates: Readonly<Record<string, JsonObject>>): Promise<void> {
+    const authority = { ssh_certificate_authority_id: AUTHORITY, public_key: keys.ed25519.publicKey };
+    const documents = Object.entries(certificates).map(([name, fields]) => {
+      return { kind: 'SSHUserCertificate', metadata: { name }, spec: { ...authority, ...fields } };
+    });
+    const manifests = [{ kind: 'Stack', metadata: { name: stack } }, ...documents];
+    const { exitCode, stderr } = await runCommand(['apply', '-', '--yes'], {
+      cwd: folder,
+      stdin: manifests.map((one) => JSON.stringify({ apiVersion: 'edgewise/v1', ...one })).join('\n---\n'),
+      transport: server.handle,
+      now: () => new Date(time),
+    });
+    expect(exitCode, stderr).toBe(0);
+    await writeCertificates();
+  }
+
+  async function writeCertificates(): Promise<void> {
+    const target = { transport: server.handle, baseUrl: BASE_URL, key: 'dev', versionHeader: 'Service-Version' };
+    const { body } = await createCaller(target)('GET', '/ssh_user_certificates');
+    for (const made of listOf(body['ssh_user_certificates'])) {
+      const { [MARK_KEY]: mark } = objectOf(JSON.parse(textOf(made['metadata'])));
+      writeFileSync(toFile(textOf(objectOf(mark)['name'])), `${textOf(made['certificate'])}\n`);
+    }
+  }
+
+  function toTime(days: number): string {
+    return new Date(start + days * DAY_MS).toISOString();
+  }
+
+  function toFile(name: string): string {
+    return join(folder, `${name}-cert.pub`);
+  }
+
+  /** Signs in with the certificate of that name, and asks for a word. */
+  function use(name: string, more: Partial<SignIn> & { readonly at?: Sshd } = {}): Promise<SignedIn> {
+    const { at = sshd, ...what } = more;
+    const asked = { user: USER, key: keys.ed25519, certificate: toFile(name), command: 'echo asked' };
+    return signIn(at, { ...asked, ...what });
+  }
+
+  const LET_IN = { exitCode: 0, stdout: 'asked\n' };
+
+  /** Refused, with the reason that sshd gives in its log. */
+  function refusedFor(reason: RegExp): object {
+    return { exitCode: 255, stdout: '', log: expect.stringMatching(reason) };
+  }
+
+  it.each(['ed25519', 'ecdsa', 'rsa'] as const)('lets its principal in with an %s key', async (type) => {
+    expect(await use(type === 'ed25519' ? 'own' : type, { key: keys[type] })).toMatchObject(LET_IN);
+  });
+
+  it('is what lets in: the key alone does not', async () => {
+    expect(await use('own', { certificate: 'none' })).toMatchObject({ exitCode: 255, stdout: '' });
+  });
+
+  it('lets nobody in as another than its principals', async () => {
+    expect(await use('another')).toMatchObject(refusedFor(/name is not a listed principal/));
+  });
+
+  it('lets in whom the server gives the role that is among its principals', async () => {
+    expect(await use('role', { at: sshdOfRoles })).toMatchObject(LET_IN);
+    expect(await use('own', { at: sshdOfRoles })).toMatchObject(refusedFor(/does not contain an authorized principal/));
+  });
+
+  it('runs its forced command, whatever was asked for', async () => {
+    expect(await use('forced')).toMatchObject({ exitCode: 0, stdout: 'forced instead of echo asked\n' });
+  });
+
+  it('lets in from its source addresses only', async () => {
+    expect(await use('near')).toMatchObject(LET_IN);
+    expect(await use('far')).toMatchObject(refusedFor(/not from a permitted source address/));
+  });
+
+  it('lets nobody in before it is valid and once it has expired', async () => {
+    expect(await use('early')).toMatchObject(refusedFor(/Certificate invalid: not yet valid/));
+    expect(await use('expired')).toMatchObject(refusedFor(/Certificate invalid: expired/));
+  });
+
+  it('without principals lets nobody in, where the authority is trusted by TrustedUserCAKeys', async () => {
+    expect(await use('anybody')).toMatchObject(refusedFor(/Certificate lacks principal list/));
+    const reason = /does not contain an authorized principal/;
+    expect(await use('anybody', { at: sshdOfRoles })).toMatchObject(refusedFor(reason));
+  });
+});

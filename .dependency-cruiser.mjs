@@ -33,7 +33,13 @@ const HOMES = {
 };
 
 /** The files that touch the world outside of the process, besides src/cli. Everything else computes values. */
-const EFFECTS = ['manifest/load', 'apply/token-sink', 'server/listen', 'server/snapshot-file'];
+const EFFECTS = [
+  'manifest/load',
+  'apply/command-sink',
+  'apply/directory-sink',
+  'server/listen',
+  'server/snapshot-file',
+];
 
 const EFFECTFUL_MODULES = 'fs|fs/promises|http|https|http2|tls|dgram|dns|child_process|worker_threads|os|readline';
 

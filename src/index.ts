@@ -5,7 +5,9 @@
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
 export { checkPlan, type Moved, type PlanCheck, toCheckRequest } from './apply/check-plan.ts';
-export { createDirectorySink, createRescueSink, type TokenSink } from './apply/token-sink.ts';
+export { createDirectorySink, createRescueSink } from './apply/directory-sink.ts';
+export type { Recipient, SinkContext, TokenSink } from './apply/token-sink.ts';
+export { createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';
 export { createFetchTransport, type FetchTransportOptions } from './client/fetch-transport.ts';
 export { type LiveRequest, readLive } from './client/read-live.ts';
@@ -30,7 +32,7 @@ export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
 export type { ApplyEvent, ApplyResult, Outcome } from './model/outcome.ts';
 export { type GuardViolation, PLAN_FORMAT, type Plan, type PlanSettings, type Write } from './model/plan.ts';
-export type { StackSettings } from './model/stack.ts';
+export { NO_SINKS, type StackSettings, type TokenSettings } from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { Transport } from './model/transport.ts';
 export { createPlan, type PlanInput } from './plan/create-plan.ts';

@@ -8,7 +8,8 @@ import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan, Write } from '../model/plan.ts';
 import { listNotTaken } from './check-response.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
-import type { TokenSink } from './token-sink.ts';
+import type { Recipient } from './token-sink.ts';
+import type { TokenSinks } from './token-sinks.ts';
 
 /**
  * Does what a plan says and nothing else. Each write starts as soon as the writes that it needs have succeeded; when one fails,
@@ -16,10 +17,8 @@ import type { TokenSink } from './token-sink.ts';
  */
 export interface ApplyContext {
   readonly client: Pick<Client, 'send' | 'limit'>;
-  /** Where tokens go. Needed when the plan creates a credential. */
-  readonly sink: TokenSink | undefined;
-  /** Where a token goes when the sink fails. */
-  readonly rescue: TokenSink;
+  /** Where tokens go. Each credential that the plan creates has one. */
+  readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
   /** Aborted: no new write starts; those under way finish. */
   readonly signal: AbortSignal;
@@ -101,45 +100,40 @@ class Run {
     const id = write.module === undefined && typeof answer['id'] === 'string' ? answer['id'] : write.resourceId;
     if (write.method === 'POST' && id !== undefined) this.#ids.set(toBaseAddress(write.address), id);
     const faults = [
-      ...(write.method === 'POST' ? await this.#deliver(write, answer) : []),
+      ...(write.method === 'POST' ? await this.#deliver(write, answer, id ?? '') : []),
       ...listNotTaken(write, sent, answer),
     ];
     return faults.length === 0 ? { outcome: 'applied', write, id } : fail(write, faults.join('; '));
   }
 
   /** Hands the token of a new credential over. What is said of a failure names the place of the token, never the token. */
-  async #deliver(write: Write, answer: JsonObject): Promise<readonly string[]> {
+  async #deliver(write: Write, answer: JsonObject, id: string): Promise<readonly string[]> {
     const [field] = listOneTimeFields(getKind(write.kind));
     if (field === undefined) return [];
     const token = answer[field];
     if (typeof token !== 'string' || token === '') return [`it was created, but the service did not show its ${field}`];
-    const { sink, rescue } = this.#context;
-    const name = assertDefined(write.mark, `mark of ${write.id}`).name;
+    const { name, stack } = assertDefined(write.mark, `mark of ${write.id}`);
+    const recipient: Recipient = { address: write.address, name, id, stack };
     try {
-      const place = await assertDefined(sink, 'token sink').deliver(name, token);
+      const sink = assertDefined(this.#context.sinks.find(name), 'token sink');
+      const place = await sink.deliver(recipient, token);
       this.tokens.push({ address: write.address, place, rescued: false });
       return [];
     } catch (error) {
-      return [await this.#rescue({ write, name, token, rescue }, toMessage(error))];
+      return [await this.#rescue(recipient, token, toMessage(error))];
     }
   }
 
-  async #rescue({ write, name, token, rescue }: Rescue, why: string): Promise<string> {
+  async #rescue(recipient: Recipient, token: string, why: string): Promise<string> {
+    const { address } = recipient;
     try {
-      const place = await rescue.deliver(name, token);
-      this.tokens.push({ address: write.address, place, rescued: true });
+      const place = await this.#context.sinks.rescue.deliver(recipient, token);
+      this.tokens.push({ address, place, rescued: true });
       return `it was created, but its token could not be delivered (${why}); the token is in ${place}. The next apply replaces the credential`;
     } catch (error) {
       return `it was created, but its token could neither be delivered (${why}) nor rescued (${toMessage(error)}). The next apply replaces the credential`;
     }
   }
-}
-
-interface Rescue {
-  readonly write: Write;
-  readonly name: string;
-  readonly token: string;
-  readonly rescue: TokenSink;
 }
 
 const NOTHING = Promise.resolve();

@@ -1,7 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+/** Whose token it is. */
+export interface Recipient {
+  readonly address: string;
+  /** Of the credential, without its kind. */
+  readonly name: string;
+  readonly id: string;
+  readonly stack: string;
+}
 
 /**
  * Where the tokens of new credentials go. A token exists only in the response to the creation, so a sink is tried out before
@@ -11,48 +15,14 @@ export interface TokenSink {
   /** Rejects when a token can't be delivered now. Leaves nothing behind but an empty folder. */
   readonly test: () => Promise<void>;
   /** Delivers a token; resolves with where it is, in words. */
-  readonly deliver: (name: string, token: string) => Promise<string>;
+  readonly deliver: (recipient: Recipient, token: string) => Promise<string>;
 }
 
-/**
- * A folder (mode 0700, made when it is missing) with one file (0600) for each credential, `<name>.token`, replaced as a whole.
- * `shown` is what the folder is called in reports.
- */
-export function createDirectorySink(directory: string, shown: string = directory): TokenSink {
-  return {
-    test: async () => {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeAtomically(join(directory, `.probe-${randomUUID()}`), '');
-    },
-    deliver: async (name, token) => {
-      const file = join(directory, `${name}.token`);
-      await writeAtomically(`${file}.${randomUUID()}`, `${token}\n`, file);
-      return join(shown, `${name}.token`);
-    },
-  };
-}
-
-/** Where a token goes when its sink failed: a new folder of its own among the temporary files, readable by its owner only. */
-export function createRescueSink(parent: string = tmpdir()): TokenSink {
-  return {
-    test: async () => undefined,
-    deliver: async (name, token) =>
-      createDirectorySink(await mkdtemp(join(parent, 'edgewise-rescue-'))).deliver(name, token),
-  };
-}
-
-/** Writes and syncs a new file, then renames it to `file`; without one, removes it again. Never leaves a half-written file. */
-async function writeAtomically(temporary: string, text: string, file?: string): Promise<void> {
-  try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    if (file !== undefined) await rename(temporary, file);
-  } finally {
-    await rm(temporary, { force: true });
-  }
+/** What sinks need of the world. */
+export interface SinkContext {
+  readonly cwd: string;
+  /** The environment of commands, from which the API key is taken out. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where a token is put when its sink fails. */
+  readonly temporaryFolder: string;
 }

@@ -9,10 +9,11 @@ import { type Allowances, listStanding } from '../plan/guard.ts';
 import { toReadRequest } from '../plan/select-targets.ts';
 import type { Context } from './context.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings } from './settings.ts';
+import { resolveTokens, type TokenFlags } from './token-sinks.ts';
 import { VERSION } from './version.ts';
 
 /** Flags that say what a plan covers and what it may do. */
-export interface PlanFlags extends ConnectionFlags {
+export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly target: readonly string[];
   readonly allowDeletes?: boolean;
   readonly allowProtected: readonly string[];
@@ -29,7 +30,7 @@ export interface PlanRequest {
 
 /** The settings of a run on manifests. */
 export function resolveStackSettings(flags: ConnectionFlags, context: Context, { stack }: DesiredState): RunSettings {
-  return resolveSettings(flags, context.env, { ...stack.api, tokenDirectory: stack.tokens?.directory });
+  return resolveSettings(flags, context.env, stack.api);
 }
 
 /** Reads what is live and computes the plan. Sends GETs only. */
@@ -45,6 +46,7 @@ export async function makePlan(
     live,
     baseUrl,
     settings: stored,
+    tokens: resolveTokens(flags, desired.stack.tokens),
     version: VERSION,
     mode,
     targets: flags.target,

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isAddress } from '../model/address.ts';
+import { isJsonArray, parseJson } from '../model/json.ts';
 
 /** Options that several commands share. Each adder returns the command, for chaining. */
 
@@ -17,7 +18,7 @@ export function addConnectionOptions(command: Command): Command {
 
 /** What a plan covers and what it may do. */
 export function addPlanOptions(command: Command): Command {
-  return addConnectionOptions(command)
+  return addTokenOptions(addConnectionOptions(command))
     .addOption(repeatable('--target <address>', 'only this resource and those that it needs; repeatable', parseTarget))
     .option('--allow-deletes', 'let a plan through that deletes more than the guard allows')
     .addOption(
@@ -27,6 +28,11 @@ export function addPlanOptions(command: Command): Command {
         parseTarget,
       ),
     );
+}
+
+/** What the commands that write take besides. */
+export function addWriteOptions(command: Command): Command {
+  return addFormatOptions(addPlanOptions(command)).option('--yes', 'do not ask');
 }
 
 /** How results are shown. */
@@ -56,6 +62,24 @@ export function addExamples(command: Command, examples: readonly (readonly [line
   const width = Math.max(...examples.map(([line]) => line.length));
   const lines = examples.map(([line, does]) => `  $ ${line.padEnd(width)}  ${does}`);
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+/** Where tokens go, instead of what the Stack says. Plan only says so; apply does it. */
+function addTokenOptions(command: Command): Command {
+  return command
+    .option('--token-directory <path>', 'folder for the tokens of new credentials, one file each')
+    .addOption(
+      new Option('--token-command <json>', 'command that reads a token, as a JSON list of words').argParser(parseWords),
+    );
+}
+
+function parseWords(text: string): readonly string[] {
+  const words = parseJson(text);
+  const isCommand = words !== undefined && isJsonArray(words) && words.length > 0;
+  if (isCommand && words.every((word) => typeof word === 'string')) return words;
+  throw new InvalidArgumentError(
+    'A command is a JSON list of words, such as ["vault","kv","put","secret/{name}","token=-"].',
+  );
 }
 
 function parseTarget(text: string): string {

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PLAN_SCHEMA } from '../kinds/plan-schema.ts';
-import { isJsonObject } from '../model/json.ts';
+import { isJsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { renderPlanJson } from '../report/json.ts';
 import { CommandError, EXIT } from './exit-code.ts';
@@ -60,16 +60,6 @@ async function readText(file: string, cwd: string): Promise<string> {
       exitCode: EXIT.invalid,
       cause: error,
     });
-  }
-}
-
-/** `undefined` for what is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
   }
 }
 

@@ -10,10 +10,9 @@ export interface ConnectionFlags {
   readonly versionHeader?: string;
   readonly pageSize?: string;
   readonly concurrency?: string;
-  readonly tokenDirectory?: string;
 }
 
-/** How a run reaches the service, and where tokens go. */
+/** How a run reaches the service. */
 export interface RunSettings extends PlanSettings {
   readonly baseUrl: string;
 }
@@ -29,14 +28,12 @@ export function resolveSettings(flags: ConnectionFlags, env: Context['env'], sto
       'Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. `embedded:` is the bundled server.';
     throw new CommandError('No base URL says where the service is.', { exitCode: EXIT.invalid, remedy });
   }
-  const tokenDirectory = flags.tokenDirectory ?? stored.tokenDirectory;
   return {
     baseUrl,
     versionHeader: flags.versionHeader ?? env['EDGEWISE_VERSION_HEADER'] ?? stored.versionHeader ?? 'Service-Version',
     pageSize: toCount('page size', flags.pageSize ?? env['EDGEWISE_PAGE_SIZE'], 100) ?? stored.pageSize ?? 100,
     concurrency:
       toCount('concurrency', flags.concurrency ?? env['EDGEWISE_CONCURRENCY'], 64) ?? stored.concurrency ?? 8,
-    ...(tokenDirectory !== undefined && { tokenDirectory }),
   };
 }
 

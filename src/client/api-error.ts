@@ -1,6 +1,5 @@
 import { ApiError } from '../model/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { parseJson } from './parse-json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { toExcerpt, toPrintable } from './printable.ts';
 import type { Strike } from './strike-key.ts';
 

@@ -1,8 +1,7 @@
 import { NetworkError } from '../model/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { API_VERSION, type Transport } from '../model/transport.ts';
 import { toApiError } from './api-error.ts';
-import { parseJson } from './parse-json.ts';
 import { toExcerpt } from './printable.ts';
 import { createStrike, type Strike, strikeError } from './strike-key.ts';
 import { toPath } from './target.ts';

@@ -53,6 +53,7 @@ const change = z.strictObject({
   action: z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'no-op']),
   reason: optional(z.string()),
   differences: z.array(difference),
+  notes: optional(texts),
   live: optional(
     z.strictObject({ id: z.string(), digest: z.string(), spec: optional(spec), mark: optional(mark) }),
   ).describe('What the change starts from.'),
@@ -97,7 +98,6 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
       versionHeader: z.string(),
       pageSize: z.int().min(1).max(100),
       concurrency: z.int().min(1),
-      tokenDirectory: optional(z.string()),
     }),
     targets: texts,
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DURATION_EXPECTED, toDurationMs } from './duration.ts';
 import { FORMATS } from './formats.ts';
 
 /** What the `spec` of a `Stack` holds, with defaults filled in. */
@@ -59,17 +60,44 @@ function toGuardSchema() {
 function toTokensSchema() {
   return z
     .strictObject({
-      default: z
-        .strictObject({
-          directory: z
-            .string()
-            .min(1)
-            .describe('Folder that gets a file for each credential, readable by its owner only.'),
-        })
-        .optional()
-        .describe('For every credential.'),
+      default: toSinkSchema().optional().describe('For every credential that has none of its own.'),
+      credentials: z.record(z.string(), toSinkSchema()).default({}).describe('By the name of the credential.'),
     })
     .describe('Where the tokens of new credentials go. Without it no credential can be created.');
+}
+
+function toSinkSchema() {
+  return z.union([toDirectorySchema(), toCommandSchema()]);
+}
+
+function toDirectorySchema() {
+  return z
+    .strictObject({
+      directory: z.string().min(1).describe('Folder that gets a file for each credential, readable by its owner only.'),
+    })
+    .describe('A folder with one file for each credential.');
+}
+
+function toCommandSchema() {
+  const words = z.array(z.string()).min(1);
+  return z
+    .strictObject({
+      command: words.describe(
+        'Program and arguments, run without a shell, with the token on standard input. {name}, {address}, {id} and {stack} are filled in.',
+      ),
+      test: words
+        .optional()
+        .describe('A command that succeeds when tokens could be delivered now. Run before the first write.'),
+      timeout: toDurationSchema().default('30s').describe('How long either may take.'),
+    })
+    .describe('A command that reads the token. Only apply runs it.');
+}
+
+function toDurationSchema() {
+  return z.string().refine((text) => toDurationMs(text) !== undefined, {
+    error: `must be ${DURATION_EXPECTED}`,
+    params: { code: 'bad-value' },
+  });
 }
 
 function isBaseUrl(text: string): boolean {

@@ -1,8 +1,10 @@
 import { API_VERSION } from '../kinds/document-schema.ts';
-import { toStackSpecSchema } from '../kinds/stack-schema.ts';
+import { toDurationMs } from '../kinds/duration.ts';
+import { type StackSpec, toStackSpecSchema } from '../kinds/stack-schema.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import type { StackSettings } from '../model/stack.ts';
+import { NO_SINKS, type SinkSettings, type StackSettings, type TokenSettings } from '../model/stack.ts';
 import { toNamePlace } from './claims.ts';
 import type { DocumentProblem, ManifestDocument } from './problem.ts';
 
@@ -18,8 +20,20 @@ export function toStackSettings(name: string, spec: Json = {}): StackSettings {
       concurrency: api.concurrency,
     },
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
-    tokens: tokens?.default,
+    tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens),
   };
+}
+
+function toTokenSettings(tokens: NonNullable<StackSpec['tokens']>): TokenSettings {
+  const credentials = Object.entries(tokens.credentials).map(([name, sink]) => [name, toSinkSettings(sink)] as const);
+  return { default: tokens.default && toSinkSettings(tokens.default), credentials: Object.fromEntries(credentials) };
+}
+
+function toSinkSettings(sink: NonNullable<NonNullable<StackSpec['tokens']>['default']>): SinkSettings {
+  if ('directory' in sink) return sink;
+  const { command, test, timeout } = sink;
+  const timeoutMs = assertDefined(toDurationMs(timeout), 'a checked duration');
+  return { command, timeoutMs, ...(test !== undefined && { test }) };
 }
 
 /** All `Stack` documents but the first, as problems. */

@@ -44,6 +44,8 @@ export interface Change {
   /** Why, when the differences don't say it: "not in the manifests any more", "its token was never delivered". */
   readonly reason?: string;
   readonly differences: readonly Difference[];
+  /** What else who approves should know: where a token goes, when a certificate is renewed. */
+  readonly notes?: readonly string[];
   readonly live?: ChangeStart;
   /** Normal form of what will be there, with addresses for ids known after apply; absent for deletes and no-ops. */
   readonly desired?: Spec;

@@ -58,7 +58,6 @@ export interface PlanSettings {
   readonly versionHeader: string;
   readonly pageSize: number;
   readonly concurrency: number;
-  readonly tokenDirectory?: string;
 }
 
 /** What applying the manifests would do. Immutable, serialisable, and without secrets. */
@@ -69,7 +68,7 @@ export interface Plan {
   readonly baseUrl: string;
   /** `destroy`: made to delete everything, so the guard on deletes does not apply. */
   readonly mode: 'apply' | 'destroy';
-  /** How it talks to the service and where tokens go, so that the file alone can be applied. */
+  /** How it talks to the service. Where tokens go is not in it: a plan file must not say what is run. */
   readonly settings: PlanSettings;
   /** The addresses that it was narrowed to; empty: everything. */
   readonly targets: readonly string[];

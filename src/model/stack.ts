@@ -4,8 +4,8 @@ export interface StackSettings {
   readonly name: string;
   readonly api: ApiSettings;
   readonly guard: GuardSettings;
-  /** Where tokens of new credentials go; absent: no credential can be created. */
-  readonly tokens: TokenSettings | undefined;
+  /** Where tokens of new credentials go. */
+  readonly tokens: TokenSettings;
 }
 
 /** How to talk to the service. */
@@ -26,7 +26,29 @@ export interface GuardSettings {
   readonly maxDeleteShare: number;
 }
 
-/** A folder of files, one for each credential, mode 0600. */
+/** Where tokens go. A credential that neither names can't be created. */
 export interface TokenSettings {
+  readonly default: SinkSettings | undefined;
+  /** By credential name: instead of the default. */
+  readonly credentials: Readonly<Record<string, SinkSettings>>;
+}
+
+/** A place for tokens. */
+export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
+
+/** A folder of files, one for each credential, mode 0600. */
+export interface DirectorySinkSettings {
   readonly directory: string;
 }
+
+/** A command that reads the token on its standard input. */
+export interface CommandSinkSettings {
+  /** Program and arguments, never a shell's line. `{name}`, `{address}`, `{id}` and `{stack}` are filled in. */
+  readonly command: readonly string[];
+  /** A command that succeeds when tokens could be delivered now; absent: the program only has to exist. */
+  readonly test?: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** No place at all. */
+export const NO_SINKS: TokenSettings = { default: undefined, credentials: {} };

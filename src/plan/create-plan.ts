@@ -2,6 +2,7 @@ import type { Action, Change, ChangeStart } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toDigest } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan, type PlanSettings, type Write } from '../model/plan.ts';
+import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { listConflicts } from './claims.ts';
 import { type Decision, decideActions, listRefusals } from './decide.ts';
@@ -9,6 +10,7 @@ import { guardPlan } from './guard.ts';
 import { matchResources } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { selectTargets } from './select-targets.ts';
+import { describeTokens, listTokensWithoutSink } from './tokens.ts';
 
 /** What a plan is computed from. */
 export interface PlanInput {
@@ -18,6 +20,8 @@ export interface PlanInput {
   readonly settings: PlanSettings;
   readonly version: string;
   readonly mode: Plan['mode'];
+  /** Where tokens would go: shown, and nothing else. */
+  readonly tokens: TokenSettings;
   /** Addresses to narrow the plan to; empty: everything. */
   readonly targets: readonly string[];
   /** Findings on the manifests, to be carried along. */
@@ -39,11 +43,12 @@ export function createPlan(input: PlanInput): Plan {
     ...matched.diagnostics,
     ...errors,
     ...decisions.filter((decision) => isLockout({ decision })).map(toLockoutWarning),
+    ...listTokensWithoutSink(decisions, input.tokens),
   ];
   const writes = diagnostics.some(({ severity }) => severity === 'error')
     ? []
     : orderWrites(decisions, desired.stack.name);
-  const notes = noteDeletedFirst(writes);
+  const reasons = explainDeletedFirst(writes);
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },
@@ -54,7 +59,7 @@ export function createPlan(input: PlanInput): Plan {
     targets: targets.toSorted(),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     changes: decisions
-      .map((decision) => toChange(decision, notes))
+      .map((decision) => toChange(decision, reasons, describeTokens(decision, input.tokens)))
       .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action)),
     writes,
     diagnostics,
@@ -72,7 +77,7 @@ export function toLiveDigest({ spec, mark }: LiveResource): string {
 }
 
 /** What a reader must know of a replace that can't create first: for a while there is neither. By address. */
-function noteDeletedFirst(writes: readonly Write[]): ReadonlyMap<string, string> {
+function explainDeletedFirst(writes: readonly Write[]): ReadonlyMap<string, string> {
   const places = new Map(writes.map(({ id }, index) => [id, index]));
   const isDeletedFirst = ({ id, address }: Write, index: number) =>
     id === `create ${address}` && (places.get(`delete ${address}`) ?? index) < index;
@@ -81,10 +86,10 @@ function noteDeletedFirst(writes: readonly Write[]): ReadonlyMap<string, string>
 
 const DELETED_FIRST = 'the old one is deleted before the new one is made, because another resource takes its place';
 
-function toChange(decision: Decision, notes: ReadonlyMap<string, string>): Change {
+function toChange(decision: Decision, reasons: ReadonlyMap<string, string>, notes: readonly string[]): Change {
   const { pair, action, differences, form } = decision;
   const { address, kind, desired, live } = pair;
-  const reason = decision.reason ?? notes.get(address);
+  const reason = decision.reason ?? reasons.get(address);
   const isProtected = desired?.lifecycle.protect === true || live?.mark?.protect === true;
   const isTouched = action !== 'no-op';
   return {
@@ -93,6 +98,7 @@ function toChange(decision: Decision, notes: ReadonlyMap<string, string>): Chang
     action,
     ...(reason !== undefined && { reason }),
     differences,
+    ...(notes.length > 0 && { notes }),
     ...(live !== undefined && { live: toStart(live, isTouched) }),
     ...(form !== undefined && isTouched && { desired: form.normal }),
     ...(isProtected && { protect: true }),

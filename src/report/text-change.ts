@@ -25,9 +25,10 @@ export function toActionColumn(changes: readonly ChangeView[]): number {
   return Math.max(0, ...widths) + 3;
 }
 
-/** A change: its title line, then its fields, indented. */
+/** A change: its title line, then what else to know, then its fields, indented. */
 export function renderChange(change: ChangeView, layout: ChangeLayout): readonly string[] {
-  return [...renderTitle(change, layout), ...renderFields(listShownFields(change, layout), layout)];
+  const notes = change.notes.flatMap((note) => wrapBehind('    ', note, { width: layout.width, rest: 6 }));
+  return [...renderTitle(change, layout), ...notes, ...renderFields(listShownFields(change, layout), layout)];
 }
 
 /** The fields that are shown of a change. What is lost is for those who look closely. */

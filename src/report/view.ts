@@ -1,4 +1,3 @@
-import { listOneTimeFields } from '../kinds/kind.ts';
 import { findKind } from '../kinds/registry.ts';
 import type { Action, Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -45,6 +44,8 @@ export interface ChangeView {
   /** Id of the live resource. */
   readonly id?: string;
   readonly reason?: string;
+  /** What else who approves should know. */
+  readonly notes: readonly string[];
   readonly protect: boolean;
   /** What differs; of a create, what will be there. */
   readonly fields: readonly FieldView[];
@@ -116,17 +117,8 @@ function toPlace(baseUrl: string): string {
   return path === '' ? 'the embedded server' : `the embedded server, kept in ${toPrintable(path)}`;
 }
 
-function listNotes({ targets, changes, settings }: Plan): readonly string[] {
-  const folder = changes.some(givesToken) ? settings.tokenDirectory : undefined;
-  return [
-    ...(targets.length === 0 ? [] : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`]),
-    ...(folder === undefined ? [] : [`The tokens of new credentials go to the folder ${toWord(folder)}.`]),
-  ];
-}
-
-function givesToken({ kind: name, action }: Change): boolean {
-  const kind = findKind(name);
-  return (action === 'create' || action === 'replace') && kind !== undefined && listOneTimeFields(kind).length > 0;
+function listNotes({ targets }: Plan): readonly string[] {
+  return targets.length === 0 ? [] : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`];
 }
 
 function toPrintableViolation(violation: GuardViolation): GuardViolation {
@@ -164,6 +156,7 @@ function toChangeView(change: Change, action: ChangeAction, names: Names): Chang
     address: toWord(change.address),
     ...(live !== undefined && { id: toWord(live.id) }),
     ...(change.reason !== undefined && { reason: toPrintable(change.reason) }),
+    notes: (change.notes ?? []).map(toPrintable),
     protect: change.protect === true,
     fields: isNew
       ? listFieldViews(desired, 'added', context)

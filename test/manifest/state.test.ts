@@ -82,7 +82,7 @@ describe('valid manifests', () => {
       name: 'production',
       api: { baseUrl: 'embedded:', versionHeader: 'Service-Version', pageSize: 50, concurrency: 4 },
       guard: { maxDeletes: 2, maxDeleteShare: 0.5 },
-      tokens: { directory: './tokens' },
+      tokens: { default: { directory: './tokens' }, credentials: {} },
     });
   });
 
@@ -90,12 +90,21 @@ describe('valid manifests', () => {
     const defaults = {
       api: { baseUrl: undefined, versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
-      tokens: undefined,
+      tokens: { default: undefined, credentials: {} },
     };
     const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n';
     expect(toState(stack).stack).toEqual({ name: 's', ...defaults });
-    expect(toState(`${stack}spec: { tokens: {} }\n`).stack.tokens).toBeUndefined();
+    expect(toState(`${stack}spec: { tokens: {} }\n`).stack.tokens).toEqual({ default: undefined, credentials: {} });
     expect(toState('').stack).toEqual({ name: '', ...defaults });
+  });
+
+  it('give a command for tokens, with its time limit, for one credential', () => {
+    const stack = `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n`;
+    const tokens = `spec: { tokens: { credentials: { agent: { command: [vault, '{name}'], test: [vault, status], timeout: 2m } } } }\n`;
+    expect(toState(`${stack}${tokens}`).stack.tokens).toEqual({
+      default: undefined,
+      credentials: { agent: { command: ['vault', '{name}'], test: ['vault', 'status'], timeoutMs: 120_000 } },
+    });
   });
 
   it.each(['https://api.example.net/v2', 'http://127.0.0.1:4750', 'embedded:', 'embedded:state.json'])(

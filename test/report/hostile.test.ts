@@ -84,6 +84,7 @@ const change: fc.Arbitrary<Change> = fc.record(
     kind: kindName,
     action: fc.constantFrom('create', 'update', 'replace', 'delete', 'adopt', 'no-op'),
     reason: text,
+    notes: fc.array(text, { maxLength: 2 }),
     differences: fc.array(difference, { maxLength: 3 }),
     live: fc.record({ id: text, digest: text, spec }, { requiredKeys: ['id', 'digest'] }),
     desired: spec,
@@ -138,11 +139,8 @@ const plan: fc.Arbitrary<Plan> = fc
     writes: fc.array(write, { maxLength: 3 }),
     diagnostics: fc.array(diagnostic, { maxLength: 2 }),
     violations: fc.array(violation, { maxLength: 2 }),
-    tokenDirectory: text,
   })
-  .map(({ tokenDirectory, ...parts }) =>
-    makePlan({ ...parts, settings: { versionHeader: 'x', pageSize: 1, concurrency: 1, tokenDirectory } }),
-  );
+  .map((parts) => makePlan(parts));
 
 const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.record({ outcome: fc.constant('applied' as const), write, id: fc.option(text, { nil: undefined }) }),

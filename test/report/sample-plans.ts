@@ -92,6 +92,7 @@ export const EVERYTHING: Plan = makePlan({
     makeLiveChange('Credential/agent', 'replace', {
       id: 'cr_2abc',
       reason: 'its token was never delivered, so nobody can have it',
+      notes: ['its token goes to the folder ./tokens'],
       desired: toNormal('Credential/agent', { acl: ['bind:*.example.com'] }),
     }),
     makeLiveChange('HTTPSEdgeRoute/api', 'update', {
@@ -174,7 +175,7 @@ export const EVERYTHING: Plan = makePlan({
       reason: 'marks it as ours and sets enforced',
     }),
   ],
-  settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8, tokenDirectory: './tokens' },
+  settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
   diagnostics: [
     {
       code: 'lockout',

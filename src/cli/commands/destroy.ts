@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
-import { addExamples } from '../options.ts';
-import { type ApplyFlags, addWriteOptions, applyManifests } from './apply.ts';
+import { type ApplyFlags, applyManifests } from '../apply-manifests.ts';
+import { addExamples, addWriteOptions } from '../options.ts';
 
 /** `edgewise destroy`. */
 export function defineDestroy(program: Command, act: Act): void {

@@ -1,0 +1,42 @@
+import type { Plan } from '../model/plan.ts';
+import { renderApplyJson } from '../report/json.ts';
+import type { Context } from './context.ts';
+import { executePlan } from './execute-plan.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from './make-plan.ts';
+import { readValidManifests } from './manifests.ts';
+import { type FormatFlags, showPlan } from './present.ts';
+import { withSession } from './session.ts';
+import { resolveTokens } from './token-sinks.ts';
+
+/** Flags of the commands that write. */
+export interface ApplyFlags extends PlanFlags, FormatFlags {
+  readonly yes?: boolean;
+  /** With a saved plan: manifests whose Stack says where tokens go. */
+  readonly stack?: string;
+}
+
+/** Plans from manifests and applies that plan. */
+export async function applyManifests(
+  paths: readonly string[],
+  { flags, mode }: { readonly flags: ApplyFlags; readonly mode: Plan['mode'] },
+  context: Context,
+): Promise<ExitCode> {
+  const { state, diagnostics } = await readValidManifests(paths, context);
+  const settings = resolveStackSettings(flags, context, state);
+  const tokens = resolveTokens(flags, state.stack.tokens);
+  return withSession(settings, context, async (client) => {
+    const plan = await makePlan(client, { state, diagnostics, flags, mode, settings });
+    const standing = listRefused(plan, flags);
+    const isRefused = isInvalid(plan) || standing.length > 0;
+    if (flags.format === 'text' || isRefused) showPlan(plan, context, { flags, standing });
+    if (isRefused) return isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+    if (plan.writes.length > 0) {
+      return executePlan(client, { plan, tokens, flags, done: new Map(), ids: new Map() }, context);
+    }
+    if (flags.format === 'json') context.stdout.write(renderApplyJson(plan, NOTHING_DONE));
+    return EXIT.done;
+  });
+}
+
+const NOTHING_DONE = { outcomes: [], tokens: [], interrupted: false } as const;

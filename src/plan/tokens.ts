@@ -1,0 +1,40 @@
+import { listOneTimeFields } from '../kinds/kind.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { SinkSettings, TokenSettings } from '../model/stack.ts';
+import type { Decision } from './decide.ts';
+
+/** Notes for who approves on what happens to the token of a credential. */
+export function describeTokens(decision: Decision, settings: TokenSettings): readonly string[] {
+  if (listOneTimeFields(decision.pair.kind).length === 0) return [];
+  if (decision.action === 'adopt')
+    return ['its token can not be known: it was shown once, when somebody else created it'];
+  const sink = givesToken(decision) ? findSink(decision, settings) : undefined;
+  return sink === undefined ? [] : [`its token goes to ${describeSink(sink)}`];
+}
+
+/** A warning for each credential that would be created with no place for its token. Apply refuses such a plan. */
+export function listTokensWithoutSink(decisions: readonly Decision[], settings: TokenSettings): readonly Diagnostic[] {
+  const lost = decisions.filter((decision) => givesToken(decision) && findSink(decision, settings) === undefined);
+  return lost.map(({ pair: { address, desired } }) => ({
+    code: 'token-sink-missing',
+    severity: 'warning',
+    message: `${address} would be created, and nothing says where its token is to go: it is shown only once`,
+    remedy:
+      'Set spec.tokens in the Stack, or apply with --token-directory or --token-command. Without that apply refuses this plan.',
+    address,
+    ...(desired !== undefined && { place: desired.locate() }),
+  }));
+}
+
+function givesToken({ pair, action }: Decision): boolean {
+  return (action === 'create' || action === 'replace') && listOneTimeFields(pair.kind).length > 0;
+}
+
+function findSink({ pair }: Decision, { credentials, default: common }: TokenSettings): SinkSettings | undefined {
+  const name = pair.desired?.name ?? '';
+  return Object.hasOwn(credentials, name) ? credentials[name] : common;
+}
+
+function describeSink(sink: SinkSettings): string {
+  return 'directory' in sink ? `the folder ${sink.directory}` : `the command ${sink.command[0]}`;
+}

@@ -1,0 +1,143 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Recipient } from '../../src/apply/token-sink.ts';
+import { createTokenSinks } from '../../src/apply/token-sinks.ts';
+import { NO_SINKS, type SinkSettings, type TokenSettings } from '../../src/model/stack.ts';
+
+const AGENT: Recipient = { address: 'Credential/agent', name: 'agent', id: 'cr_1', stack: 'production' };
+
+async function createSinks(tokens: Partial<TokenSettings>, env: Readonly<Record<string, string>> = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-sinks-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const environment = { PATH: process.env['PATH'], EDGEWISE_API_KEY: 'secret-key', ...env };
+  const context = { cwd: folder, env: environment, temporaryFolder: folder };
+  return { folder, sinks: createTokenSinks({ ...NO_SINKS, ...tokens }, context) };
+}
+
+/** A command that runs a Node script. */
+function toCommand(script: string, more: readonly string[] = []): SinkSettings {
+  return { command: [process.execPath, '-e', script, ...more], timeoutMs: 10_000 };
+}
+
+describe('a folder', () => {
+  it('gets one file for each credential, for its owner only, and is made when it is missing', async () => {
+    const { folder, sinks } = await createSinks({ default: { directory: 'some/tokens' } });
+    const sink = sinks.find('agent');
+    await sink?.test();
+    expect(await readdir(join(folder, 'some/tokens'))).toEqual([]);
+    expect(await sink?.deliver(AGENT, 'first')).toBe('some/tokens/agent.token');
+    await sink?.deliver(AGENT, 'second');
+    expect(await readdir(join(folder, 'some/tokens'))).toEqual(['agent.token']);
+    const file = join(folder, 'some/tokens/agent.token');
+    expect(await readFile(file, 'utf8')).toBe('second\n');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, 'some/tokens'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('that is a file fails its test and leaves it alone', async () => {
+    const { folder, sinks } = await createSinks({ default: { directory: 'taken' } });
+    await writeFile(join(folder, 'taken'), 'kept');
+    await expect(sinks.find('agent')?.test()).rejects.toThrow('EEXIST');
+    expect(await readFile(join(folder, 'taken'), 'utf8')).toBe('kept');
+  });
+});
+
+describe('a command', () => {
+  it('gets the token on its standard input, without a line break, and whose it is in its words and environment', async () => {
+    const script = `
+      const { EDGEWISE_NAME, EDGEWISE_ADDRESS, EDGEWISE_ID, EDGEWISE_STACK, EDGEWISE_API_KEY = 'none' } = process.env;
+      const token = require('fs').readFileSync(0, 'utf8');
+      const seen = [token, ...process.argv.slice(1), EDGEWISE_NAME, EDGEWISE_ADDRESS, EDGEWISE_ID, EDGEWISE_STACK, EDGEWISE_API_KEY];
+      require('fs').writeFileSync('seen.json', JSON.stringify(seen));`;
+    const { folder, sinks } = await createSinks({
+      default: toCommand(script, ['secret/{name}', '{stack}:{id}', '{other} $HOME']),
+    });
+    const place = await sinks.find('agent')?.deliver(AGENT, 'the-token');
+    expect(place).toBe(`the command ${process.execPath}`);
+    const seen = JSON.parse(await readFile(join(folder, 'seen.json'), 'utf8'));
+    const words = ['secret/agent', 'production:cr_1', '{other} $HOME'];
+    expect(seen).toEqual(['the-token', ...words, 'agent', 'Credential/agent', 'cr_1', 'production', 'none']);
+  });
+
+  it('that does not read its input succeeds all the same', async () => {
+    const { sinks } = await createSinks({ default: toCommand('process.exit(0)') });
+    await expect(sinks.find('agent')?.deliver(AGENT, 'x'.repeat(1_000_000))).resolves.toContain('the command');
+  });
+
+  it('that fails says with which exit code, and nothing that it printed', async () => {
+    const { sinks } = await createSinks({ default: toCommand('console.log("the-token"); process.exit(3)') });
+    const failure = sinks.find('agent')?.deliver(AGENT, 'the-token');
+    await expect(failure).rejects.toThrow(/ended with exit code 3$/);
+    await expect(failure).rejects.not.toThrow('the-token');
+  });
+
+  it('that takes too long is stopped', async () => {
+    const settings: SinkSettings = {
+      command: [process.execPath, '-e', 'setTimeout(() => {}, 60_000)'],
+      timeoutMs: 200,
+    };
+    const { sinks } = await createSinks({ default: settings });
+    await expect(sinks.find('agent')?.deliver(AGENT, 't')).rejects.toThrow('was stopped by SIGKILL');
+  });
+
+  it('is tried out by looking for its program, without running it', async () => {
+    const { folder, sinks } = await createSinks({
+      credentials: {
+        there: toCommand('require("fs").writeFileSync("ran", "")'),
+        missing: { command: ['edgewise-no-such-program'], timeoutMs: 1000 },
+        inert: { command: ['./inert'], timeoutMs: 1000 },
+      },
+    });
+    await writeFile(join(folder, 'inert'), '');
+    await expect(sinks.find('there')?.test()).resolves.toBeUndefined();
+    await expect(sinks.find('missing')?.test()).rejects.toThrow(
+      'edgewise-no-such-program is not a program that can be run here',
+    );
+    await expect(sinks.find('inert')?.test()).rejects.toThrow('not a program');
+    await chmod(join(folder, 'inert'), 0o700);
+    await expect(sinks.find('inert')?.test()).resolves.toBeUndefined();
+    expect(await readdir(folder)).toEqual(['inert']);
+  });
+
+  it('can have a command of its own that tries it out', async () => {
+    const test = [process.execPath, '-e', 'process.exit(Number(process.env.SEALED))'];
+    const settings = { command: [process.execPath], timeoutMs: 10_000, test };
+    await expect(
+      (await createSinks({ default: settings }, { SEALED: '0' })).sinks.find('a')?.test(),
+    ).resolves.toBeUndefined();
+    await expect((await createSinks({ default: settings }, { SEALED: '2' })).sinks.find('a')?.test()).rejects.toThrow(
+      'exit code 2',
+    );
+  });
+
+  it('that can not be started says so', async () => {
+    const { sinks } = await createSinks({ default: { command: ['./nothing'], timeoutMs: 1000 } });
+    await expect(sinks.find('agent')?.deliver(AGENT, 't')).rejects.toThrow('./nothing can not be run');
+  });
+});
+
+describe('the sinks of a run', () => {
+  it('a credential has its own sink, else the default, else none', async () => {
+    const { sinks } = await createSinks({ credentials: { agent: { directory: 'own' } } });
+    expect(sinks.find('agent')).toBeDefined();
+    expect(sinks.find('other')).toBeUndefined();
+    expect(sinks.find('toString')).toBeUndefined();
+    const { sinks: both } = await createSinks({
+      default: { directory: 'all' },
+      credentials: { agent: { directory: 'own' } },
+    });
+    expect(await both.find('other')?.test()).toBeUndefined();
+    expect(both.find('other')).not.toBe(both.find('agent'));
+  });
+
+  it('rescues a token to a new file for its owner only', async () => {
+    const { folder, sinks } = await createSinks({});
+    await sinks.rescue.test();
+    const file = (await sinks.rescue.deliver(AGENT, 'the-token')) ?? '';
+    expect(file.startsWith(folder)).toBe(true);
+    expect(await readFile(file, 'utf8')).toBe('the-token\n');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+});

@@ -61,11 +61,21 @@ function toSide<Side extends 'from' | 'to'>(
 }
 
 function listPaths(name: string, type: FieldType, from: Json, to: Json): readonly FieldPath[] {
-  const found = deepDiff(from, to) ?? [];
+  const found = deepDiff(quoteKeys(from), quoteKeys(to)) ?? [];
   return found.map((change) => {
-    const inner: (string | number)[] = [...(change.path ?? []), ...(change.kind === 'A' ? [change.index] : [])];
+    const path: FieldPath = [...(change.path ?? []), ...(change.kind === 'A' ? [change.index] : [])];
+    const inner = path.map((step) => (typeof step === 'string' ? step.slice(QUOTE.length) : step));
     return [name, ...inner.slice(0, toDepth(type, inner))];
   });
+}
+
+const QUOTE = ':';
+
+/** The differ passes over a key that is empty: no key is, with something in front of it. */
+function quoteKeys(value: Json): Json {
+  if (isJsonArray(value)) return value.map(quoteKeys);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [`${QUOTE}${key}`, quoteKeys(member)]));
 }
 
 /** How many steps of a path make sense to a reader: a set, or a list of plain values, is shown as a whole. */

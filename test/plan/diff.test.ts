@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { SSH_USER_CERTIFICATE } from '../../src/kinds/ssh-user-certificate.ts';
+import { TCP_EDGE } from '../../src/kinds/tcp-edge.ts';
+import { diffSpecs } from '../../src/plan/diff.ts';
+
+describe('the differences between two specs', () => {
+  it('are found under keys that programs trip over', () => {
+    const live = { extensions: { a: '1', '': '2' } };
+    const desired = { extensions: { ['__proto__']: '3', constructor: '4', ':': '5' } };
+    expect(diffSpecs(SSH_USER_CERTIFICATE, live, desired).map(({ path, from, to }) => ({ path, from, to }))).toEqual([
+      { path: 'extensions.a', from: '1', to: undefined },
+      { path: 'extensions[""]', from: '2', to: undefined },
+      { path: 'extensions.__proto__', from: undefined, to: '3' },
+      { path: 'extensions.constructor', from: undefined, to: '4' },
+      { path: 'extensions[":"]', from: undefined, to: '5' },
+    ]);
+  });
+
+  it('are found when all that is added is an empty key', () => {
+    const differences = diffSpecs(TCP_EDGE, { metadata: { team: 'a' } }, { metadata: { team: 'a', '': 1 } });
+    expect(differences).toMatchObject([{ path: 'metadata[""]', to: 1 }]);
+  });
+});

@@ -1,9 +1,9 @@
-import { resolve } from 'node:path';
 import type { Transport } from '../model/transport.ts';
 import { parseApiKey } from '../server/api-key.ts';
-import { createServer } from '../server/server.ts';
-import { readSnapshotFile, writeSnapshotFile } from '../server/snapshot-file.ts';
+import { createServer, type Server } from '../server/server.ts';
 import type { Context } from './context.ts';
+import { createKeeper, isChange } from './keeper.ts';
+import { withServerInput } from './server-input.ts';
 
 /** The bundled server inside of the process, with what a client needs to reach it. */
 export interface EmbeddedServer {
@@ -24,16 +24,22 @@ export async function openEmbeddedServer(options: {
   readonly versionHeader: string;
 }): Promise<EmbeddedServer> {
   const { file, context, versionHeader } = options;
-  const path = file === '' ? undefined : resolve(context.cwd, file);
-  const seed = path === undefined ? undefined : await readSnapshotFile(path);
-  const apiKeys = [parseApiKey(`${API_KEY}:admin`)];
-  const server = createServer({ apiKeys, now: context.now, versionHeader, ...(seed !== undefined && { seed }) });
+  const keeper = await createKeeper(file === '' ? {} : { snapshot: file }, context);
+  const server: Server = await withServerInput(keeper.source, () =>
+    createServer({
+      apiKeys: [parseApiKey(`${API_KEY}:admin`)],
+      now: context.now,
+      versionHeader,
+      ...(keeper.seed !== undefined && { seed: keeper.seed }),
+      onRequest: (entry) => {
+        if (isChange(entry)) keeper.keepSoon(server);
+      },
+    }),
+  );
   return {
     transport: server.handle,
     baseUrl: 'http://embedded.invalid',
     apiKey: API_KEY,
-    close: async () => {
-      if (path !== undefined) await writeSnapshotFile(path, server.snapshot());
-    },
+    close: () => keeper.keep(server),
   };
 }

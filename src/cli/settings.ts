@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { PlanSettings } from '../model/plan.ts';
+import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
 
@@ -30,7 +31,8 @@ export function resolveSettings(flags: ConnectionFlags, env: Context['env'], sto
   }
   return {
     baseUrl,
-    versionHeader: flags.versionHeader ?? env['EDGEWISE_VERSION_HEADER'] ?? stored.versionHeader ?? 'Service-Version',
+    versionHeader:
+      flags.versionHeader ?? env['EDGEWISE_VERSION_HEADER'] ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
     pageSize: toCount('page size', flags.pageSize ?? env['EDGEWISE_PAGE_SIZE'], 100) ?? stored.pageSize ?? 100,
     concurrency:
       toCount('concurrency', flags.concurrency ?? env['EDGEWISE_CONCURRENCY'], 64) ?? stored.concurrency ?? 8,

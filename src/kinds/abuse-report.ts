@@ -2,9 +2,12 @@ import { field, formatted, listOf, objectOf, oneOf, text } from './field.ts';
 import { defineKind } from './kind.ts';
 import { IDENTITY, METADATA } from './standard-fields.ts';
 
+/** What may be decided about a host name, and that nothing is decided yet. */
+export const HOSTNAME_STATUSES = ['PENDING', 'BANNED', 'UNBANNED', 'IGNORE'] as const;
+
 const HOSTNAME = objectOf({
   hostname: field(text(), 'Host name parsed from one of the reported URLs.'),
-  status: field(oneOf('PENDING', 'BANNED', 'UNBANNED', 'IGNORE'), 'The action taken against the host name.'),
+  status: field(oneOf(...HOSTNAME_STATUSES), 'The action taken against the host name.'),
 });
 
 export const ABUSE_REPORT = defineKind({

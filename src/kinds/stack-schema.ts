@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import { DURATION_EXPECTED, toDurationMs } from './duration.ts';
 import { FORMATS } from './formats.ts';
 
@@ -35,7 +36,7 @@ function toApiSchema() {
           error: `must be ${FORMATS['header-name'].expected}`,
           params: { code: 'bad-value' },
         })
-        .default('Service-Version')
+        .default(DEFAULT_VERSION_HEADER)
         .describe('Name of the header that carries the version of the interface.'),
       page_size: z.int().min(1).max(100).default(100).describe('Resources asked for in one list request.'),
       concurrency: z.int().min(1).max(64).default(8).describe('Requests under way at once.'),

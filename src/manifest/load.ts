@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { isOwnOutput } from './own-output.ts';
 
 /** A manifest file as it was read. */
 export interface ManifestSource {
@@ -24,7 +25,8 @@ export interface LoadedManifests {
 
 /**
  * Reads files, folders (recursively, names sorted) and standard input (`-`): the one effect of this folder. Each real file is read
- * once. In folders, only `*.yaml`, `*.yml` and `*.json` count, without hidden files, node_modules, and what belongs to kustomize.
+ * once. In folders, only `*.yaml`, `*.yml` and `*.json` count, without hidden files, node_modules, what belongs to kustomize, and what
+ * edgewise itself has written there.
  */
 export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
   const reading: Reading = { sources: [], diagnostics: [], seen: new Set() };
@@ -122,7 +124,10 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     const type = entry.isSymbolicLink() ? statSync(path.real) : entry;
     if (type.isDirectory()) return readFolder(path, walk);
     if (!type.isFile() || !isManifestName(entry.name)) return 0;
-    if (isNew(path.real, walk.seen)) walk.sources.push({ file: path.shown, bytes: readFileSync(path.real) });
+    if (!isNew(path.real, walk.seen)) return 1;
+    const bytes = readFileSync(path.real);
+    if (entry.name.endsWith('.json') && isOwnOutput(bytes)) return 0;
+    walk.sources.push({ file: path.shown, bytes });
   } catch (error) {
     if (isManifestName(entry.name) || entry.isDirectory()) walk.diagnostics.push(toUnreadable(path.shown, error));
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
+import type { AbuseReportRule } from './abuse-report-rules.ts';
 import type { ApiKey } from './api-key.ts';
 import type { CertificateAuthorities } from './certificate-authority.ts';
 import type { Identities } from './identities.ts';
@@ -10,6 +11,7 @@ export interface Tools {
   readonly now: Date;
   readonly identities: Identities;
   readonly authorities: CertificateAuthorities;
+  readonly abuseReportRules: readonly AbuseReportRule[];
 }
 
 /** What the server does for one kind that a table of fields can't say. Each part is optional; a `Failure` refuses the request. */

@@ -3,6 +3,7 @@ import { hasPrefixOf, listReferences, type Reference } from '../kinds/references
 import { toPathText } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
+import type { AbuseReportRule } from './abuse-report-rules.ts';
 import type { ApiKey } from './api-key.ts';
 import type { Tools } from './behaviour.ts';
 import type { CertificateAuthorities } from './certificate-authority.ts';
@@ -18,6 +19,8 @@ export interface Service {
   readonly authorities: CertificateAuthorities;
   /** The ids of kinds that this interface can't create; `undefined`: every well-formed one. */
   readonly externals: ReadonlySet<string> | undefined;
+  /** What becomes of the host names in abuse reports. */
+  readonly abuseReportRules: readonly AbuseReportRule[];
 }
 
 /** One request to one operation, read and admitted. */
@@ -39,8 +42,8 @@ export interface Reply {
 const WELL_FORMED_ID = /^[a-z]+_[A-Za-z0-9_-]+$/;
 
 /** What a behaviour may use, as of now. */
-export function toTools({ now, identities, authorities }: Service): Tools {
-  return { now: now(), identities, authorities };
+export function toTools({ now, identities, authorities, abuseReportRules }: Service): Tools {
+  return { now: now(), identities, authorities, abuseReportRules };
 }
 
 /** Whether something has that id that this interface can't create. */

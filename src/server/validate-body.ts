@@ -44,7 +44,9 @@ export function validateModule(kind: Kind, module: OperationModule, body: JsonOb
 /** The spec after a PATCH, or of a POST: what is cleared is not there any more. */
 export function applyGiven(kind: Kind, before: Spec, given: Spec): Spec {
   const entries = Object.entries({ ...before, ...given });
-  return Object.fromEntries(entries.filter(([name, value]) => !Object.hasOwn(given, name) || !isCleared(kind, name, value)));
+  return Object.fromEntries(
+    entries.filter(([name, value]) => !Object.hasOwn(given, name) || !isCleared(kind, name, value)),
+  );
 }
 
 /** Refuses what no single field can say. */

@@ -25,6 +25,16 @@ describe('plan', () => {
     expect((await edgewise('show plan.json --format json')).stdout).toBe(planned.stdout);
   });
 
+  it('does not take a plan or a snapshot in the folder for a manifest', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('plan -o plan.json');
+    expect(await edgewise('plan')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply --yes --base-url embedded:account.json')).toMatchObject({ exitCode: 0 });
+    const again = await edgewise('plan --detailed-exitcode --base-url embedded:account.json');
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect((await edgewise('validate plan.json')).exitCode).toBe(3);
+  });
+
   it('says why a plan can not be written, and shows it all the same', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     await mkdir(join(folder, 'taken'));

@@ -19,6 +19,9 @@ describe('usage', () => {
     ['a base URL that is none', 'plan . --base-url example.com'],
     ['a bad API key of the server', 'serve --api-key dev:root'],
     ['a seed that is not there', 'serve --seed missing.json'],
+    ['a seed that is no seed', 'serve --seed stack.yaml'],
+    ['two keys that are the same', 'serve --api-key a --api-key a:admin'],
+    ['an embedded server with a broken file', 'plan . --base-url embedded:stack.yaml'],
   ])('%s is refused with exit code 3 and no request', async (_, line) => {
     const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': STACK });
     const result = await edgewise(line);

@@ -1,14 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ServerSeed } from '../../server/seed.ts';
-import type { Server } from '../../server/server.ts';
+import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
+import type { Server, ServerOptions } from '../../server/server.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { createKeeper, isChange } from '../keeper.ts';
 import { createLogger } from '../logger.ts';
 import { addExamples, repeatable } from '../options.ts';
 import { PLAIN } from '../present.ts';
+import { withServerInput } from '../server-input.ts';
 
 interface Flags {
   readonly port: number;
@@ -31,7 +31,7 @@ export function defineServe(program: Command, act: Act): void {
     .option('--seed <file>', 'objects and known ids to start with, as JSON')
     .option('--snapshot <file>', 'keep the data in this file between runs')
     .option('--rate-limit <limit>', 'such as 120/60s: answer 429 above it', parseRateLimit)
-    .option('--version-header <name>', 'name of the header that carries the interface version', 'Service-Version');
+    .option('--version-header <name>', 'name of the header that carries the interface version', DEFAULT_VERSION_HEADER);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
@@ -41,21 +41,22 @@ export function defineServe(program: Command, act: Act): void {
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {
   const { createServer, listen, parseApiKey } = await import('../../server/index.ts');
+  const words = flags.apiKey.length === 0 ? ['dev:admin'] : flags.apiKey;
+  const apiKeys = await withServerInput('--api-key', () => words.map(parseApiKey));
   const keeper = await createKeeper(flags, context);
   const logger = createLogger(context, 'info');
-  const server = createServer({
-    apiKeys: (flags.apiKey.length === 0 ? ['dev:admin'] : flags.apiKey).map((key) =>
-      parse('--api-key', key, parseApiKey),
-    ),
+  const options: ServerOptions = {
+    apiKeys,
     now: context.now,
     versionHeader: flags.versionHeader,
     ...(flags.rateLimit !== undefined && { rateLimit: flags.rateLimit }),
     ...(keeper.seed !== undefined && { seed: keeper.seed }),
     onRequest: (entry) => {
       logger.info(entry, 'request');
-      if (entry.method !== 'GET' && entry.status < 300) keeper.keepSoon(server);
+      if (isChange(entry)) keeper.keepSoon(server);
     },
-  });
+  };
+  const server: Server = await withServerInput(keeper.source, () => createServer(options));
   const listening = await listen(server, { port: flags.port, host: flags.host }).catch((error: unknown) => {
     throw new CommandError(`Can not listen on ${flags.host}:${flags.port}: ${toReason(error)}`, {
       exitCode: EXIT.failed,
@@ -76,54 +77,6 @@ function untilInterrupted(context: Context): Promise<void> {
       done();
     });
   });
-}
-
-/** Keeps the data of a server in its snapshot file: a moment after each change, and at the end. */
-interface Keeper {
-  readonly seed: ServerSeed | undefined;
-  readonly keepSoon: (server: Server) => void;
-  readonly keep: (server: Server) => Promise<void>;
-}
-
-const KEEP_AFTER_MS = 500;
-
-async function createKeeper(flags: Flags, context: Context): Promise<Keeper> {
-  const { parseServerSeed, readSnapshotFile, writeSnapshotFile } = await import('../../server/index.ts');
-  const path = flags.snapshot === undefined ? undefined : resolve(context.cwd, flags.snapshot);
-  const kept = path === undefined ? undefined : await readSnapshotFile(path);
-  const seed =
-    kept ??
-    (flags.seed === undefined ? undefined : parse(flags.seed, await readText(flags.seed, context), parseServerSeed));
-  let timer: NodeJS.Timeout | undefined;
-  let writing = Promise.resolve();
-  const keep = (server: Server): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (path !== undefined) writing = writing.then(() => writeSnapshotFile(path, server.snapshot()));
-    return writing;
-  };
-  const keepSoon = (server: Server): void => {
-    if (path !== undefined) timer ??= setTimeout(() => void keep(server), KEEP_AFTER_MS);
-  };
-  return { seed, keep, keepSoon };
-}
-
-async function readText(file: string, { cwd }: Context): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, file), 'utf8');
-  } catch (error) {
-    throw new CommandError(`${file} can not be read: ${toReason(error)}`, { exitCode: EXIT.invalid, cause: error });
-  }
-}
-
-/** Bad input of the parsers of the server is a `RangeError` that says what is wrong. */
-function parse<T>(what: string, text: string, parser: (text: string) => T): T {
-  try {
-    return parser(text);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new CommandError(`${what}: ${error.message}`, { exitCode: EXIT.invalid, cause: error });
-  }
 }
 
 function parsePort(text: string): number {

@@ -2,6 +2,7 @@ import { listFindings } from '../kinds/findings.ts';
 import { SEED_SCHEMA } from '../kinds/seed-schema.ts';
 import { toPathText } from '../model/field-path.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import type { AbuseReportRule } from './abuse-report-rules.ts';
 
 /** What a server begins with: existing objects and known external ids. Everything may be left out. */
 export interface ServerSeed {
@@ -9,6 +10,8 @@ export interface ServerSeed {
   readonly externals?: readonly string[];
   /** By kind, in any order: `created_at` says which is older, else the place in the list. */
   readonly resources?: Readonly<Record<string, readonly SeedResource[]>>;
+  /** What becomes of the host names in abuse reports; the first rule that is about one holds. Left out: what the server does by itself. */
+  readonly abuse_report_rules?: readonly AbuseReportRule[];
   /** The secrets of SSH certificate authorities, by id: 32 bytes in base64url. */
   readonly certificate_authorities?: Readonly<Record<string, string>>;
   /** How many ids were made before. */
@@ -22,7 +25,10 @@ export interface ServerSeed {
 export type SeedResource = JsonObject;
 
 /** Everything that a server knows, as a seed for the next one. */
-export type ServerSnapshot = Required<Omit<ServerSeed, 'externals'>> & Pick<ServerSeed, 'externals'>;
+export type ServerSnapshot = Required<Omit<ServerSeed, Chosen>> & Pick<ServerSeed, Chosen>;
+
+/** What nobody needs to choose: a snapshot has it when somebody did. */
+type Chosen = 'externals' | 'abuse_report_rules';
 
 /** A seed or snapshot from its JSON text. Throws `RangeError`, with everything that is wrong, on a bad one. */
 export function parseServerSeed(text: string): ServerSeed {

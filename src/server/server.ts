@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import { DEFAULT_VERSION_HEADER, type Transport } from '../model/transport.ts';
+import { DEFAULT_ABUSE_REPORT_RULES } from './abuse-report-rules.ts';
 import { type ApiKey, DEFAULT_USER_ID, parseApiKey, toKeyring } from './api-key.ts';
 import { createCertificateAuthorities, toAuthorizedKey } from './certificate-authority.ts';
 import { createIdentities } from './identities.ts';
@@ -90,7 +91,7 @@ interface Front {
 }
 
 function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Service {
-  const { externals, certificate_authorities: secrets = {}, sequence = 0 } = options.seed ?? {};
+  const { externals, certificate_authorities: secrets = {}, sequence = 0, abuse_report_rules } = options.seed ?? {};
   const idSeed = options.idSeed === undefined ? randomBytes(32) : String(options.idSeed);
   const identities = createIdentities(idSeed, sequence);
   return {
@@ -99,6 +100,7 @@ function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Serv
     identities,
     authorities: createCertificateAuthorities(identities.derive, secrets),
     externals: externals && new Set([...externals, DEFAULT_USER_ID, ...apiKeys.map(({ userId }) => userId)]),
+    abuseReportRules: abuse_report_rules ?? DEFAULT_ABUSE_REPORT_RULES,
   };
 }
 
@@ -132,10 +134,11 @@ function toOrigin(url: string): string {
 }
 
 function toSnapshot(service: Service): ServerSnapshot {
-  const { externals } = service;
+  const { externals, abuseReportRules } = service;
   return {
     ...(externals !== undefined && { externals: [...externals] }),
     resources: toSeedResources(service),
+    ...(abuseReportRules !== DEFAULT_ABUSE_REPORT_RULES && { abuse_report_rules: abuseReportRules }),
     certificate_authorities: service.authorities.listSecrets(),
     sequence: service.identities.sequence(),
   };

@@ -24,21 +24,22 @@ export interface Execution {
 /** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule stands against it. */
 export async function executePlan(client: Client, execution: Execution, context: Context): Promise<ExitCode> {
   const { plan, flags, tokens, done } = execution;
-  const { sinks, test } = chooseSinks(listOpenWrites(plan, done), tokens, context);
-  await confirm(plan, flags.yes === true, context);
+  const open = listOpenWrites(plan, done);
+  const { sinks, test } = chooseSinks(open, tokens, context);
+  if (flags.yes !== true && open.length > 0) await confirm(plan, open.length, context);
   await test();
   const result = await applyWithProgress(client, { ...execution, sinks }, context);
   const text =
     flags.format === 'json'
       ? renderApplyJson(plan, result)
-      : renderApplyResultText(plan, result, toTextOptions(context.stdout, context, flags));
+      : `\n${renderApplyResultText(plan, result, toTextOptions(context.stdout, context, flags))}`;
   context.stdout.write(text);
   return toExitCode(result);
 }
 
-async function confirm(plan: Plan, isYes: boolean, context: Context): Promise<void> {
-  if (isYes) return;
-  const answer = await context.ask(`Do these ${plan.writes.length} writes on ${plan.baseUrl}? Only "yes" does it: `);
+async function confirm({ baseUrl }: Plan, writes: number, context: Context): Promise<void> {
+  const what = writes === 1 ? 'this write' : `these ${writes} writes`;
+  const answer = await context.ask(`Do ${what} on ${baseUrl}? Only "yes" does it: `);
   if (answer === undefined)
     throw new CommandError('There is nobody to ask.', {
       exitCode: EXIT.invalid,

@@ -47,8 +47,9 @@ export async function runCommand(
     now: options.now ?? (() => NOW),
     readStdin: async () => Buffer.from(options.stdin ?? ''),
     ask: async (question) => {
-      stderr.output.write(question);
-      return answers.shift();
+      const answer = answers.shift();
+      if (answer !== undefined) stderr.output.write(`${question}${answer}\n`);
+      return answer;
     },
     onInterrupt: (listener) => {
       options.onListen?.(listener);

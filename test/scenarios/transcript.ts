@@ -7,7 +7,7 @@ export function toTranscript(act: Act, shown?: { readonly act: Act; readonly fil
   const { line, stdout, stderr, exitCode } = act;
   const before = shown?.act.stdout ?? '';
   const isRepeated = before !== '' && stdout.startsWith(before);
-  const output = isRepeated ? `(the plan, as in ${shown?.file})\n\n${stdout.slice(before.length)}` : stdout;
+  const output = isRepeated ? `(the plan, as in ${shown?.file})\n\n${stdout.slice(before.length).trim()}` : stdout;
   const sections = [output.trim(), ...(stderr === '' ? [] : [`--- stderr\n${stderr.trim()}`])];
   return [`$ ${line}`, ...sections.filter((text) => text !== ''), `--- exit code ${exitCode}`]
     .join('\n\n')
@@ -22,7 +22,9 @@ export function toRequests([first, ...more]: readonly [Act, ...Act[]]): string {
     requests.length >= reads.length &&
     requests.slice(0, reads.length).every((request, at) => toLine(request) === reads[at]);
   const blocks = more.map((act) =>
-    isRepeated(act) ? toBlock(act, [`(the same ${reads.length} reads)`], reads.length) : toBlock(act, [], 0),
+    isRepeated(act)
+      ? toBlock(act, [`(the same ${reads.length === 1 ? 'read' : `${reads.length} reads`})`], reads.length)
+      : toBlock(act, [], 0),
   );
   return [toBlock(first, [], 0), ...blocks].join('\n\n').concat('\n');
 }

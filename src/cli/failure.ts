@@ -16,7 +16,7 @@ export interface FailedCommand {
 export function showFailure(error: unknown, { command, flags }: FailedCommand, context: Context): ExitCode {
   const exitCode = toExitCode(error);
   if (flags.format === 'json') context.stdout.write(renderFailureJson({ command, ...toReported(error) }));
-  context.stderr.write(renderFailure(error, flags, context));
+  context.stderr.write(renderFailure(error, { command, flags }, context));
   return exitCode;
 }
 
@@ -28,19 +28,26 @@ function toExitCode(error: unknown): ExitCode {
 }
 
 /** A message of ours may have lines; one that holds what a service said is a single line, so that nobody can forge others. */
-function renderFailure(error: unknown, flags: FormatFlags, context: Context): string {
+function renderFailure(error: unknown, { command, flags }: FailedCommand, context: Context): string {
   if (error instanceof InvalidManifests) {
     return renderDiagnosticsText(error.diagnostics, toTextOptions(context.stderr, context, flags));
   }
   if (error instanceof CommandError) return toParagraph(toPrintableLines(error.message).join('\n'), error.remedy);
   const message = toPrintable(error instanceof Error ? error.message : String(error));
-  if (error instanceof ApiError) return toParagraph(message, error.isAuthentication ? KEY_REMEDY : undefined);
-  if (error instanceof NetworkError) return toParagraph(message, undefined);
+  if (error instanceof ApiError || error instanceof NetworkError) {
+    return toParagraph([message, ...(READING.has(command) ? [UNREAD] : [])].join('\n'), toRemedy(error));
+  }
   const trace = error instanceof Error ? (error.stack ?? '') : '';
   return toParagraph(`${message}\n${trace}`, 'This is a bug in edgewise. Please report it with the lines above.');
 }
 
-const KEY_REMEDY = 'Check the API key and its permissions.';
+/** Commands that only read before they have a plan; what goes wrong later stands in their result. */
+const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
+const UNREAD = 'What is live could not be read whole, so there is no plan. Nothing was written.';
+
+function toRemedy(error: ApiError | NetworkError): string | undefined {
+  return error instanceof ApiError && error.isAuthentication ? 'Check the API key and its permissions.' : undefined;
+}
 
 function toParagraph(message: string, remedy: string | undefined): string {
   return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;

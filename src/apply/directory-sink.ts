@@ -9,16 +9,28 @@ import type { TokenSink } from './token-sink.ts';
  */
 export function createDirectorySink(directory: string, shown: string = directory): TokenSink {
   return {
-    test: async () => {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeAtomically(join(directory, `.probe-${randomUUID()}`), '');
-    },
-    deliver: async ({ name }, token) => {
-      const file = join(directory, `${name}.token`);
-      await writeAtomically(`${file}.${randomUUID()}`, `${token}\n`, file);
-      return join(shown, `${name}.token`);
-    },
+    test: () =>
+      within(shown, async () => {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await writeAtomically(join(directory, `.probe-${randomUUID()}`), '');
+      }),
+    deliver: ({ name }, token) =>
+      within(shown, async () => {
+        const file = join(directory, `${name}.token`);
+        await writeAtomically(`${file}.${randomUUID()}`, `${token}\n`, file);
+        return join(shown, `${name}.token`);
+      }),
   };
+}
+
+/** Names the folder, as the user did, in what goes wrong there. Behind a comma the system's message has paths that nobody wrote. */
+async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const [why] = (error instanceof Error ? error.message : String(error)).split(',');
+    throw new Error(`the folder ${shown} can not be written to: ${why}`, { cause: error });
+  }
 }
 
 /** Where a token goes when its sink failed: a new folder of its own among the temporary files, readable by its owner only. */

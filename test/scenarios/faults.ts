@@ -40,7 +40,7 @@ export function withFaults(transport: Transport, faults: readonly Fault[], inter
 async function answer(transport: Transport, request: Request, fault: Fault): Promise<Response> {
   if (fault.answer === undefined && !fault.lost) return twist(await transport(await without(request, fault)), fault);
   if (fault.after) await transport(request);
-  if (fault.lost) throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNRESET' } });
+  if (fault.lost) throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) });
   const { status = 500, headers = {}, body } = fault.answer ?? {};
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return new Response(body === undefined ? null : JSON.stringify(body), { status, headers: { ...type, ...headers } });

@@ -61,7 +61,7 @@ function toSide<Side extends 'from' | 'to'>(
 }
 
 function listPaths(name: string, type: FieldType, from: Json, to: Json): readonly FieldPath[] {
-  const found = deepDiff(quoteKeys(from), quoteKeys(to)) ?? [];
+  const found = deepDiff(quoteKeys(type, from), quoteKeys(type, to)) ?? [];
   return found.map((change) => {
     const path: FieldPath = [...(change.path ?? []), ...(change.kind === 'A' ? [change.index] : [])];
     const inner = path.map((step) => (typeof step === 'string' ? step.slice(QUOTE.length) : step));
@@ -71,11 +71,16 @@ function listPaths(name: string, type: FieldType, from: Json, to: Json): readonl
 
 const QUOTE = ':';
 
-/** The differ passes over a key that is empty: no key is, with something in front of it. */
-function quoteKeys(value: Json): Json {
-  if (isJsonArray(value)) return value.map(quoteKeys);
+/**
+ * The differ passes over a key that is empty: no key is, with something in front of it. It goes by the order of keys, so those
+ * that no table orders are sorted.
+ */
+function quoteKeys(type: FieldType | undefined, value: Json): Json {
+  if (isJsonArray(value)) return value.map((member) => quoteKeys(type?.type === 'list' ? type.of : undefined, member));
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [`${QUOTE}${key}`, quoteKeys(member)]));
+  const fields = type?.type === 'object' ? type.fields : undefined;
+  const keys = fields === undefined ? Object.keys(value).sort() : Object.keys(value);
+  return Object.fromEntries(keys.map((key) => [`${QUOTE}${key}`, quoteKeys(fields?.[key]?.type, value[key] ?? null)]));
 }
 
 /** How many steps of a path make sense to a reader: a set, or a list of plain values, is shown as a whole. */

@@ -8,12 +8,19 @@ describe('the differences between two specs', () => {
     const live = { extensions: { a: '1', '': '2' } };
     const desired = { extensions: { ['__proto__']: '3', constructor: '4', ':': '5' } };
     expect(diffSpecs(SSH_USER_CERTIFICATE, live, desired).map(({ path, from, to }) => ({ path, from, to }))).toEqual([
-      { path: 'extensions.a', from: '1', to: undefined },
       { path: 'extensions[""]', from: '2', to: undefined },
+      { path: 'extensions.a', from: '1', to: undefined },
+      { path: 'extensions[":"]', from: undefined, to: '5' },
       { path: 'extensions.__proto__', from: undefined, to: '3' },
       { path: 'extensions.constructor', from: undefined, to: '4' },
-      { path: 'extensions[":"]', from: undefined, to: '5' },
     ]);
+  });
+
+  it('stand in one order, whatever the order of the keys', () => {
+    const desired = { metadata: { b: 1, a: { d: 1, c: 1 } }, backend: null };
+    const shuffled = { backend: null, metadata: { a: { c: 1, d: 1 }, b: 1 } };
+    const live = { metadata: { z: 1 }, backend: null };
+    expect(diffSpecs(TCP_EDGE, live, shuffled)).toEqual(diffSpecs(TCP_EDGE, live, desired));
   });
 
   it('are found when all that is added is an empty key', () => {

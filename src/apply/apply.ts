@@ -96,13 +96,20 @@ class Run {
   }
 
   async #accept(write: Write, sent: ResolvedWrite, answer: JsonObject | null): Promise<Outcome> {
-    if (answer === null) return { outcome: 'applied', write, id: write.resourceId };
-    const id = write.module === undefined && typeof answer['id'] === 'string' ? answer['id'] : write.resourceId;
-    if (write.method === 'POST' && id !== undefined) this.#ids.set(toBaseAddress(write.address), id);
-    const faults = [
-      ...(write.method === 'POST' ? await this.#deliver(write, answer, id ?? '') : []),
-      ...listNotTaken(write, sent, answer),
-    ];
+    if (write.method === 'POST') return this.#acceptCreation(write, sent, answer ?? {});
+    const faults = answer === null ? [] : listNotTaken(write, sent, answer);
+    return faults.length === 0 ? { outcome: 'applied', write, id: write.resourceId } : fail(write, faults.join('; '));
+  }
+
+  /** What a creation answers is shown only once: first the token is brought to safety, then the rest is looked at. */
+  async #acceptCreation(write: Write, sent: ResolvedWrite, answer: JsonObject): Promise<Outcome> {
+    const { id } = answer;
+    const undelivered = await this.#deliver(write, answer, typeof id === 'string' ? id : '');
+    if (typeof id !== 'string' || id === '') {
+      return fail(write, [...undelivered, 'the service did not say which id it has'].join('; '));
+    }
+    this.#ids.set(toBaseAddress(write.address), id);
+    const faults = [...undelivered, ...listNotTaken(write, sent, answer)];
     return faults.length === 0 ? { outcome: 'applied', write, id } : fail(write, faults.join('; '));
   }
 

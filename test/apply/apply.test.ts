@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { applyPlan } from '../../src/apply/apply.ts';
+import type { TokenSink } from '../../src/apply/token-sink.ts';
+import { ApiError, NetworkError } from '../../src/model/errors.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { renderMetadata } from '../../src/model/mark.ts';
+import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
+import { type MarkDraft, PLAN_FORMAT, type Plan, type Write } from '../../src/model/plan.ts';
+
+const MARK: MarkDraft = {
+  stack: 's',
+  name: 'agent',
+  protect: false,
+  delivered: false,
+  user: '',
+  fields: {},
+  pending: {},
+};
+
+const CREATE: Write = {
+  id: 'create Credential/agent',
+  method: 'POST',
+  path: '/credentials',
+  address: 'Credential/agent',
+  kind: 'Credential',
+  body: {},
+  mark: MARK,
+  needs: [],
+  last: false,
+  reason: '',
+};
+
+const DELIVER: Write = {
+  ...CREATE,
+  id: 'deliver Credential/agent',
+  method: 'PATCH',
+  path: '/credentials/{id}',
+  mark: { ...MARK, delivered: true },
+  needs: [CREATE.id],
+};
+
+const REMOVE: Write = {
+  id: 'delete TCPEdge/old',
+  method: 'DELETE',
+  path: '/edges/tcp/edgtcp_1',
+  address: 'TCPEdge/old',
+  kind: 'TCPEdge',
+  resourceId: 'edgtcp_1',
+  needs: [],
+  last: false,
+  reason: '',
+};
+
+function toPlan(writes: readonly Write[]): Plan {
+  return {
+    format: PLAN_FORMAT,
+    tool: { name: 'edgewise', version: '0' },
+    stack: 's',
+    baseUrl: 'https://api.test',
+    mode: 'apply',
+    settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
+    targets: [],
+    inputs: [],
+    changes: [],
+    writes,
+    diagnostics: [],
+    violations: [],
+    requests: { read: 0, apply: writes.length },
+  };
+}
+
+const WORKING: TokenSink = { test: async () => undefined, deliver: async ({ name }) => `safe/${name}` };
+const BROKEN: TokenSink = { test: async () => undefined, deliver: () => Promise.reject(new Error('disk full')) };
+
+interface Run {
+  readonly answer: (method: string, path: string) => JsonObject | null | Error;
+  readonly sink?: TokenSink;
+  readonly rescue?: TokenSink;
+}
+
+/** Applies writes to a service that answers as told. */
+async function apply(writes: readonly Write[], { answer, sink = WORKING, rescue = WORKING }: Run) {
+  const sent: string[] = [];
+  const events: ApplyEvent[] = [];
+  const result = await applyPlan(toPlan(writes), {
+    client: {
+      limit: (run) => run(),
+      send: async (method, path) => {
+        sent.push(`${method} ${path}`);
+        const answered = answer(method, path);
+        if (answered instanceof Error) throw answered;
+        return answered;
+      },
+    },
+    sinks: { find: () => sink, rescue },
+    onEvent: (event) => void events.push(event),
+    signal: new AbortController().signal,
+    done: new Map(),
+    ids: new Map(),
+  });
+  return { result, sent, events };
+}
+
+function toOutcomes({ outcomes }: ApplyResult): readonly string[] {
+  return outcomes.map((one) => `${one.write.id}: ${one.outcome}${'message' in one ? `: ${one.message}` : ''}`);
+}
+
+function toMetadata(delivered: boolean): string {
+  return renderMetadata('', { stack: 's', name: 'agent', protect: false, delivered, fields: {} });
+}
+
+const WHOLE = (method: string): JsonObject => ({
+  id: 'cr_1',
+  acl: [],
+  metadata: toMetadata(method === 'PATCH'),
+  ...(method === 'POST' && { token: 'the-token' }),
+});
+
+function refuse(status: number): ApiError {
+  return new ApiError('no', {
+    status,
+    code: undefined,
+    method: 'DELETE',
+    path: '/',
+    operationId: undefined,
+    details: {},
+  });
+}
+
+describe('a new credential', () => {
+  it('is created, its token delivered, and that recorded, in this order', async () => {
+    const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE });
+    expect(sent).toEqual(['POST /credentials', 'PATCH /credentials/cr_1']);
+    expect(result.tokens).toEqual([{ address: 'Credential/agent', place: 'safe/agent', rescued: false }]);
+    expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
+  });
+
+  it('whose sink fails is not recorded as delivered, and its token is rescued', async () => {
+    const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN });
+    expect(sent).toEqual(['POST /credentials']);
+    expect(result.tokens).toEqual([{ address: 'Credential/agent', place: 'safe/agent', rescued: true }]);
+    expect(toOutcomes(result)).toMatchInlineSnapshot(`
+      [
+        "create Credential/agent: failed: it was created, but its token could not be delivered (disk full); the token is in safe/agent. The next apply replaces the credential",
+        "deliver Credential/agent: skipped: waited for create Credential/agent",
+      ]
+    `);
+  });
+
+  it('whose token can not even be rescued says so, and never says the token', async () => {
+    const { result } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN, rescue: BROKEN });
+    expect(toOutcomes(result)[0]).toContain('could neither be delivered (disk full) nor rescued (disk full)');
+    expect(JSON.stringify(result)).not.toContain('the-token');
+  });
+
+  it('whose token the service does not show has failed', async () => {
+    const { result } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('PATCH'), token: null }) });
+    expect(toOutcomes(result)[0]).toContain('the service did not show its token');
+  });
+
+  it('whose id the service does not say has failed, with its token in safety', async () => {
+    for (const answer of [() => ({ token: 'the-token' }), () => null]) {
+      const { result, sent } = await apply([CREATE, DELIVER], { answer });
+      expect(sent).toEqual(['POST /credentials']);
+      expect(toOutcomes(result)[0]).toContain('the service did not say which id it has');
+    }
+  });
+
+  it('whose mark the service did not keep has failed, since it would not be known as ours', async () => {
+    const { result } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), metadata: '' }) });
+    expect(toOutcomes(result)[0]).toContain('did not keep metadata, which holds the mark');
+  });
+
+  it('whose creation may have taken effect is told apart from one that was refused', async () => {
+    for (const [error, isUnknown] of [
+      [new NetworkError('reset'), true],
+      [refuse(503), true],
+      [refuse(409), false],
+    ] as const) {
+      const { result } = await apply([CREATE, DELIVER], { answer: () => error });
+      expect(result.outcomes[0]).toMatchObject({ outcome: 'failed', isUnknown });
+      expect(result.outcomes[1]).toMatchObject({ outcome: 'skipped', waitedFor: [CREATE.id] });
+    }
+  });
+});
+
+describe('a delete', () => {
+  it('of what is gone already has come to the same end', async () => {
+    const { result } = await apply([REMOVE], { answer: () => refuse(404) });
+    expect(result.outcomes).toMatchObject([{ outcome: 'applied', id: 'edgtcp_1' }]);
+  });
+
+  it('that is refused fails, and what does not need it goes on', async () => {
+    const { result } = await apply([REMOVE, CREATE], {
+      answer: (method) => (method === 'DELETE' ? refuse(409) : WHOLE(method)),
+    });
+    expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'applied']);
+  });
+});
+
+it('what is last starts when everything else is over, however that ended', async () => {
+  const last: Write = {
+    ...REMOVE,
+    id: 'delete IPRestriction/api',
+    path: '/ip_restrictions/ipx_1',
+    kind: 'IPRestriction',
+    last: true,
+  };
+  const { sent } = await apply([REMOVE, CREATE, last], {
+    answer: (method) => (method === 'POST' ? new NetworkError('reset') : null),
+  });
+  expect(sent.at(-1)).toBe('DELETE /ip_restrictions/ipx_1');
+});
+
+it('an error that nobody foresaw is not taken for an outcome', async () => {
+  await expect(apply([REMOVE], { answer: () => new RangeError('bug') })).rejects.toThrow('bug');
+});

@@ -39,14 +39,12 @@ export interface Metadata {
   readonly trouble: string | undefined;
 }
 
-/** Takes a metadata text apart. Never fails: what is not a mark is the user's. */
+/** Takes a metadata text apart. Never fails: what is not a mark is the user's. A mark is known however its JSON is written. */
 export function parseMetadata(text: string): Metadata {
-  const value = parseLossless(text);
-  if (value === undefined) return { user: text, mark: undefined, trouble: undefined };
-  const { [MARK_KEY]: inner, ...user } = value;
-  if (inner === undefined) return { user: normalizeUserMetadata(value), mark: undefined, trouble: undefined };
+  const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
+  if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, trouble: undefined };
   const mark = toMark(inner);
-  if (typeof mark === 'string') return { user: value, mark: undefined, trouble: mark };
+  if (typeof mark === 'string') return { user: normalizeUserMetadata(text), mark: undefined, trouble: mark };
   const kept = isJsonObject(inner) ? inner['text'] : undefined;
   return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, trouble: undefined };
 }
@@ -79,10 +77,15 @@ export function normalizeUserMetadata(user: string | JsonObject): string | JsonO
 
 /** The object that a JSON text holds, when writing it again gives the same text but for white space; else nothing. */
 function parseLossless(text: string): JsonObject | undefined {
+  const value = parseObject(text);
+  return value !== undefined && JSON.stringify(value) === withoutSpace(text) ? value : undefined;
+}
+
+function parseObject(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    return isJsonObject(value) && JSON.stringify(value) === withoutSpace(text) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { type Mark, normalizeUserMetadata, parseMetadata, renderMetadata } from '../../src/model/mark.ts';
+
+const MARK: Mark = { stack: 'shop', name: 'a', protect: false, delivered: false, fields: { hostports: 'k3f9aQ' } };
+
+describe('the mark in the metadata', () => {
+  it.each([
+    ['nothing', '', ''],
+    ['text', 'é 🙂 {', 'é 🙂 {'],
+    ['a mapping', { team: 'data' }, { team: 'data' }],
+    ['JSON text', '{ "team": "data" }', { team: 'data' }],
+    ['JSON text that would not be the same when it is written again', '{"n":1.0}', '{"n":1.0}'],
+    ['a list', '[1]', '[1]'],
+    ['an empty mapping', {}, ''],
+  ])('stands beside %s', (_, user, kept) => {
+    const text = renderMetadata(user, MARK);
+    expect(parseMetadata(text)).toEqual({ user: kept, mark: MARK, trouble: undefined });
+    expect(normalizeUserMetadata(user)).toEqual(kept);
+  });
+
+  it('is known when somebody wrote its JSON in another way', () => {
+    const text = renderMetadata({ city: 'Zürich', size: 1 }, MARK).replace('ü', '\\u00fc').replace(':1', ' : 1.0\n');
+    expect(parseMetadata(text)).toMatchObject({ user: { city: 'Zürich', size: 1 }, mark: MARK });
+  });
+
+  it.each([
+    ['{"edgewise":5}', 'it is not an object'],
+    ['{"edgewise":{"stack":"A b","name":"a"}}', 'its stack is not a valid name'],
+    ['{"edgewise":{"stack":"a","name":""}}', 'its name is not a valid name'],
+    ['{"edgewise":{"stack":"a","name":"a","fields":[]}}', 'its fields are not an object'],
+  ])('is none when it is %s', (text, trouble) => {
+    expect(parseMetadata(text)).toEqual({ user: JSON.parse(text), mark: undefined, trouble });
+  });
+
+  it('is not looked for in text that only looks like it', () => {
+    const text = '{"edgewise":{"stack":"a","name":"a"}';
+    expect(parseMetadata(text)).toEqual({ user: text, mark: undefined, trouble: undefined });
+  });
+});

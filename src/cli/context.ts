@@ -15,6 +15,8 @@ export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly now: () => Date;
+  /** Resolves after a time, or as soon as the signal is aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly readStdin: () => Promise<Uint8Array>;
   /** Asks a person; `undefined` when there is nobody to ask. */
   readonly ask: (question: string) => Promise<string | undefined>;

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { sleepFor } from '../client/retry.ts';
 import { createUndiciTransport } from '../client/undici-transport.ts';
 import type { Context, Output } from './context.ts';
 import { run } from './run.ts';
@@ -10,6 +11,7 @@ const context: Context = {
   env: process.env,
   cwd: process.cwd(),
   now: () => new Date(),
+  sleep: sleepFor,
   readStdin,
   ask,
   onInterrupt,

@@ -69,6 +69,7 @@ function connect(settings: RunSettings, context: Context, connection: Connection
       versionHeader,
       pageSize,
       concurrency,
+      sleep: context.sleep,
       onRetry: (notice) => logger.warn(notice, 'request is sent again'),
     });
   } catch (error) {

@@ -103,7 +103,8 @@ function describe(request: Request, answer: Attempt): Pick<RetryNotice, 'method'
   return { method: request.method, path: toPath(new URL(request.url)), cause };
 }
 
-async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
+/** Resolves after a time, or as soon as the signal is aborted. */
+export async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await setTimeout(ms, undefined, { signal });
   } catch (error) {

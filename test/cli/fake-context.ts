@@ -23,6 +23,8 @@ export interface FakeOptions {
   /** Gets the listener that the process would call on SIGINT. */
   readonly onListen?: (interrupt: () => void) => void;
   readonly now?: () => Date;
+  /** Without it, time passes at once: only the command's own clock moves on. */
+  readonly sleep?: Context['sleep'];
   /** Sees each text as it is written to either output. */
   readonly onWrite?: (text: string) => void;
 }
@@ -39,12 +41,13 @@ export async function runCommand(
   const stderr = createOutput(options);
   const exits: number[] = [];
   const answers = [...(options.answers ?? [])];
+  const clock = createClock(options);
   const context: Context = {
     stdout: stdout.output,
     stderr: stderr.output,
     env: { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL, ...options.env },
     cwd: options.cwd,
-    now: options.now ?? (() => NOW),
+    ...clock,
     readStdin: async () => Buffer.from(options.stdin ?? ''),
     ask: async (question) => {
       const answer = answers.shift();
@@ -68,6 +71,18 @@ export async function runCommand(
 const refuseAll: Transport = async (request) => {
   throw new Error(`No request was expected, and ${request.method} ${request.url} was sent.`);
 };
+
+function createClock({ now = () => NOW, sleep }: FakeOptions): Pick<Context, 'now' | 'sleep'> {
+  let sleptMs = 0;
+  return {
+    now: () => new Date(now().getTime() + sleptMs),
+    sleep:
+      sleep ??
+      (async (ms) => {
+        sleptMs += ms;
+      }),
+  };
+}
 
 function createOutput({ terminal, onWrite }: FakeOptions): { readonly output: Output; readonly text: () => string } {
   const parts: string[] = [];

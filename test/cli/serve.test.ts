@@ -25,6 +25,7 @@ async function startServe(words: readonly string[], cwd: string) {
     env: {},
     cwd,
     now: () => NOW,
+    sleep: async () => undefined,
     readStdin: async () => new Uint8Array(),
     ask: async () => undefined,
     onInterrupt: (listener) => {

@@ -16,8 +16,9 @@ describe('edgewise, as processes over HTTP', () => {
   });
 
   afterEach(async () => {
-    expect(await server.stop(), 'the exit code of the server').toBe(0);
+    const exitCode = await server.stop();
     rmSync(folder, { recursive: true });
+    expect(exitCode, 'the exit code of the server').toBe(0);
   });
 
   /** Runs a command on examples/everything, expects its exit code, and returns the last paragraph of what it prints. */

@@ -24,7 +24,7 @@ export async function writePlanFile(file: string, cwd: string, plan: Plan): Prom
 
 /** Reads a plan file. What is not one is refused with the first thing that is wrong with it. */
 export async function readPlanFile(file: string, cwd: string): Promise<Plan> {
-  const value = parseJson(await readText(file, cwd));
+  const value: unknown = parseJson(await readText(file, cwd));
   if (isJsonObject(value) && typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
     throw new CommandError(
       `${file} is a plan of format ${value['format']}; this version of edgewise reads format ${PLAN_FORMAT}.`,
@@ -32,7 +32,7 @@ export async function readPlanFile(file: string, cwd: string): Promise<Plan> {
     );
   }
   const parsed = PLAN_SCHEMA.safeParse(value);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return value as Plan; // it conforms; what the schema itself gives lacks keys such as __proto__
   const [issue] = parsed.error.issues;
   throw new CommandError(`${file} is not a plan file: ${issue?.path.join('.') || 'the document'}: ${issue?.message}`, {
     exitCode: EXIT.invalid,

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readPlanFile, writePlanFile } from '../../src/cli/plan-file.ts';
+import { PLAN_FORMAT, type Plan } from '../../src/model/plan.ts';
+
+const PLAN: Plan = {
+  format: PLAN_FORMAT,
+  tool: { name: 'edgewise', version: '0.0.0' },
+  stack: 'shop',
+  baseUrl: 'https://api.test',
+  mode: 'apply',
+  settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
+  targets: [],
+  inputs: [],
+  changes: [],
+  writes: [
+    {
+      id: 'set request_headers of HTTPSEdgeRoute/api',
+      method: 'PUT',
+      path: '/edges/https/edghts_web/routes/edghtsrt_api/request_headers',
+      address: 'HTTPSEdgeRoute/api',
+      kind: 'HTTPSEdgeRoute',
+      module: 'request_headers',
+      body: { add: { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' } },
+      needs: [],
+      last: false,
+      reason: 'sets request_headers',
+    },
+  ],
+  diagnostics: [],
+  violations: [],
+  requests: { read: 0, apply: 1 },
+};
+
+describe('a plan file', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'edgewise-plan-file-'));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('keeps every key of what users wrote', async () => {
+    await writePlanFile('plan.json', folder, PLAN);
+    expect(await readPlanFile('plan.json', folder)).toEqual(PLAN);
+  });
+});

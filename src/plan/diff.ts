@@ -62,11 +62,31 @@ function toSide<Side extends 'from' | 'to'>(
 
 function listPaths(name: string, type: FieldType, from: Json, to: Json): readonly FieldPath[] {
   const found = deepDiff(quoteKeys(type, from), quoteKeys(type, to)) ?? [];
-  return found.map((change) => {
+  const paths = found.map((change): FieldPath => {
     const path: FieldPath = [...(change.path ?? []), ...(change.kind === 'A' ? [change.index] : [])];
     const inner = path.map((step) => (typeof step === 'string' ? step.slice(QUOTE.length) : step));
     return [name, ...inner.slice(0, toDepth(type, inner))];
   });
+  return sortByPlace(paths);
+}
+
+/** The differ goes through lists from their ends, and readers from the beginning. Keys stay in the order in which it found them. */
+function sortByPlace(paths: readonly FieldPath[]): readonly FieldPath[] {
+  const keys = new Map<string, number>();
+  const toPlace = (step: string | number, at: number, path: FieldPath): number => {
+    if (typeof step === 'number') return step;
+    const key = toPathText(path.slice(0, at + 1));
+    const place = keys.get(key) ?? keys.size;
+    keys.set(key, place);
+    return place;
+  };
+  const placed = paths.map((path) => ({ path, places: path.map((step, at) => toPlace(step, at, path)) }));
+  return placed.sort((left, right) => comparePlaces(left.places, right.places)).map(({ path }) => path);
+}
+
+function comparePlaces(left: readonly number[], right: readonly number[]): number {
+  const at = left.findIndex((place, index) => place !== right[index]);
+  return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1);
 }
 
 const QUOTE = ':';

@@ -41,7 +41,7 @@ export interface Change {
   readonly address: string;
   readonly kind: string;
   readonly action: Action;
-  /** Why, when the differences don't say it: "not in the manifests any more", "its token was never delivered". */
+  /** Why, when the differences don't say it: "not in the manifests any more". */
   readonly reason?: string;
   readonly differences: readonly Difference[];
   /** What else who approves should know: where a token goes, when a certificate is renewed. */

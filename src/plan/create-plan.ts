@@ -36,7 +36,7 @@ export function createPlan(input: PlanInput): Plan {
   const { desired, live, mode, targets } = input;
   const matched = matchResources(desired, live);
   const selected = selectTargets(matched.pairs, desired, targets);
-  const decisions = decideActions(selected.pairs);
+  const decisions = decideActions(selected.pairs, mode);
   const errors = [...selected.diagnostics, ...listRefusals(decisions), ...listConflicts(decisions, live)];
   const diagnostics = [
     ...input.diagnostics,

@@ -2,6 +2,7 @@ import { listOneTimeFields } from '../kinds/kind.ts';
 import type { Action, Difference } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
+import type { Plan } from '../model/plan.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import { toOrigin } from './attribute.ts';
 import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm } from './desired-form.ts';
@@ -20,7 +21,7 @@ export interface Decision {
 }
 
 /** Decides the action of every pair, referenced resources first, since a new id changes who refers to it. */
-export function decideActions(pairs: readonly Pair[]): readonly Decision[] {
+export function decideActions(pairs: readonly Pair[], mode: Plan['mode']): readonly Decision[] {
   const byAddress = new Map(pairs.map((pair) => [pair.address, pair]));
   const decided = new Map<string, Decision>();
   const ids = new Map<string, string>();
@@ -30,7 +31,7 @@ export function decideActions(pairs: readonly Pair[]): readonly Decision[] {
       const referenced = byAddress.get(address);
       if (referenced !== undefined) visit(referenced);
     }
-    const decision = decideAction(pair, ids);
+    const decision = decideAction(pair, ids, mode);
     decided.set(pair.address, decision);
     if (keepsItsId(decision) && pair.live !== undefined) ids.set(pair.address, pair.live.id);
   };
@@ -47,15 +48,15 @@ export function listRefusals(decisions: readonly Decision[]): readonly Diagnosti
   });
 }
 
-function decideAction(pair: Pair, ids: KnownIds): Decision {
+function decideAction(pair: Pair, ids: KnownIds, mode: Plan['mode']): Decision {
   const { desired, live } = pair;
   if (desired === undefined)
-    return { pair, action: 'delete', reason: toDeleteReason(pair), differences: [], form: undefined };
+    return { pair, action: 'delete', reason: toDeleteReason(pair, mode), differences: [], form: undefined };
   const form = toDesiredForm(pair.kind, desired, live, ids);
   if (live === undefined) return { pair, action: 'create', reason: undefined, differences: [], form };
   const differences = [...listDifferences(pair, live, form), ...listProtectDifference(pair, desired, live)];
   const isLost = isTokenLost(pair, live);
-  const reason = isLost ? 'its token was never delivered, so nobody can have it' : undefined;
+  const reason = isLost ? 'nothing says that its token was delivered, and it can not be read again' : undefined;
   return { pair, action: toAction(pair, differences, isLost), reason, differences, form };
 }
 
@@ -79,15 +80,14 @@ function listProtectDifference(pair: Pair, desired: DesiredResource, live: LiveR
   return [{ path: 'lifecycle.protect', from, to, origin: 'manifest', forcesReplace: false }];
 }
 
-/** A credential of ours whose token never reached its sink: the token can't be read again, so the credential is worthless. */
+/** A credential of ours whose token may never have reached its sink: the token can't be read again, so the credential is worthless. */
 function isTokenLost(pair: Pair, live: LiveResource): boolean {
   return pair.by === 'mark' && listOneTimeFields(pair.kind).length > 0 && live.mark?.delivered !== true;
 }
 
-function toDeleteReason(pair: Pair): string {
-  return pair.by === 'duplicate'
-    ? 'a duplicate: another resource bears the same mark'
-    : 'not in the manifests any more';
+function toDeleteReason({ by }: Pair, mode: Plan['mode']): string | undefined {
+  if (by === 'duplicate') return 'a duplicate: another resource bears the same mark';
+  return mode === 'destroy' ? undefined : 'not in the manifests any more';
 }
 
 function keepsItsId({ action }: Decision): boolean {

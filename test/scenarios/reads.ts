@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
@@ -12,9 +13,10 @@ export function countReads(before: Holdings, documents: readonly JsonObject[], p
   return [...pages, ...documents.map(countSlots)].reduce((sum, count) => sum + count, 0);
 }
 
-/** The documents of manifest files; the items of lists stand for themselves. */
-export async function readDocuments(files: readonly string[]): Promise<readonly JsonObject[]> {
-  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+/** The documents of manifest files and folders; the items of lists stand for themselves. */
+export async function readDocuments(paths: readonly string[]): Promise<readonly JsonObject[]> {
+  const files = await Promise.all(paths.map(listFiles));
+  const texts = await Promise.all(files.flat().map((file) => readFile(file, 'utf8')));
   return texts
     .flatMap((text) => [...parseAllDocuments(text)].map((document): Json => document.toJS()))
     .filter(isJsonObject)
@@ -29,4 +31,10 @@ function countSlots(document: JsonObject): number {
   const lifecycle = document['lifecycle'];
   const ignored = toMembers(isJsonObject(lifecycle) ? lifecycle['ignore'] : undefined);
   return listSpecFields(kind).filter(([name, field]) => isModule(field) && !ignored.includes(name)).length;
+}
+
+async function listFiles(path: string): Promise<readonly string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name, parentPath }) => join(parentPath, name));
 }

@@ -8,7 +8,8 @@ export function toTranscript(act: Act, shown?: { readonly act: Act; readonly fil
   const before = shown?.act.stdout ?? '';
   const isRepeated = before !== '' && stdout.startsWith(before);
   const output = isRepeated ? `(the plan, as in ${shown?.file})\n\n${stdout.slice(before.length).trim()}` : stdout;
-  const sections = [output.trim(), ...(stderr === '' ? [] : [`--- stderr\n${stderr.trim()}`])];
+  const errors = stderr !== '' && stderr === shown?.act.stderr ? `(as in ${shown.file})` : stderr;
+  const sections = [output.trim(), ...(errors === '' ? [] : [`--- stderr\n${errors.trim()}`])];
   return [`$ ${line}`, ...sections.filter((text) => text !== ''), `--- exit code ${exitCode}`]
     .join('\n\n')
     .concat('\n');

@@ -98,7 +98,8 @@ class Run {
   async #accept(write: Write, sent: ResolvedWrite, answer: JsonObject | null): Promise<Outcome> {
     if (write.method === 'POST') return this.#acceptCreation(write, sent, answer ?? {});
     const faults = answer === null ? [] : listNotTaken(write, sent, answer);
-    return faults.length === 0 ? { outcome: 'applied', write, id: write.resourceId } : fail(write, faults.join('; '));
+    const id = write.resourceId ?? this.#ids.get(toBaseAddress(write.address));
+    return faults.length === 0 ? { outcome: 'applied', write, id } : fail(write, faults.join('; '));
   }
 
   /** What a creation answers is shown only once: first the token is brought to safety, then the rest is looked at. */

@@ -19,7 +19,7 @@ const SCHEMAS = new WeakMap<Kind | Field, Schema>();
 export function toListedResource(kind: Kind, json: Json, place: string): ListedResource {
   const id = isJsonObject(json) ? json['id'] : undefined;
   if (!isJsonObject(json) || typeof id !== 'string' || id === '')
-    throw new NetworkError(`${place} is not a ${kind.title} with an id`);
+    throw new NetworkError(`${place} is no ${kind.title} with an id`);
   expectFit(
     getSchema(kind, () => toResponseSchema(kind, 'response')),
     json,

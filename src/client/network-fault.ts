@@ -4,18 +4,20 @@ import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 interface Fault {
   readonly sentence: string;
   readonly isTimeout?: true;
+  /** There was no connection that the request could have gone over. */
+  readonly isUnsent?: true;
 }
 
 const FAULTS: Readonly<Record<string, Fault>> = {
-  ECONNREFUSED: { sentence: 'the connection was refused' },
+  ECONNREFUSED: { sentence: 'the connection was refused', isUnsent: true },
   ECONNRESET: { sentence: 'the connection was broken off' },
   EPIPE: { sentence: 'the connection was broken off' },
   UND_ERR_SOCKET: { sentence: 'the connection was broken off' },
-  ENOTFOUND: { sentence: 'the host name is not known' },
-  EAI_AGAIN: { sentence: 'the host name could not be looked up' },
+  ENOTFOUND: { sentence: 'the host name is not known', isUnsent: true },
+  EAI_AGAIN: { sentence: 'the host name could not be looked up', isUnsent: true },
   UND_ERR_RES_EXCEEDED_MAX_SIZE: { sentence: 'the answer is larger than can be taken' },
   ETIMEDOUT: { sentence: 'no connection was made in time', isTimeout: true },
-  UND_ERR_CONNECT_TIMEOUT: { sentence: 'no connection was made in time', isTimeout: true },
+  UND_ERR_CONNECT_TIMEOUT: { sentence: 'no connection was made in time', isTimeout: true, isUnsent: true },
   UND_ERR_HEADERS_TIMEOUT: { sentence: 'no answer came in time', isTimeout: true },
   UND_ERR_BODY_TIMEOUT: { sentence: 'the answer broke off and did not go on in time', isTimeout: true },
   TimeoutError: { sentence: 'no answer came in time', isTimeout: true },
@@ -33,7 +35,7 @@ export function toNetworkFault(error: unknown, request: Request): unknown {
   const detail = chain.find(({ message }) => message !== '' && message !== 'fetch failed')?.message;
   const said = [fault?.sentence ?? 'the request failed', ...(detail === undefined ? [] : [`(${detail})`])].join(' ');
   const Type = fault?.isTimeout ? TimeoutError : NetworkError;
-  return new Type(`${request.method} ${request.url}: ${said}`, { cause: error });
+  return new Type(`${request.method} ${request.url}: ${said}`, { cause: error, isUnsent: fault?.isUnsent ?? false });
 }
 
 interface CauseFacts {

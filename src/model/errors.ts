@@ -30,6 +30,13 @@ export class ApiError extends Error {
 /** No response came, or one that can't be read: refused, reset, broken off, not what the interface says. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
+  /** The request surely did not reach the service. False: it may have taken effect there. */
+  readonly isUnsent: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isUnsent?: boolean } = {}) {
+    super(message, options);
+    this.isUnsent = options.isUnsent ?? false;
+  }
 }
 
 /** No response came in time. */

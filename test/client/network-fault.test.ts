@@ -32,6 +32,19 @@ describe('toNetworkFault', () => {
     expect(error).toHaveProperty('message', expect.stringContaining('no connection was made in time (late)'));
   });
 
+  it.each([
+    ['ECONNREFUSED', true],
+    ['ENOTFOUND', true],
+    ['EAI_AGAIN', true],
+    ['UND_ERR_CONNECT_TIMEOUT', true],
+    ['ECONNRESET', false],
+    ['UND_ERR_HEADERS_TIMEOUT', false],
+    ['ETIMEDOUT', false],
+    ['SOMETHING_ELSE', false],
+  ])('tells whether a request surely did not reach the service: %s, %s', (code, isUnsent) => {
+    expect(toNetworkFault(withCode(code, ''), REQUEST)).toHaveProperty('isUnsent', isUnsent);
+  });
+
   it('finds the fault below what fetch wraps around it', () => {
     const error = new TypeError('fetch failed', { cause: withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1') });
     expect(toNetworkFault(error, REQUEST)).toHaveProperty(

@@ -162,9 +162,9 @@ describe('list, rather than give a part', () => {
     ['is null', Response.json(null), 'the answer is not a JSON object'],
     ['is a list', [[]], 'the answer is not a JSON object'],
     ['is empty', new Response(''), 'the answer is not a JSON object'],
-    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is not a TCP edge with an id'],
-    ['has a resource without an id', { tcp_edges: [edge(1), {}] }, 'tcp_edges[1] is not a TCP edge with an id'],
-    ['has a resource with an empty id', { tcp_edges: [{ id: '' }] }, 'tcp_edges[0] is not a TCP edge with an id'],
+    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is no TCP edge with an id'],
+    ['has a resource without an id', { tcp_edges: [edge(1), {}] }, 'tcp_edges[1] is no TCP edge with an id'],
+    ['has a resource with an empty id', { tcp_edges: [{ id: '' }] }, 'tcp_edges[0] is no TCP edge with an id'],
     [
       'has a field of the wrong type',
       { tcp_edges: [{ id: 'edgtcp_1', description: 5, backend: { enabled: 'yes' } }] },

@@ -24,8 +24,9 @@ export interface Context {
   readonly onInterrupt: (listener: () => void) => () => void;
   /** Ends the process without waiting. */
   readonly exitNow: (code: number) => void;
-  /** A transport over real sockets. */
-  readonly openTransport: (options: {
-    readonly connections: number;
-  }) => Transport & { readonly close: () => Promise<void> };
+  /** A transport over real sockets, loaded when it is first needed. */
+  readonly openTransport: (options: { readonly connections: number }) => Promise<OpenTransport>;
 }
+
+/** A transport that holds connections until it is closed. */
+export type OpenTransport = Transport & { readonly close: () => Promise<void> };

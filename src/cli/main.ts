@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises';
 import { sleepFor } from '../client/retry.ts';
-import { createUndiciTransport } from '../client/undici-transport.ts';
 import type { Context, Output } from './context.ts';
 import { run } from './run.ts';
 
@@ -16,7 +15,7 @@ const context: Context = {
   ask,
   onInterrupt,
   exitNow: (code) => process.exit(code),
-  openTransport: createUndiciTransport,
+  openTransport: async (options) => (await import('../client/undici-transport.ts')).createUndiciTransport(options),
 };
 
 process.exitCode = await run(process.argv.slice(2), context);

@@ -36,7 +36,7 @@ export async function withSession<T>(
 
 async function openRemote(settings: RunSettings, context: Context): Promise<Session> {
   const apiKey = await readApiKey(context);
-  const transport = context.openTransport({ connections: settings.concurrency });
+  const transport = await context.openTransport({ connections: settings.concurrency });
   return {
     client: connect(settings, context, { transport, apiKey, baseUrl: settings.baseUrl }),
     close: () => transport.close(),

@@ -61,7 +61,7 @@ export async function runCommand(
     exitNow: (code) => {
       exits.push(code);
     },
-    openTransport: () => Object.assign(options.transport ?? refuseAll, { close: async () => undefined }),
+    openTransport: async () => Object.assign(options.transport ?? refuseAll, { close: async () => undefined }),
   };
   const exitCode = await run(argv, context);
   return { exitCode, stdout: stdout.text(), stderr: stderr.text(), exits };

@@ -33,7 +33,7 @@ async function startServe(words: readonly string[], cwd: string) {
       return () => undefined;
     },
     exitNow: () => undefined,
-    openTransport: () => createUndiciTransport(),
+    openTransport: async () => createUndiciTransport(),
   };
   const ended = run(['serve', '--port', '0', ...words], context);
   const line = await Promise.race([ready, ended.then((code) => `ended with ${code}: ${log}`)]);

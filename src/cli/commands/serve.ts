@@ -63,8 +63,9 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
       cause: error,
     });
   });
+  const interrupted = untilInterrupted(context);
   context.stdout.write(`edgewise server listening on ${listening.url}\n`);
-  await untilInterrupted(context);
+  await interrupted;
   await listening.close();
   await keeper.keep(server);
   return EXIT.done;

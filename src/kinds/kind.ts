@@ -64,14 +64,25 @@ export function isModule(field: Field): boolean {
   return field.type.type === 'object' && field.type.module;
 }
 
+/** A field with its name. */
+export type NamedField = readonly [name: string, field: Field];
+
 /** The fields that a manifest may state. */
-export function listSpecFields(kind: Kind): readonly (readonly [name: string, field: Field])[] {
-  return Object.entries(kind.fields).filter(
-    ([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable',
-  );
-}
+export const listSpecFields = onceForEachKind(({ fields }): readonly NamedField[] =>
+  Object.entries(fields).filter(([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable'),
+);
 
 /** The names of the fields that only the response to the creation shows. */
-export function listOneTimeFields(kind: Kind): readonly string[] {
-  return Object.entries(kind.fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'one-time' ? [name] : []));
+export const listOneTimeFields = onceForEachKind(({ fields }): readonly string[] =>
+  Object.entries(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'one-time' ? [name] : [])),
+);
+
+/** A function of a kind's table, which never changes: computed at the first call for a kind. */
+export function onceForEachKind<T>(compute: (kind: Kind) => T): (kind: Kind) => T {
+  const known = new WeakMap<Kind, { readonly value: T }>();
+  return (kind) => {
+    const entry = known.get(kind) ?? { value: compute(kind) };
+    known.set(kind, entry);
+    return entry.value;
+  };
 }

@@ -2,7 +2,7 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, ReferenceType } from './field.ts';
-import { type Kind, listSpecFields } from './kind.ts';
+import { type Kind, listSpecFields, type NamedField, onceForEachKind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './registry.ts';
 
 /** A place in a spec where an id, or the address of what has it, stands. */
@@ -27,12 +27,16 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
 
 /** The spec with each reference replaced. Also for a part of a spec, such as a request body. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
-  const replaced = listSpecFields(kind).flatMap(([name, field]): [string, Json][] => {
+  const replaced = listReferenceFields(kind).flatMap(([name, field]): [string, Json][] => {
     const value = spec[name];
-    return value === undefined ? [] : [[name, mapValue(field.type, value, [name], replace)]];
+    return value === undefined || value === null ? [] : [[name, mapValue(field.type, value, [name], replace)]];
   });
-  return { ...spec, ...Object.fromEntries(replaced) };
+  return replaced.length === 0 ? spec : { ...spec, ...Object.fromEntries(replaced) };
 }
+
+const listReferenceFields = onceForEachKind((kind): readonly NamedField[] =>
+  listSpecFields(kind).filter(([, { type }]) => listPrefixesOf(type).length > 0),
+);
 
 /** The manifest kinds whose resources a reference may name, without `External`. */
 export function listReferableKinds(type: ReferenceType): readonly Kind[] {

@@ -4,37 +4,46 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { Decision } from './decide.ts';
+import type { Pair } from './match.ts';
 
 /** Claims on what a resource holds that this plan does not change: the service would refuse them. */
-export function listConflicts(decisions: readonly Decision[], live: LiveState): readonly Diagnostic[] {
+export function listConflicts(decisions: readonly Decision[], live: LiveState, stack: string): readonly Diagnostic[] {
   const changed = new Set(decisions.filter(({ action }) => action !== 'no-op').map(({ pair }) => pair.live?.id));
-  const holders = new Map<string, LiveResource>();
+  const planned = new Set(decisions.map(({ pair }) => pair.live?.id));
+  const holders = new Map<string, Holder>();
   for (const { kind } of new Map(decisions.map(({ pair }) => [pair.kind.name, pair])).values()) {
-    for (const holder of live.resources.get(kind.name) ?? []) {
-      if (changed.has(holder.id)) continue;
-      for (const { key } of listClaims(kind, holder.spec)) holders.set(key, holder);
+    for (const resource of live.resources.get(kind.name) ?? []) {
+      if (changed.has(resource.id)) continue;
+      const isLeftOut = resource.mark?.stack === stack && !planned.has(resource.id);
+      for (const { key } of listClaims(kind, resource.spec)) holders.set(key, { resource, isLeftOut });
     }
   }
   return decisions.flatMap((decision) => listConflictsOf(decision, holders));
 }
 
+/** Who has what is claimed. */
+interface Holder {
+  readonly resource: LiveResource;
+  /** It is ours, and the plan is narrowed to others. */
+  readonly isLeftOut: boolean;
+}
+
 function listConflictsOf(
   { action, pair, form }: Decision,
-  holders: ReadonlyMap<string, LiveResource>,
+  holders: ReadonlyMap<string, Holder>,
 ): readonly Diagnostic[] {
   const { desired, kind, address } = pair;
   if (action === 'no-op' || form === undefined || desired === undefined) return [];
   return listClaims(kind, form.normal).flatMap(({ field, value, key }): Diagnostic[] => {
     const holder = holders.get(key);
     if (holder === undefined) return [];
-    const { whose, remedy } = describeHolder(holder, desired.name, pair.live !== undefined);
-    const message = `${address}: ${field} ${value} is held by ${holder.kind} ${holder.id}, ${whose}`;
+    const { resource } = holder;
     return [
       {
         code: 'claimed-elsewhere',
         severity: 'error',
-        message,
-        remedy,
+        message: `${address}: ${field} ${value} is held by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
+        remedy: toRemedy(holder, pair),
         address,
         place: desired.locate(toClaimPath(pair.kind, desired.spec, { field, key })),
       },
@@ -50,19 +59,15 @@ function toClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field'
   return ['spec', field, index];
 }
 
-function describeHolder(
-  holder: LiveResource,
-  name: string,
-  isLive: boolean,
-): { readonly whose: string; readonly remedy: string } {
-  if (holder.mark !== undefined) {
-    const whose = `which is ${holder.kind}/${holder.mark.name} of the stack ${holder.mark.stack}`;
-    return { whose, remedy: 'Take it away there first, or choose another value.' };
-  }
-  const whose = 'which is not managed by any stack';
-  if (isLive) return { whose, remedy: 'Take it away there first, or choose another value.' };
-  return {
-    whose,
-    remedy: `To take that resource over as ${holder.kind}/${name}, add to the manifest:\nlifecycle:\n  adopt: ${holder.id}`,
-  };
+function describeOwner({ kind, mark }: LiveResource): string {
+  return mark === undefined
+    ? 'which is not managed by any stack'
+    : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
+}
+
+function toRemedy({ resource, isLeftOut }: Holder, { desired, live }: Pair): string {
+  const { kind, id, mark } = resource;
+  if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that it is given up there first.`;
+  if (mark !== undefined || live !== undefined) return 'Take it away there first, or choose another value.';
+  return `To take that resource over as ${kind}/${desired?.name}, add to the manifest:\nlifecycle:\n  adopt: ${id}`;
 }

@@ -37,7 +37,11 @@ export function createPlan(input: PlanInput): Plan {
   const matched = matchResources(desired, live);
   const selected = selectTargets(matched.pairs, desired, targets);
   const decisions = decideActions(selected.pairs, mode);
-  const errors = [...selected.diagnostics, ...listRefusals(decisions), ...listConflicts(decisions, live)];
+  const errors = [
+    ...selected.diagnostics,
+    ...listRefusals(decisions),
+    ...listConflicts(decisions, live, desired.stack.name),
+  ];
   const diagnostics = [
     ...input.diagnostics,
     ...matched.diagnostics,

@@ -11,7 +11,7 @@ export interface Fault {
   readonly answer?: {
     readonly status: number;
     readonly headers?: Readonly<Record<string, string>>;
-    readonly body?: JsonObject;
+    readonly body?: JsonObject | null;
   };
   /** The request takes effect all the same. */
   readonly after?: boolean;

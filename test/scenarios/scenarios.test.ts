@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
@@ -20,6 +21,11 @@ describe.each(listScenarios())('$name', ({ name, folder }) => {
     const acts = [plan, apply, ...(again === undefined ? [] : [again])] as const;
     if (again !== undefined) await expect(toTranscript(again)).toMatchFileSnapshot(join(folder, 'again.txt'));
     await expect(toRequests(acts)).toMatchFileSnapshot(join(folder, 'requests.txt'));
+  });
+
+  it('says at its top what is to be seen', async () => {
+    const file = existsSync(join(folder, 'live.yaml')) ? 'live.yaml' : 'manifest.yaml';
+    expect(await readFile(join(folder, file), 'utf8')).toMatch(/^# .{40}/);
   });
 
   it('is planned with reads only, and no more of them than it takes', async () => {

@@ -5,8 +5,8 @@ import { getKind } from '../kinds/registry.ts';
 import { isAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
 import { assertDefined } from '../model/errors.ts';
-import type { Json, JsonObject } from '../model/json.ts';
-import { renderMetadata, toFieldDigest } from '../model/mark.ts';
+import type { JsonObject } from '../model/json.ts';
+import { type Mark, renderMetadata, toFieldDigest } from '../model/mark.ts';
 import type { MarkDraft, Write } from '../model/plan.ts';
 import type { Spec } from '../model/state.ts';
 
@@ -25,7 +25,7 @@ export function resolveWrite(write: Write, ids: ReadonlyMap<string, string>): Re
   if (write.body === undefined) return { method: write.method, path, body: undefined };
   const body =
     write.module === undefined ? resolvePart(write, write.body, ids) : resolveModule(write, write.module, ids);
-  const metadata = write.mark && { metadata: toMetadata(write, write.mark, ids) };
+  const metadata = write.mark && { metadata: renderMetadata(write.mark.user, resolveMark(write, write.mark, ids)) };
   return { method: write.method, path, body: { ...body, ...metadata } };
 }
 
@@ -38,16 +38,15 @@ function resolveModule(write: Write, module: string, ids: ReadonlyMap<string, st
   return resolved as JsonObject; // replacing references keeps an object an object
 }
 
-function toMetadata(write: Write, mark: MarkDraft, ids: ReadonlyMap<string, string>): string {
+/** The mark that a write leaves. Every id that it waits for must be known. */
+export function resolveMark(write: Write, mark: MarkDraft, ids: ReadonlyMap<string, string>): Mark {
   const { fields } = getKind(write.kind);
-  const pending = Object.entries(resolvePart(write, mark.pending, ids)).map(([name, value]): [string, Json] => {
+  const pending = Object.entries(resolvePart(write, mark.pending, ids)).map(([name, value]): [string, string] => {
     const field = assertDefined(fields[name], `${write.kind}.${name}`);
     return [name, toFieldDigest(normalizeField(field, value))];
   });
-  return renderMetadata(mark.user, {
-    ...mark,
-    fields: { ...mark.fields, ...(Object.fromEntries(pending) as Record<string, string>) },
-  }); // each value is a digest
+  const { stack, name, protect, delivered } = mark;
+  return { stack, name, protect, delivered, fields: { ...mark.fields, ...Object.fromEntries(pending) } };
 }
 
 function idOf(ids: ReadonlyMap<string, string>, address: string): string {

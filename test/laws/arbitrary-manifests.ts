@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import type { Field } from '../../src/kinds/field.ts';
+import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { arbitrarySpec } from './arbitrary-values.ts';
+import type { Mutation } from './mutate-stack.ts';
+import { mutateStack } from './mutate-stack.ts';
+import { NAMES } from './names.ts';
+import { settleStack } from './settle-stack.ts';
+import type { TestResource, TestStack } from './stack.ts';
+
+/** Random valid stacks and small changes of them, of every kind that manifests have. */
+
+/** What stacks are made of. */
+export interface StackOptions {
+  /** Default: every kind of manifests. */
+  readonly kinds?: readonly Kind[];
+  readonly maxResources?: number;
+}
+
+/** Any valid stack. */
+export function arbitraryStack({
+  kinds = MANIFEST_KINDS,
+  maxResources = 8,
+}: StackOptions = {}): fc.Arbitrary<TestStack> {
+  return fc.array(arbitraryResource(kinds), { maxLength: maxResources }).map(settleStack);
+}
+
+/** A stack and the stacks that it becomes, one small change after another. */
+export function arbitraryHistory(steps: number, options: StackOptions = {}): fc.Arbitrary<readonly TestStack[]> {
+  const { kinds = MANIFEST_KINDS } = options;
+  const changes = fc.array(fc.array(arbitraryMutation(kinds), { minLength: 1, maxLength: 4 }), {
+    minLength: steps,
+    maxLength: steps,
+  });
+  return fc.tuple(arbitraryStack(options), changes).map(([first, rounds]) => {
+    const stacks = [first];
+    for (const mutations of rounds) stacks.push(mutations.reduce(mutateStack, stacks.at(-1) ?? []));
+    return stacks;
+  });
+}
+
+/** Any resource of these kinds. What it says about others is settled when it is put into a stack. */
+export function arbitraryResource(kinds: readonly Kind[] = MANIFEST_KINDS): fc.Arbitrary<TestResource> {
+  return fc.oneof(
+    ...kinds.map((kind) =>
+      fc.record({
+        kind: fc.constant(kind.name),
+        name: fc.constantFrom(...NAMES),
+        spec: arbitrarySpec(kind),
+        lifecycle: arbitraryLifecycle(kind),
+      }),
+    ),
+  );
+}
+
+/**
+ * Seldom protected. What only one resource can have is not ignored here: who keeps such a value in spite of its manifest
+ * stands in the way of the others. Nor is what the service chooses: that may not fit what a manifest says later.
+ */
+function arbitraryLifecycle(kind: Kind): fc.Arbitrary<TestResource['lifecycle']> {
+  const isIgnorable = ({ unique, serviceDefault, hasPath }: Field) =>
+    !unique && !serviceDefault && (kind.role === 'owned' || hasPath);
+  const fields = listSpecFields(kind).filter(([, field]) => isIgnorable(field));
+  return fc.record({
+    protect: kind.role === 'owned' ? fc.integer({ min: 0, max: 7 }).map((number) => number === 0) : fc.constant(false),
+    ignore: fc.oneof(
+      { weight: 4, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.uniqueArray(fc.constantFrom(...fields.map(([name]) => name)), { maxLength: 2 }) },
+    ),
+  });
+}
+
+function arbitraryMutation(kinds: readonly Kind[]): fc.Arbitrary<Mutation> {
+  const at = fc.nat(11);
+  const donor = arbitraryResource(kinds);
+  return fc.oneof(
+    fc.record({ act: fc.constant('add' as const), donor }),
+    fc.record({ act: fc.constant('remove' as const), at }),
+    fc.record({ act: fc.constant('rename' as const), at, name: fc.constantFrom(...NAMES) }),
+    fc.record({ act: fc.constant('set' as const), at, field: fc.nat(11), donor }),
+    fc.record({ act: fc.constant('set' as const), at, field: fc.nat(11), donor }),
+    fc.record({ act: fc.constant('lifecycle' as const), at, donor }),
+    fc.record({ act: fc.constant('swap' as const), at, count: fc.integer({ min: 2, max: 10 }) }),
+  );
+}

@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import type { Field, FieldType, JsonType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
+import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import { listReferableKinds } from '../../src/kinds/references.ts';
+import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { assertNever } from '../../src/model/errors.ts';
+import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { Spec } from '../../src/model/state.ts';
+import { arbitraryFormatted, arbitraryText, HOSTILE_WORDS } from './arbitrary-texts.ts';
+import { NAMES } from './names.ts';
+
+/**
+ * Values of fields as manifests state them, from the kind tables and nothing else: a new field, or a new kind, is in every law
+ * at once. What fields say about each other is not here; see `settleStack`.
+ */
+
+/** Any spec of a kind, with every required field and some of the others. */
+export function arbitrarySpec(kind: Kind): fc.Arbitrary<Spec> {
+  return arbitraryFields(Object.fromEntries(listSpecFields(kind)));
+}
+
+/** Any value that a manifest may state for a field. */
+export function arbitraryField(field: Field): fc.Arbitrary<Json> {
+  return arbitraryValue(field.type);
+}
+
+/** The ids that exist of a kind that this interface can't create. */
+export function listExternalIds(prefix: string): readonly string[] {
+  return [1, 2, 3].map((index) => `${prefix}_${String(index).repeat(27)}`);
+}
+
+/** Whether the service gives ids of this prefix itself. */
+export function isOwnedPrefix(prefix: string): boolean {
+  return OWNED_KINDS.some(({ idPrefix }) => idPrefix === prefix);
+}
+
+function arbitraryValue(type: FieldType): fc.Arbitrary<Json> {
+  switch (type.type) {
+    case 'text':
+      return type.format === undefined ? arbitraryText(type.maxBytes) : arbitraryFormatted(type.format);
+    case 'enum':
+      return fc.constantFrom(...type.values);
+    case 'boolean':
+      return fc.boolean();
+    case 'number':
+      return type.integer
+        ? fc.oneof(fc.constantFrom(type.min, type.max), fc.integer({ min: type.min, max: type.max }))
+        : fc.double({ min: type.min, max: type.max, noNaN: true }).map(withoutSign);
+    case 'timestamp':
+      return arbitraryTimestamp();
+    case 'reference':
+      return arbitraryReference(type);
+    case 'list':
+      return arbitraryList(type);
+    case 'map':
+      return arbitraryMap(type);
+    case 'object':
+      return arbitraryFields(type.fields);
+    case 'json':
+      return arbitraryJsonWith(type);
+    case 'metadata':
+      return arbitraryMetadata();
+    default:
+      return assertNever(type);
+  }
+}
+
+function arbitraryFields(fields: Readonly<Record<string, Field>>): fc.Arbitrary<JsonObject> {
+  const values = Object.entries(fields).map(([name, field]) => [name, arbitraryField(field)] as const);
+  const requiredKeys = Object.keys(fields).filter((name) => fields[name]?.required);
+  return fc.record(Object.fromEntries(values), { requiredKeys });
+}
+
+/** Later than the clock of a world, in any offset, with and without fractions of a second. */
+function arbitraryTimestamp(): fc.Arbitrary<string> {
+  const instant = fc.date({
+    min: new Date('2030-01-01T00:00:00Z'),
+    max: new Date('2096-01-01T00:00:00Z'),
+    noInvalidDate: true,
+  });
+  return fc
+    .tuple(instant, fc.constantFrom('Z', '+00:00', '-11:30', '+05:45'), fc.boolean())
+    .map(([date, offset, isExact]) => {
+      const text = date.toISOString().slice(0, isExact ? 23 : 19);
+      return `${text}${offset}`;
+    });
+}
+
+/** An id, or the address of a document that has one. Whether there is such a document is settled later. */
+function arbitraryReference(type: ReferenceType): fc.Arbitrary<string> {
+  const external = type.prefixes.filter((prefix) => !isOwnedPrefix(prefix));
+  const kinds = listReferableKinds(type);
+  const addresses = kinds.flatMap((kind) => NAMES.map((name) => `${kind.name}/${name}`));
+  return fc.constantFrom(
+    ...external.flatMap((prefix) => listExternalIds(prefix)),
+    ...external.flatMap((prefix) => listExternalIds(prefix).map((_, index) => `External/${prefix}-${index}`)),
+    ...addresses,
+  );
+}
+
+function arbitraryList(type: ListType): fc.Arbitrary<Json> {
+  const member = arbitraryValue(type.of);
+  const list = fc.array(member, { minLength: type.minItems, maxLength: 3 });
+  return type.orSingle ? fc.oneof({ weight: 3, arbitrary: list }, { weight: 1, arbitrary: member }) : list;
+}
+
+function arbitraryMap(type: MapType): fc.Arbitrary<Json> {
+  const keys =
+    type.keys.type === 'text' ? fc.oneof(arbitraryValue(type.keys), OPTION_NAMES) : arbitraryValue(type.keys);
+  return arbitraryEntries(keys.map(String), arbitraryValue(type.of), 4);
+}
+
+/** Names that some map of text gives a meaning to. */
+const OPTION_NAMES = fc.constantFrom('force-command', 'source-address', 'permit-pty', 'permit-user-rc');
+
+/**
+ * An object with any keys of its own, `__proto__` among them. Without a backslash: once Node 24 and 26 have parsed JSON with
+ * such a key, they read others wrongly (https://github.com/nodejs/node/issues/63785).
+ */
+function arbitraryEntries(
+  keys: fc.Arbitrary<string>,
+  values: fc.Arbitrary<Json>,
+  maxLength: number,
+): fc.Arbitrary<JsonObject> {
+  const safe = keys.filter((key) => !key.includes('\\'));
+  return fc.array(fc.tuple(safe, values), { maxLength }).map((entries) => Object.fromEntries(entries));
+}
+
+function arbitraryJson(): fc.Arbitrary<Json> {
+  const scalar: fc.Arbitrary<Json> = fc.oneof(
+    fc.constantFrom(null, true, false, 0, '', '*', '10.0.0.0/8'),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(toExact),
+    arbitraryText(),
+  );
+  const list = fc.array(scalar, { maxLength: 3 });
+  return fc.oneof({ weight: 4, arbitrary: scalar }, list, arbitraryEntries(arbitraryKey(), fc.oneof(scalar, list), 3));
+}
+
+function arbitraryKey(): fc.Arbitrary<string> {
+  return fc.oneof(fc.constantFrom(...HOSTILE_WORDS), fc.string({ maxLength: 6 }));
+}
+
+function arbitraryJsonWith(type: JsonType): fc.Arbitrary<JsonObject> {
+  const held = Object.entries(type.references).map(([key, reference]) =>
+    fc
+      .option(fc.array(arbitraryReference(reference), { maxLength: 2 }))
+      .map((members): JsonObject => (members === null ? {} : { [key]: members })),
+  );
+  return fc
+    .tuple(arbitraryEntries(arbitraryKey(), arbitraryJson(), 3), fc.constant({}), ...held)
+    .map(([any, ...references]) => Object.assign(any, ...references));
+}
+
+/** Text, text that is JSON, or a mapping. */
+function arbitraryMetadata(): fc.Arbitrary<Json> {
+  const mapping = arbitraryEntries(arbitraryKey(), arbitraryJson(), 4);
+  return fc.oneof(
+    mapping,
+    arbitraryText(300),
+    fc.tuple(mapping, fc.constantFrom(0, 1, 2)).map(([value, indent]) => JSON.stringify(value, null, indent)),
+  );
+}
+
+/** Manifests have no way to write -0. */
+function withoutSign(number: number): number {
+  return number === 0 ? 0 : number;
+}
+
+/** Whole numbers that a double does not keep exactly are refused in manifests. */
+function toExact(number: number): number {
+  return Number.isInteger(number) && !Number.isSafeInteger(number) ? 0.5 : withoutSign(number);
+}

@@ -1,0 +1,97 @@
+import { isModule, type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
+import { mapReferences } from '../../src/kinds/references.ts';
+import { getKind } from '../../src/kinds/registry.ts';
+import { toClearValue } from '../../src/kinds/request-body.ts';
+import { isAddress, parseAddress, toAddress } from '../../src/model/address.ts';
+import { assertDefined } from '../../src/model/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { parseMetadata, renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import type { Spec } from '../../src/model/state.ts';
+import { toExternalId } from './settle-stack.ts';
+import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
+import type { World } from './world.ts';
+
+/** What other people do to a service: through its API, by the kind tables. */
+
+/** The names of the fields that somebody else can change. */
+export function listChangeable(kind: Kind): readonly string[] {
+  return listSpecFields(kind)
+    .filter(([, { lifecycle }]) => lifecycle === 'mutable')
+    .map(([name]) => name);
+}
+
+/** The resource that bears the mark of an address, as the server keeps it. */
+export function findOwned(world: World, kind: string, name: string): JsonObject | undefined {
+  return world.resources()[kind]?.find(({ metadata }) => {
+    const { mark } = parseMetadata(String(metadata ?? ''));
+    return mark?.stack === STACK_NAME && mark.name === name;
+  });
+}
+
+/** Somebody sets one field of a resource of ours to what a manifest beside `stack` would state, or clears it where it states nothing. */
+export async function changeField(
+  world: World,
+  { resource, stack }: { readonly resource: TestResource; readonly stack: TestStack },
+  field: string,
+): Promise<void> {
+  const kind = getKind(resource.kind);
+  const spec = resolveSpec(world, kind, { spec: resource.spec, stack });
+  const value = spec[field];
+  if (kind.role === 'attached') return setModule(world, toModulePath(kind, spec, field), value);
+  const live = assertDefined(findOwned(world, kind.name, resource.name), `live ${kind.name}/${resource.name}`);
+  const path = toResourcePath(kind, live);
+  if (field === 'metadata') return patch(world, path, { metadata: toMetadata(live, value) });
+  if (value === undefined && kind.fields[field]?.clear === 'delete')
+    return setModule(world, toModulePath(kind, live, field), undefined);
+  const cleared = toClearValue(assertDefined(kind.fields[field], field)) ?? null;
+  return patch(world, path, { [field]: value ?? cleared });
+}
+
+/** Somebody makes a resource as a manifest states it. `metadata` is what it bears instead of a mark of ours. */
+export async function createBehind(
+  world: World,
+  resource: TestResource,
+  metadata: (user: Json) => string,
+): Promise<void> {
+  const kind = getKind(resource.kind);
+  const spec = resolveSpec(world, kind, { spec: resource.spec, stack: [] });
+  if (kind.role === 'owned') {
+    await world.call('POST', kind.path, { ...spec, metadata: metadata(spec['metadata'] ?? '') });
+    return;
+  }
+  for (const [name] of listSpecFields(kind).filter(([, field]) => isModule(field)))
+    if (spec[name] !== undefined) await setModule(world, toModulePath(kind, spec, name), spec[name]);
+}
+
+/** Ids for all that a spec refers to. What is not there gets an id that nothing has. */
+function resolveSpec(
+  world: World,
+  kind: Kind,
+  { spec, stack }: { readonly spec: Spec; readonly stack: TestStack },
+): Spec {
+  return mapReferences(kind, spec, ({ value, type }) => {
+    const address = parseAddress(value);
+    if (address === undefined) return value;
+    const stated = stack.find((resource) => toAddress(resource.kind, resource.name) === value)?.spec['id'];
+    const owned = findOwned(world, address.kind, address.name)?.['id'];
+    const id = toExternalId(String(stated ?? owned ?? value));
+    return isAddress(id) ? `${type.prefixes.at(-1)}_${'9'.repeat(27)}` : id;
+  });
+}
+
+async function setModule(world: World, path: string, value: Json | undefined): Promise<void> {
+  if (isJsonObject(value)) await world.call('PUT', path, value);
+  else await world.call('DELETE', path);
+}
+
+async function patch(world: World, path: string, body: JsonObject): Promise<void> {
+  await world.call('PATCH', path, body);
+}
+
+/** Other metadata of the user beside the mark that is there. */
+function toMetadata(live: JsonObject, value: Json | undefined): string {
+  const { mark } = parseMetadata(String(live['metadata']));
+  const user = typeof value === 'string' || isJsonObject(value) ? value : '';
+  return mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
+import { changeField, listChangeable } from './behind-the-back.ts';
+import { expectOnlyDifference, isSameField } from './field-change.ts';
+import { withField } from './mutate-stack.ts';
+import { holds, LONG } from './properties.ts';
+import { settleStack } from './settle-stack.ts';
+import type { TestResource, TestStack } from './stack.ts';
+import { listTouched, World } from './world.ts';
+
+const FIELDS = MANIFEST_KINDS.flatMap((kind) =>
+  listChangeable(kind).map((field) => ({ kind, label: `${kind.name} ${field}`, field })),
+);
+
+describe('a field that somebody else changes', () => {
+  it.each(FIELDS)('is shown as drift and put back: $label', LONG, async ({ kind, field }) => {
+    const property = fc.asyncProperty(arbitraryDrift(kind, field), async ({ stack, drifted }) => {
+      const world = new World();
+      await world.migrate(stack);
+      const subject = stack[0];
+      if (subject === undefined || drifted === undefined) return;
+      await changeField(world, { resource: drifted, stack }, field);
+      const plan = await world.plan(stack);
+      const isIgnored = subject.lifecycle.ignore.includes(field);
+      const origin = kind.role === 'owned' ? 'drift' : 'unknown';
+      if (isIgnored || isSameField(kind, field, [subject, drifted])) expect(listTouched(plan)).toEqual([]);
+      else expectOnlyDifference(plan, subject, { field, origin });
+      await world.migrate(stack);
+      expect(listTouched(await world.plan(stack))).toEqual([]);
+    });
+    await holds(property, 12);
+  });
+});
+
+/** A stack, and its first resource with one field as another has it. */
+function arbitraryDrift(
+  kind: Kind,
+  field: string,
+): fc.Arbitrary<{ readonly stack: TestStack; readonly drifted: TestResource | undefined }> {
+  const subject = arbitraryResource([kind]);
+  return fc
+    .tuple(subject, arbitraryStack({ maxResources: 3 }), arbitraryResource([kind]))
+    .map(([first, others, donor]) => {
+      const stack = settleStack([first, ...others]);
+      const [settled, ...rest] = stack;
+      if (settled === undefined) return { stack, drifted: undefined };
+      const drifted = { ...settled, spec: withField(settled.spec, field, donor.spec) };
+      const found = settleStack([...rest, drifted]).find(
+        (resource) => resource.kind === settled.kind && resource.name === settled.name,
+      );
+      return { stack, drifted: found };
+    });
+}

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { assertDefined } from '../../src/model/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { parseMetadata } from '../../src/model/mark.ts';
+import type { SentRequest } from '../cli/recorder.ts';
+import { arbitraryResource } from './arbitrary-manifests.ts';
+import { changeField, findOwned, listChangeable } from './behind-the-back.ts';
+import { withField } from './mutate-stack.ts';
+import { holds, LONG } from './properties.ts';
+import { settleStack } from './settle-stack.ts';
+import type { TestResource } from './stack.ts';
+import { listTouched, World } from './world.ts';
+
+const FIELDS = OWNED_KINDS.flatMap((kind) =>
+  listChangeable(kind)
+    .filter((field) => kind.fields[field]?.unique === false)
+    .map((field) => ({ kind, field, label: `${kind.name} ${field}` })),
+);
+
+describe('a field that is ignored', () => {
+  it.each(FIELDS)('is never sent in an update, and outlives a replace: $label', LONG, async ({ kind, field }) => {
+    const property = fc.asyncProperty(arbitraryEdits(kind, field), async ({ first, theirs, second }) => {
+      const world = new World();
+      await world.migrate([first]);
+      await changeField(world, { resource: theirs, stack: [] }, field);
+      const before = readField(world, kind, { name: first.name, field });
+      world.takeRequests();
+      await world.migrate([second]);
+      for (const sent of world.takeRequests()) expectLeftAlone(kind, field, { sent, before });
+      expect(readField(world, kind, { name: first.name, field })).toEqual(before);
+      expect(listTouched(await world.plan([second]))).toEqual([]);
+    });
+    await holds(property, 15);
+  });
+});
+
+/** A resource that ignores a field, what somebody else makes of that field, and the resource with other fields changed. */
+function arbitraryEdits(
+  kind: Kind,
+  field: string,
+): fc.Arbitrary<{ readonly first: TestResource; readonly theirs: TestResource; readonly second: TestResource }> {
+  const any = arbitraryResource([kind]);
+  return fc.tuple(any, any, any).map(([resource, donor, other]) => {
+    const lifecycle = { protect: false, ignore: [field] };
+    const [first] = settleStack([{ ...resource, lifecycle }]);
+    const settled = assertDefined(first, 'the only resource of a stack');
+    const [theirs] = settleStack([{ ...settled, spec: withField(settled.spec, field, donor.spec) }]);
+    const [second] = settleStack([{ ...other, name: settled.name, lifecycle }]);
+    return { first: settled, theirs: theirs ?? settled, second: second ?? settled };
+  });
+}
+
+/** What services clear when it is left out is sent as it is. The metadata holds the mark too: the rest of it is sent as it is. */
+function expectLeftAlone(
+  kind: Kind,
+  field: string,
+  { sent, before }: { readonly sent: SentRequest; readonly before: Json },
+): void {
+  if (sent.method !== 'PATCH') return;
+  const body: unknown = JSON.parse(sent.body);
+  const value = isJsonObject(body) ? body[field] : undefined;
+  if (value === undefined) return;
+  expect(kind.fields[field]?.alwaysSent === true || field === 'metadata').toBe(true);
+  expect(toNormal(kind, field, value)).toEqual(before);
+}
+
+function readField(world: World, kind: Kind, { name, field }: { readonly name: string; readonly field: string }): Json {
+  const live: JsonObject = assertDefined(findOwned(world, kind.name, name), `live ${kind.name}/${name}`);
+  return toNormal(kind, field, live[field] ?? null);
+}
+
+function toNormal(kind: Kind, field: string, value: Json): Json {
+  const shown = field === 'metadata' && typeof value === 'string' ? parseMetadata(value).user : value;
+  return normalizeSpec(kind, { [field]: shown })[field] ?? null;
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { METADATA } from '../../src/kinds/standard-fields.ts';
+import { findMetadataProblem } from '../../src/manifest/metadata.ts';
+import { isJsonObject, type JsonObject, toByteLength } from '../../src/model/json.ts';
+import { type Mark, normalizeUserMetadata, parseMetadata, renderMetadata } from '../../src/model/mark.ts';
+import { arbitraryResource } from './arbitrary-manifests.ts';
+import { arbitraryField } from './arbitrary-values.ts';
+import { NAMES } from './names.ts';
+import { holds, LONG } from './properties.ts';
+import { settleStack } from './settle-stack.ts';
+import { STACK_NAME, type TestResource } from './stack.ts';
+import { listTouched, World } from './world.ts';
+
+describe('the mark', () => {
+  it('is read as it was written, beside any metadata', async () => {
+    const property = fc.asyncProperty(arbitraryField(METADATA), arbitraryMark(), async (metadata, mark) => {
+      const user = toUser(metadata);
+      if (parseMetadata(typeof user === 'string' ? user : JSON.stringify(user)).trouble !== undefined) return;
+      const parsed = parseMetadata(renderMetadata(user, mark));
+      expect(parsed).toEqual({ user: normalizeUserMetadata(user), mark, trouble: undefined });
+      expect(renderMetadata(parsed.user, mark)).toBe(renderMetadata(user, mark));
+    });
+    await holds(property, 300);
+  });
+
+  it('fits the service beside the longest metadata that a manifest may have', LONG, async () => {
+    const property = fc.asyncProperty(
+      arbitraryResource(OWNED_KINDS),
+      fc.constantFrom('x', 'é', '🙂'),
+      async (any, letter) => {
+        const [resource] = settleStack([any]);
+        if (resource === undefined || resource.lifecycle.ignore.includes('metadata')) return;
+        const stack = [fillMetadata(resource, letter)];
+        const world = new World();
+        await world.migrate(stack);
+        expect(listTouched(await world.plan(stack))).toEqual([]);
+        const lengths = Object.values(world.resources())
+          .flat()
+          .map(({ metadata }) => toByteLength(String(metadata)));
+        expect(lengths).toEqual([4096]);
+      },
+    );
+    await holds(property, 25);
+  });
+});
+
+function toUser(metadata: unknown): string | JsonObject {
+  return isJsonObject(metadata) ? metadata : String(metadata);
+}
+
+function arbitraryMark(): fc.Arbitrary<Mark> {
+  const digest = fc.constantFrom('', 'k3f9aQ', '______', '-_-_-_');
+  return fc.record({
+    stack: fc.constantFrom(...NAMES),
+    name: fc.constantFrom(...NAMES),
+    protect: fc.boolean(),
+    delivered: fc.boolean(),
+    fields: fc.array(fc.tuple(fc.constantFrom('hostports', 'policy', 'metadata'), digest)).map(Object.fromEntries),
+  });
+}
+
+/** The resource with as much metadata as there is room for. */
+function fillMetadata(resource: TestResource, letter: string): TestResource {
+  const padTo = (length: number, rest: number): TestResource => ({
+    ...resource,
+    spec: { ...resource.spec, metadata: { pad: letter.repeat(length) + 'x'.repeat(rest) } },
+  });
+  const length = findLargest((count) => fits(padTo(count, 0)));
+  return padTo(
+    length,
+    findLargest((count) => fits(padTo(length, count))),
+  );
+}
+
+/** The largest number up to 4096 for which something holds that holds for all that are smaller. */
+function findLargest(holdsFor: (count: number) => boolean): number {
+  let [low, high] = [0, 4096];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holdsFor(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function fits({ kind, name, spec, lifecycle }: TestResource): boolean {
+  const found = OWNED_KINDS.filter((candidate) => candidate.name === kind).map((candidate) =>
+    findMetadataProblem({
+      kind: candidate,
+      stack: STACK_NAME,
+      name,
+      spec,
+      lifecycle: { adopt: undefined, ...lifecycle },
+      isValid: true,
+    }),
+  );
+  return found.every((problem) => problem === undefined);
+}

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import { normalizeField, normalizeSpec } from '../../src/kinds/normalize.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { sortSets } from '../../src/kinds/sort-sets.ts';
+import { toDigest } from '../../src/model/json.ts';
+import type { Spec } from '../../src/model/state.ts';
+import { arbitrarySpec } from './arbitrary-values.ts';
+import { holds } from './properties.ts';
+import { shuffleStack } from './shuffle.ts';
+
+describe.each(MANIFEST_KINDS)('the normal form of a spec of $name', (kind) => {
+  it('is its own normal form', async () => {
+    await holds(
+      fc.asyncProperty(arbitrarySpec(kind), async (spec) => {
+        const normal = normalizeSpec(kind, spec);
+        expect(normalizeSpec(kind, normal)).toEqual(normal);
+        for (const [name, field] of listSpecFields(kind))
+          if (name in normal) expect(normalizeField(field, normal[name])).toEqual(normal[name]);
+      }),
+      50,
+    );
+  });
+
+  it('is the same, and so is its digest, in whatever order things stand that have none', async () => {
+    await holds(
+      fc.asyncProperty(arbitrarySpec(kind), async (spec) => {
+        const shuffled = shuffle(kind, spec);
+        expect(normalizeSpec(kind, shuffled)).toEqual(normalizeSpec(kind, spec));
+        expect(toDigest(normalizeSpec(kind, shuffled))).toBe(toDigest(normalizeSpec(kind, spec)));
+        expect(toDigest(sortSets(kind, shuffled))).toBe(toDigest(sortSets(kind, spec)));
+        expect(normalizeSpec(kind, sortSets(kind, spec))).toEqual(normalizeSpec(kind, spec));
+      }),
+      50,
+    );
+  });
+});
+
+function shuffle(kind: Kind, spec: Spec): Spec {
+  const [shuffled] = shuffleStack([{ kind: kind.name, name: 'a', spec, lifecycle: { protect: false, ignore: [] } }]);
+  return shuffled?.spec ?? {};
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readPlanFile, writePlanFile } from '../../src/cli/plan-file.ts';
+import { toPlanJsonSchema } from '../../src/kinds/plan-schema.ts';
+import { renderPlanText } from '../../src/report/text-plan.ts';
+import { toPlanView } from '../../src/report/view.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { holds, LONG } from './properties.ts';
+import { World } from './world.ts';
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'edgewise-plan-file-'));
+const conforms = new Ajv2020({ strict: false }).compile(toPlanJsonSchema());
+
+afterAll(() => rmSync(FOLDER, { recursive: true }));
+
+describe('a plan that is saved', () => {
+  it('is read back as it was, conforms to its schema, and does the same', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
+      const world = new World();
+      for (const stack of stacks) {
+        const plan = await world.plan(stack);
+        await writePlanFile('plan.json', FOLDER, plan);
+        const text = await readFile(join(FOLDER, 'plan.json'), 'utf8');
+        expect(conforms(JSON.parse(text)), JSON.stringify(conforms.errors)).toBe(true);
+        const saved = await readPlanFile('plan.json', FOLDER);
+        expect(saved).toEqual(plan);
+        await writePlanFile('again.json', FOLDER, saved);
+        expect(await readFile(join(FOLDER, 'again.json'), 'utf8')).toBe(text);
+        await world.apply(saved);
+        expect((await world.plan(stack)).writes).toEqual([]);
+      }
+    });
+    await holds(property, 40);
+  });
+
+  it('can be shown, whatever is in it', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(1), fc.boolean(), async ([first = [], second = []], verbose) => {
+      const world = new World();
+      await world.migrate(first);
+      const plan = await world.plan(second);
+      const text = renderPlanText(toPlanView(plan), { color: false, width: 100, verbose });
+      for (const { action, address } of plan.changes) if (action !== 'no-op') expect(text).toContain(address);
+    });
+    await holds(property, 40);
+  });
+});

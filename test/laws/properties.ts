@@ -1,0 +1,16 @@
+import fc from 'fast-check';
+
+/**
+ * How often properties are tried, and from which seed: EDGEWISE_SEED and EDGEWISE_RUNS say otherwise than what CI does.
+ * A failure prints the seed and the path of the smallest counterexample.
+ */
+const SEED = Number(process.env['EDGEWISE_SEED'] ?? 20_260_301);
+const RUNS = process.env['EDGEWISE_RUNS'];
+
+/** Tries a property `numRuns` times, or as often as EDGEWISE_RUNS says. */
+export async function holds<Values>(property: fc.IAsyncProperty<Values>, numRuns: number): Promise<void> {
+  await fc.assert(property, { seed: SEED, numRuns: RUNS === undefined ? numRuns : Number(RUNS), maxSkipsPerRun: 1000 });
+}
+
+/** How long a test may take that tries properties. Generous: what is slow here is shrinking a failure. */
+export const LONG = { timeout: RUNS === undefined ? 120_000 : 24 * 3_600_000 } as const;

@@ -1,0 +1,80 @@
+import { stringify } from 'yaml';
+import { listIdPrefixes } from '../../src/kinds/references.ts';
+import type { ManifestSource } from '../../src/manifest/load.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { isOwnedPrefix, listExternalIds } from './arbitrary-values.ts';
+import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
+
+/** How a stack is spread over files. The stack is the same whatever this says. */
+export interface Layout {
+  /** Sort keys of the documents: those of one file stay together. */
+  readonly order: readonly number[];
+  readonly files: number;
+  readonly json: boolean;
+}
+
+/** One YAML file with the documents in their order. */
+export const PLAIN_LAYOUT: Layout = { order: [], files: 1, json: false };
+
+/** The files of a stack, with its settings and the externals that its resources may name. */
+export function renderStack(stack: TestStack, layout: Layout = PLAIN_LAYOUT): readonly ManifestSource[] {
+  const documents = [toStackDocument(), ...listExternals(stack), ...stack.map(toDocument)];
+  const sorted = documents
+    .map((document, index) => ({ document, rank: layout.order[index % layout.order.length] ?? 0 }))
+    .sort((left, right) => left.rank - right.rank)
+    .map(({ document }) => document);
+  const groups = Map.groupBy(sorted, (document) => sorted.indexOf(document) % layout.files);
+  return [...groups].map(([number, members]) => renderFile(`manifests-${number}`, members, layout.json));
+}
+
+function renderFile(name: string, documents: readonly JsonObject[], isJson: boolean): ManifestSource {
+  const text = isJson
+    ? JSON.stringify({ apiVersion: 'v1', kind: 'List', items: documents })
+    : documents.map((document) => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');
+  return { file: `${name}.${isJson ? 'json' : 'yaml'}`, bytes: Buffer.from(text) };
+}
+
+function toStackDocument(): JsonObject {
+  return {
+    apiVersion: 'edgewise/v1',
+    kind: 'Stack',
+    metadata: { name: STACK_NAME },
+    spec: { tokens: { default: { directory: 'tokens' } } },
+  };
+}
+
+function toDocument({ kind, name, spec, lifecycle }: TestResource): JsonObject {
+  const { protect, ignore, adopt } = lifecycle;
+  return {
+    apiVersion: 'edgewise/v1',
+    kind,
+    metadata: { name },
+    spec: escapeVariables(spec),
+    lifecycle: { ...(protect && { protect }), ignore, ...(adopt !== undefined && { adopt }) },
+  };
+}
+
+/** What a manifest would take for a variable. Keys have none. */
+function escapeVariables(value: Json): Json {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${');
+  if (isJsonArray(value)) return value.map(escapeVariables);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapeVariables(member)]));
+}
+
+/** A document for each External that is named. */
+function listExternals(stack: TestStack): readonly JsonObject[] {
+  const text = JSON.stringify(stack);
+  return EXTERNALS.filter(({ metadata }) => text.includes(`"External/${metadata.name}"`));
+}
+
+const EXTERNALS = listIdPrefixes()
+  .filter((prefix) => !isOwnedPrefix(prefix))
+  .flatMap((prefix) =>
+    listExternalIds(prefix).map((id, index) => ({
+      apiVersion: 'edgewise/v1',
+      kind: 'External',
+      metadata: { name: `${prefix}-${index}` },
+      spec: { id },
+    })),
+  );

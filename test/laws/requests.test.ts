@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
+import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { holds, LONG } from './properties.ts';
+import type { TestStack } from './stack.ts';
+import { World } from './world.ts';
+
+describe('the requests of a run', () => {
+  it('are GETs for a plan, one for each page of a kind and each module that a document may set', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(1), fc.integer({ min: 1, max: 4 }), async (stacks, pageSize) => {
+      const world = new World({ pageSize });
+      for (const stack of stacks) {
+        world.takeRequests();
+        const plan = await world.plan(stack);
+        const sent = world.takeRequests();
+        expect(sent.filter(({ method }) => method !== 'GET')).toEqual([]);
+        expect(sent).toHaveLength(countPages(world, pageSize) + countSlots(stack));
+        expect(plan.requests.read).toBe(sent.length);
+        await world.apply(plan);
+      }
+    });
+    await holds(property, 40);
+  });
+
+  it('are as many for an apply as the plan says, and every one a write of the plan', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
+      const world = new World();
+      for (const stack of stacks) {
+        const plan = await world.plan(stack);
+        world.takeRequests();
+        await world.apply(plan);
+        const sent = world.takeRequests();
+        expect(sent).toHaveLength(plan.requests.apply);
+        expect(sent.map(({ method }) => method).sort()).toEqual(plan.writes.map(({ method }) => method).sort());
+      }
+    });
+    await holds(property, 40);
+  });
+
+  it('wait for none that stands behind them in the plan', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
+      const world = new World();
+      for (const stack of stacks) {
+        const { writes } = await world.migrate(stack);
+        const before = new Set<string>();
+        for (const { id, needs } of writes) {
+          expect(needs.filter((needed) => !before.has(needed))).toEqual([]);
+          expect(before).not.toContain(id);
+          before.add(id);
+        }
+      }
+    });
+    await holds(property, 40);
+  });
+});
+
+function countPages(world: World, pageSize: number): number {
+  const resources = world.resources();
+  return OWNED_KINDS.reduce(
+    (count, { name }) => count + Math.max(1, Math.ceil((resources[name]?.length ?? 0) / pageSize)),
+    0,
+  );
+}
+
+function countSlots(stack: TestStack): number {
+  return ATTACHED_KINDS.flatMap((kind) =>
+    stack
+      .filter((resource) => resource.kind === kind.name)
+      .flatMap(({ lifecycle }) =>
+        listSpecFields(kind).filter(([name, field]) => isModule(field) && !lifecycle.ignore.includes(name)),
+      ),
+  ).length;
+}

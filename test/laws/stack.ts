@@ -1,0 +1,16 @@
+import type { Spec } from '../../src/model/state.ts';
+
+/** One document of a random stack. */
+export interface TestResource {
+  readonly kind: string;
+  readonly name: string;
+  /** As a manifest states it, references by name included. */
+  readonly spec: Spec;
+  readonly lifecycle: { readonly protect: boolean; readonly ignore: readonly string[]; readonly adopt?: string };
+}
+
+/** The resources of a random stack, in the order of their documents. */
+export type TestStack = readonly TestResource[];
+
+/** The name of every random stack. */
+export const STACK_NAME = 'stack.under_test';

@@ -1,0 +1,188 @@
+import { applyPlan } from '../../src/apply/apply.ts';
+import { checkPlan, type PlanCheck, toCheckRequest } from '../../src/apply/check-plan.ts';
+import type { TokenSink } from '../../src/apply/token-sink.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { readLive } from '../../src/client/read-live.ts';
+import { validateManifests } from '../../src/manifest/validate.ts';
+import { hasErrors } from '../../src/model/diagnostic.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import type { DesiredState } from '../../src/model/state.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { createPlan } from '../../src/plan/create-plan.ts';
+import { toDestroyState } from '../../src/plan/destroy.ts';
+import { toReadRequest } from '../../src/plan/select-targets.ts';
+import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
+import { createRecorder, type SentRequest } from '../cli/recorder.ts';
+import { type Layout, renderStack } from './render-stack.ts';
+import type { TestStack } from './stack.ts';
+
+export const API_KEY = 'dev';
+export const BASE_URL = 'https://api.test';
+
+/** What a world may differ in. */
+export interface WorldOptions {
+  readonly pageSize?: number;
+  readonly concurrency?: number;
+  readonly seed?: ServerSeed;
+}
+
+/** What one plan may differ in. */
+export interface PlanOptions {
+  readonly mode?: Plan['mode'];
+  readonly targets?: readonly string[];
+  readonly layout?: Layout;
+}
+
+/** The tokens that a sink was given, by the name of the credential. */
+export type Delivered = Map<string, string>;
+
+/**
+ * A bundled server with all that edgewise does to it, through the functions that the command line calls. Its clock goes on by
+ * a second with each request, so that what is older can be told.
+ */
+export class World {
+  readonly server: Server;
+  readonly delivered: Delivered = new Map();
+  readonly events: ApplyEvent[] = [];
+  readonly #options: WorldOptions;
+  readonly #recorder;
+  #transport: Transport;
+  #seconds = 0;
+
+  constructor(options: WorldOptions = {}) {
+    this.#options = options;
+    this.server = createServer({
+      now: () => new Date(Date.UTC(2026, 2, 1) + 1000 * this.#seconds),
+      idSeed: 'world',
+      apiKeys: [parseApiKey(`${API_KEY}:admin`)],
+      ...(options.seed !== undefined && { seed: options.seed }),
+    });
+    this.#recorder = createRecorder(async (request) => {
+      this.#seconds += 1;
+      return this.server.handle(request);
+    });
+    this.#transport = this.#recorder.transport;
+  }
+
+  /** What was sent since the last call. */
+  takeRequests(): readonly SentRequest[] {
+    return this.#recorder.take();
+  }
+
+  /** Puts something between edgewise and the server; without it, nothing. */
+  interpose(toTransport: (inner: Transport) => Transport = (inner) => inner): void {
+    this.#transport = toTransport(this.#recorder.transport);
+  }
+
+  connect(): Client {
+    const { pageSize = 100, concurrency = 8 } = this.#options;
+    return createClient({
+      transport: (request) => this.#transport(request),
+      baseUrl: BASE_URL,
+      apiKey: API_KEY,
+      versionHeader: 'Service-Version',
+      pageSize,
+      concurrency,
+      sleep: async () => undefined,
+    });
+  }
+
+  async plan(stack: TestStack, { mode = 'apply', targets = [], layout }: PlanOptions = {}): Promise<Plan> {
+    const state = loadStack(stack, layout);
+    const desired = mode === 'destroy' ? toDestroyState(state) : state;
+    const live = await readLive(this.connect(), toReadRequest(desired, targets));
+    const { pageSize = 100, concurrency = 8 } = this.#options;
+    return createPlan({
+      desired,
+      live,
+      baseUrl: BASE_URL,
+      settings: { versionHeader: 'Service-Version', pageSize, concurrency },
+      tokens: { default: { directory: 'tokens' }, credentials: {} },
+      version: '0.0.0',
+      mode,
+      targets,
+      diagnostics: [],
+    });
+  }
+
+  async apply(plan: Plan, { done = new Map(), ids = new Map() }: Partial<PlanCheck> = {}): Promise<ApplyResult> {
+    return applyPlan(plan, {
+      client: this.connect(),
+      sinks: { find: () => this.#createSink(), rescue: this.#createSink() },
+      onEvent: (event) => void this.events.push(event),
+      signal: new AbortController().signal,
+      done,
+      ids,
+    });
+  }
+
+  /** What a saved plan finds before it is applied. */
+  async check(plan: Plan): Promise<PlanCheck> {
+    return checkPlan(plan, await readLive(this.connect(), toCheckRequest(plan)));
+  }
+
+  /** Plans and applies, and throws unless everything was done. */
+  async migrate(stack: TestStack, options: PlanOptions = {}): Promise<Plan> {
+    const plan = await this.plan(stack, options);
+    expectNoErrors(plan);
+    const { outcomes } = await this.apply(plan);
+    const failed = outcomes.flatMap((result) =>
+      result.outcome === 'applied' ? [] : [`${result.write.id}: ${result.message}`],
+    );
+    if (failed.length > 0) throw new Error(`Not applied:\n${failed.join('\n')}`);
+    return plan;
+  }
+
+  /** A call by somebody else. Throws when it is refused. */
+  async call(method: string, path: string, body?: JsonObject): Promise<JsonObject> {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
+    const request = new Request(`${BASE_URL}${path}`, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    this.#seconds += 1;
+    const response = await this.server.handle(request);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+    return text === '' ? {} : JSON.parse(text);
+  }
+
+  /** Everything that the server holds of resources. */
+  resources(): Readonly<Record<string, readonly JsonObject[]>> {
+    return this.server.snapshot().resources;
+  }
+
+  #createSink(): TokenSink {
+    return {
+      test: async () => undefined,
+      deliver: async ({ name }, token) => {
+        this.delivered.set(name, token);
+        return `tokens/${name}.token`;
+      },
+    };
+  }
+}
+
+/** What a random stack asks for. Throws when it is not valid. */
+export function loadStack(stack: TestStack, layout?: Layout): DesiredState {
+  const { state, diagnostics } = validateManifests(renderStack(stack, layout), { env: {} });
+  if (state !== undefined) return state;
+  const found = diagnostics.map(({ message, place }) => `${message}\n${place?.excerpt}`);
+  throw new Error(`A random stack is not valid:\n${found.join('\n')}`);
+}
+
+function expectNoErrors(plan: Plan): void {
+  if (hasErrors(plan.diagnostics)) throw new Error(plan.diagnostics.map(({ message }) => message).join('\n'));
+}
+
+/** What a plan does, a line for each resource that it touches. */
+export function listTouched({ changes }: Plan): readonly string[] {
+  return changes
+    .filter(({ action }) => action !== 'no-op')
+    .map(({ action, address, differences }) =>
+      [action, address, ...differences.map(({ path, from, to }) => JSON.stringify({ path, from, to }))].join(' '),
+    );
+}

@@ -27,6 +27,19 @@ export class InvalidManifests extends Error {
   }
 }
 
+/** What each exit code means, for help texts. */
+export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
+  [EXIT.done]: 'done',
+  [EXIT.failed]: 'failed (API or network), or done only in part',
+  [EXIT.changes]: 'there are changes, and --detailed-exitcode was given',
+  [EXIT.invalid]: 'manifests or usage invalid',
+  [EXIT.authentication]: 'authentication or permission',
+  [EXIT.refused]: 'refused by a safety rule',
+  [EXIT.stale]: 'the saved plan is stale',
+  [EXIT.bug]: 'a bug in edgewise',
+  [EXIT.interrupted]: 'interrupted, or declined',
+};
+
 /** Ends a command with an exit code and something to say. For what is the user's to mend; never for a bug. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';

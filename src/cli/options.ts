@@ -1,38 +1,62 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isAddress } from '../model/address.ts';
 import { isJsonArray, parseJson } from '../model/json.ts';
+import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { EXIT_MEANINGS, type ExitCode } from './exit-code.ts';
 
 /** Options that several commands share. Each adder returns the command, for chaining. */
 
 /** How to reach the service. */
 export function addConnectionOptions(command: Command): Command {
   return command
-    .option('--base-url <url>', 'where the service is; `embedded:` is the bundled server (EDGEWISE_BASE_URL)')
+    .option(
+      '--base-url <url>',
+      'where the service is; `embedded:` is the bundled server inside of the process, `embedded:FILE` one that keeps its data (EDGEWISE_BASE_URL)',
+    )
     .option(
       '--version-header <name>',
-      'name of the header that carries the interface version (EDGEWISE_VERSION_HEADER)',
+      `name of the header that carries the interface version (EDGEWISE_VERSION_HEADER; default: ${DEFAULT_VERSION_HEADER})`,
     )
-    .option('--concurrency <number>', 'requests under way at once, 1 to 64 (EDGEWISE_CONCURRENCY)')
-    .option('--page-size <number>', 'resources asked for in one list request, 1 to 100 (EDGEWISE_PAGE_SIZE)');
+    .option('--concurrency <number>', 'requests under way at once, 1 to 64 (EDGEWISE_CONCURRENCY; default: 8)')
+    .option(
+      '--page-size <number>',
+      'resources asked for in one list request, 1 to 100 (EDGEWISE_PAGE_SIZE; default: 100)',
+    );
 }
 
-/** What a plan covers and what it may do. */
+/** What a plan of manifests may do besides. */
 export function addPlanOptions(command: Command): Command {
-  return addTokenOptions(addConnectionOptions(command))
-    .addOption(repeatable('--target <address>', 'only this resource and those that it needs; repeatable', parseTarget))
-    .option('--allow-deletes', 'let a plan through that deletes more than the guard allows')
+  return addTokenOptions(addScopeOptions(command)).option(
+    '--allow-deletes',
+    'let a plan through that deletes more than the guard allows',
+  );
+}
+
+/** What a plan covers, and how it is shown. */
+export function addScopeOptions(command: Command): Command {
+  addConnectionOptions(command)
     .addOption(
-      repeatable(
-        '--allow-protected <address>',
-        'let this protected resource be deleted or replaced; repeatable',
-        parseTarget,
-      ),
+      repeatable('--target <address>', 'only this resource and those that it needs; repeatable', {
+        parse: parseTarget,
+        default: 'everything',
+      }),
+    )
+    .addOption(
+      repeatable('--allow-protected <address>', 'let this protected resource be deleted or replaced; repeatable', {
+        parse: parseTarget,
+      }),
     );
+  return addPlanFormatOptions(command);
 }
 
 /** What the commands that write take besides. */
 export function addWriteOptions(command: Command): Command {
-  return addFormatOptions(addPlanOptions(command)).option('--yes', 'do not ask');
+  return command.option('--yes', 'do not ask');
+}
+
+/** How plans are shown. */
+export function addPlanFormatOptions(command: Command): Command {
+  return addFormatOptions(command).option('--verbose', 'also show the API calls, and the fields of what is deleted');
 }
 
 /** How results are shown. */
@@ -41,20 +65,26 @@ export function addFormatOptions(command: Command): Command {
     .addOption(
       new Option('--format <format>', 'form of the result on stdout').choices(['text', 'json']).default('text'),
     )
-    .option('--verbose', 'show the API calls and what is deleted')
     .option('--no-color', 'no colours, as with NO_COLOR');
 }
 
-/** An option that may be given several times. */
+/** An option that may be given several times. `default` says what it means to leave it out. */
 export function repeatable(
   flags: string,
   description: string,
-  parse: (text: string) => string = (text) => text,
+  options: { readonly parse?: (text: string) => string; readonly default?: string } = {},
 ): Option {
+  const { parse = (text: string) => text, default: fallback = 'none' } = options;
   const none: readonly string[] = [];
   return new Option(flags, description)
     .argParser((text, before: readonly string[] = none) => [...before, parse(text)])
-    .default(none, 'none');
+    .default(none, fallback);
+}
+
+/** The exit codes that a command may end with, at the end of its help. */
+export function addExitCodes(command: Command, codes: readonly ExitCode[]): Command {
+  const lines = codes.map((code) => `  ${String(code).padStart(3)}  ${EXIT_MEANINGS[code]}`);
+  return command.addHelpText('after', `\nExit codes:\n${lines.join('\n')}`);
 }
 
 /** The examples at the end of a command's help. */
@@ -67,9 +97,15 @@ export function addExamples(command: Command, examples: readonly (readonly [line
 /** Where tokens go, instead of what the Stack says. Plan only says so; apply does it. */
 function addTokenOptions(command: Command): Command {
   return command
-    .option('--token-directory <path>', 'folder for the tokens of new credentials, one file each')
+    .option(
+      '--token-directory <path>',
+      'folder for the tokens of new credentials, one file each; instead of what the Stack says',
+    )
     .addOption(
-      new Option('--token-command <json>', 'command that reads a token, as a JSON list of words').argParser(parseWords),
+      new Option(
+        '--token-command <json>',
+        'command that reads such a token on its standard input, as a JSON list of words',
+      ).argParser(parseWords),
     );
 }
 

@@ -12,6 +12,7 @@ import { defineValidate } from './commands/validate.ts';
 import type { Context } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { showFailure } from './failure.ts';
+import { addExitCodes } from './options.ts';
 import { VERSION } from './version.ts';
 
 /** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */
@@ -48,6 +49,7 @@ function defineProgram(context: Context, act: Act): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => context.stdout.write(text), writeErr: (text) => context.stderr.write(text) })
     .addHelpText('after', ENVIRONMENT);
+  addExitCodes(program, Object.values(EXIT));
   for (const define of [
     defineValidate,
     definePlan,
@@ -77,10 +79,12 @@ function wantsJson(argv: readonly string[]): boolean {
 
 const ENVIRONMENT = `
 Environment:
-  EDGEWISE_BASE_URL       where the service is
-  EDGEWISE_API_KEY        the API key, or
-  EDGEWISE_API_KEY_FILE   a file that holds it
-  NO_COLOR                no colours
-
-Exit codes: 0 done, 1 failed or done only in part, 2 changes (plan --detailed-exitcode), 3 manifests or usage invalid,
-4 authentication or permission, 5 refused by a safety rule, 6 the saved plan is stale, 70 a bug, 130 interrupted.`;
+  EDGEWISE_BASE_URL        where the service is
+  EDGEWISE_API_KEY         the API key, or
+  EDGEWISE_API_KEY_FILE    a file that holds it
+  EDGEWISE_VERSION_HEADER, EDGEWISE_CONCURRENCY, EDGEWISE_PAGE_SIZE
+                           as the flags of the same names
+  EDGEWISE_LOG_LEVEL       trace, debug, info, warn, error, fatal or silent, for
+                           the logs on stderr (default: warn)
+  NO_COLOR                 no colours
+A flag comes before the environment, and that before the Stack.`;

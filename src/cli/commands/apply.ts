@@ -3,8 +3,8 @@ import type { Act } from '../act.ts';
 import { type ApplyFlags, applyManifests } from '../apply-manifests.ts';
 import { applySaved } from '../apply-saved.ts';
 import type { Context } from '../context.ts';
-import type { ExitCode } from '../exit-code.ts';
-import { addExamples, addWriteOptions } from '../options.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { addExamples, addExitCodes, addPlanOptions, addWriteOptions } from '../options.ts';
 import { isPlanFile } from '../plan-file.ts';
 
 /** `edgewise apply`. */
@@ -14,10 +14,13 @@ export function defineApply(program: Command, act: Act): void {
     .description('Make live what the manifests say: plan, show, ask, apply. Or apply exactly a plan that was saved.')
     .argument('[paths...]', 'files, folders, or - for standard input; or one plan file (default: the current folder)')
     .option('--stack <path>', 'with a plan file: manifests whose Stack says where tokens go');
-  addExamples(addWriteOptions(command), [
+  const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
+  addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
+  addExamples(addWriteOptions(addPlanOptions(command)), [
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply manifests --yes', 'without asking, for a pipeline'],
     ['edgewise apply plan.json --yes', 'that very plan; refused when what it touches has moved'],
+    ['edgewise apply plan.json --stack manifests', 'with the place for tokens from the Stack'],
   ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));
 }
 

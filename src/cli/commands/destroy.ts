@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
 import { type ApplyFlags, applyManifests } from '../apply-manifests.ts';
-import { addExamples, addWriteOptions } from '../options.ts';
+import { EXIT } from '../exit-code.ts';
+import { addExamples, addExitCodes, addScopeOptions, addWriteOptions } from '../options.ts';
 
 /** `edgewise destroy`. */
 export function defineDestroy(program: Command, act: Act): void {
@@ -11,7 +12,9 @@ export function defineDestroy(program: Command, act: Act): void {
       'Delete everything that the stack owns, and the modules that its manifests attach. Protected resources are refused.',
     )
     .argument('[paths...]', 'the manifests of the stack (default: the current folder)');
-  addExamples(addWriteOptions(command), [
+  const { done, failed, invalid, authentication, refused, interrupted } = EXIT;
+  addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
+  addExamples(addWriteOptions(addScopeOptions(command)), [
     ['edgewise destroy', 'plan, show, ask, delete'],
     ['edgewise destroy --target TCPEdge/postgres', 'one resource only'],
   ]).action((paths: string[], flags: ApplyFlags) =>

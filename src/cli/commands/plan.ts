@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../make-plan.ts';
 import { readValidManifests } from '../manifests.ts';
-import { addExamples, addFormatOptions, addPlanOptions } from '../options.ts';
+import { addExamples, addExitCodes, addPlanOptions } from '../options.ts';
 import { writePlanFile } from '../plan-file.ts';
 import { type FormatFlags, showPlan } from '../present.ts';
 import { withSession } from '../session.ts';
@@ -22,7 +22,9 @@ export function definePlan(program: Command, act: Act): void {
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')
     .option('--detailed-exitcode', 'exit with 2 when there are changes');
-  addExamples(addFormatOptions(addPlanOptions(command)), [
+  const { done, failed, changes, invalid, authentication, refused } = EXIT;
+  addExitCodes(command, [done, failed, changes, invalid, authentication, refused]);
+  addExamples(addPlanOptions(command), [
     ['edgewise plan', 'show what applying this folder would change'],
     ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
     ['edgewise plan --target TCPEdge/postgres', 'only one resource and what it needs'],

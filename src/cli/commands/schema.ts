@@ -14,7 +14,7 @@ export function defineSchema(program: Command, act: Act): void {
   const command = program
     .command('schema')
     .description('Print the JSON Schema of manifests, of one kind, of plan files, or the OpenAPI document of the API.')
-    .argument('[kind]', 'a kind, `plan` or `openapi` (default: all manifests)');
+    .argument('[kind]', 'a kind, such as TCPEdge or Stack; `plan`; or `openapi` (default: all manifests)');
   addExamples(command, [
     ['edgewise schema > manifest.schema.json', 'for an editor'],
     ['edgewise schema TCPEdge', 'one kind only'],

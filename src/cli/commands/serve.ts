@@ -20,6 +20,8 @@ interface Flags {
   readonly versionHeader: string;
 }
 
+const DEFAULT_KEY = 'dev:admin';
+
 /** `edgewise serve`. */
 export function defineServe(program: Command, act: Act): void {
   const command = program
@@ -27,10 +29,14 @@ export function defineServe(program: Command, act: Act): void {
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .addOption(repeatable('--api-key <key>', 'KEY, KEY:admin, KEY:usr_…, KEY:abuse; repeatable (default: dev:admin)'))
+    .addOption(
+      repeatable('--api-key <key>', 'a key that it takes: KEY, KEY:admin, KEY:abuse, KEY:usr_…; repeatable', {
+        default: DEFAULT_KEY,
+      }),
+    )
     .option('--seed <file>', 'objects and known ids to start with, as JSON')
-    .option('--snapshot <file>', 'keep the data in this file between runs')
-    .option('--rate-limit <limit>', 'such as 120/60s: answer 429 above it', parseRateLimit)
+    .option('--snapshot <file>', 'file that keeps the data between runs; once it exists, it takes the place of --seed')
+    .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', parseRateLimit)
     .option('--version-header <name>', 'name of the header that carries the interface version', DEFAULT_VERSION_HEADER);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
@@ -41,7 +47,7 @@ export function defineServe(program: Command, act: Act): void {
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {
   const { createServer, listen, parseApiKey } = await import('../../server/index.ts');
-  const words = flags.apiKey.length === 0 ? ['dev:admin'] : flags.apiKey;
+  const words = flags.apiKey.length === 0 ? [DEFAULT_KEY] : flags.apiKey;
   const apiKeys = await withServerInput('--api-key', () => words.map(parseApiKey));
   const keeper = await createKeeper(flags, context);
   const logger = createLogger(context, 'info');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
 import { EXIT } from '../exit-code.ts';
-import { addExamples, addFormatOptions } from '../options.ts';
+import { addExamples, addExitCodes, addPlanFormatOptions } from '../options.ts';
 import { readPlanFile } from '../plan-file.ts';
 import { type FormatFlags, showPlan } from '../present.ts';
 
@@ -11,9 +11,10 @@ export function defineShow(program: Command, act: Act): void {
     .command('show')
     .description('Show a saved plan. Sends no request.')
     .argument('<plan>', 'a file that edgewise plan -o wrote');
-  addExamples(addFormatOptions(command), [
+  addExitCodes(command, [EXIT.done, EXIT.invalid]);
+  addExamples(addPlanFormatOptions(command), [
     ['edgewise show plan.json', 'read a plan before it is applied'],
-    ['edgewise show plan.json --verbose', 'with its API calls'],
+    ['edgewise show plan.json --verbose', 'with its API calls, and the fields of what it deletes'],
   ]).action((file: string, flags: FormatFlags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context.cwd);

@@ -6,7 +6,7 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { readManifests } from '../manifests.ts';
-import { addExamples, addFormatOptions } from '../options.ts';
+import { addExamples, addExitCodes, addFormatOptions } from '../options.ts';
 import { type FormatFlags, toTextOptions } from '../present.ts';
 
 /** `edgewise validate`. */
@@ -15,6 +15,7 @@ export function defineValidate(program: Command, act: Act): void {
     .command('validate')
     .description('Check manifests. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
+  addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(addFormatOptions(command), [
     ['edgewise validate', 'check the manifests in this folder'],
     ['kustomize build overlays/production | edgewise validate -', 'check what another tool makes'],

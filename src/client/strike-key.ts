@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
+import { ApiError, InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 
 /** Takes the API key out of a text. Services and proxies echo it. */
 export type Strike = (text: string) => string;
@@ -17,11 +17,12 @@ export function createStrike(apiKey: string): Strike {
   return (text) => text.replace(matcher, STANDS_FOR_KEY);
 }
 
-/** The error itself, or one like it when the key stands anywhere in it or in its causes. */
+/** The error itself, or one like it when the key stands anywhere in it or in its causes. An `ApiError` is made of texts without it. */
 export function strikeError(error: unknown, strike: Strike): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!(error instanceof Error) || error instanceof ApiError) return error;
   const shown = inspect(error, { depth: 8 });
   if (strike(shown) === shown) return error;
   const Type = [TimeoutError, NetworkError, InvariantError].find((type) => error instanceof type) ?? Error;
-  return new Type(strike(error.message), { cause: strikeError(error.cause, strike) });
+  const isUnsent = error instanceof NetworkError && error.isUnsent;
+  return new Type(strike(error.message), { cause: strikeError(error.cause, strike), isUnsent });
 }

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { createStrike, strikeError } from '../../src/client/strike-key.ts';
+import { ApiError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
+
+const KEY = 'dev';
+const strike = createStrike(KEY);
+
+/** As it is when the program lies in a folder whose name is the key. */
+function below<T extends Error>(error: T): T {
+  error.stack = `${error.name}: ${error.message}\n    at call (/home/${KEY}/edgewise/cli.js:1:1)`;
+  return error;
+}
+
+it('an API error stays one, even where a path in its stack looks like the key', () => {
+  const details = { status: 404, code: 'x', method: 'GET', path: '/x', operationId: undefined, details: {} };
+  const error = below(new ApiError('not found', details));
+  expect(strikeError(error, strike)).toBe(error);
+});
+
+it.each([true, false])('a network error says the same without the key: isUnsent %s', (isUnsent) => {
+  const cause = new Error(`bad header ${KEY}`);
+  const struck = strikeError(below(new TimeoutError(`late: ${KEY}`, { cause, isUnsent })), strike);
+  expect(struck).toBeInstanceOf(TimeoutError);
+  expect(struck).toMatchObject({ message: 'late: [key]', isUnsent, cause: { message: 'bad header [key]' } });
+});
+
+it('an error without the key stays what it is', () => {
+  const other = createStrike('a-key-that-no-path-has');
+  const error = new NetworkError('late');
+  expect(strikeError(error, other)).toBe(error);
+  expect(strikeError('late', other)).toBe('late');
+});

@@ -1,0 +1,198 @@
+import type { Field, FieldType } from '../src/kinds/field.ts';
+import { FORMATS } from '../src/kinds/formats.ts';
+import { type Kind, listSpecFields } from '../src/kinds/kind.ts';
+import { toManifestJsonSchema } from '../src/kinds/manifest-schema.ts';
+import { listReferableKinds } from '../src/kinds/references.ts';
+import { MANIFEST_KINDS } from '../src/kinds/registry.ts';
+import { assertNever } from '../src/model/errors.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../src/model/json.ts';
+
+/** The part of docs/manifests.md that says what each kind holds, as the kind tables and the schemas say it. */
+export function renderManifestReference(): string {
+  return [
+    renderLifecycle(),
+    ...MANIFEST_KINDS.map(renderKind),
+    renderDocument('External'),
+    renderDocument('Stack'),
+  ].join('\n\n');
+}
+
+const HEADINGS = ['Field of `spec`', 'Type', 'Default', 'Meaning'];
+
+/** The settings of all kinds in one table, since most of them are the same everywhere. */
+function renderLifecycle(): string {
+  const rows = MANIFEST_KINDS.flatMap((kind) =>
+    listPropertyRows(getProperty(kind.name, 'lifecycle')).map((row) => ({ row, kind: kind.name })),
+  );
+  const byName = Map.groupBy(rows, ({ row: [name, type, , meaning] }) => [name, type, meaning].join('\n'));
+  const merged = [...byName.values()].map((same): Row => {
+    const kinds = same.map(({ kind }) => kind);
+    const [name = '', type = '', , meaning = ''] = same[0]?.row ?? [];
+    return [name, type, kinds.length === MANIFEST_KINDS.length ? 'all' : kinds.join(', '), meaning];
+  });
+  return `### lifecycle\n\n${renderTable(['Field of `lifecycle`', 'Type', 'Kinds', 'Meaning'], merged)}`;
+}
+
+function renderKind(kind: Kind): string {
+  const stated = listSpecFields(kind);
+  const given = Object.keys(kind.fields).filter((name) => stated.every(([other]) => other !== name));
+  return [
+    `### ${kind.name}`,
+    kind.description,
+    renderTable(
+      HEADINGS,
+      stated.flatMap(([name, field]) => listRows(kind, name, field)),
+    ),
+    ...(given.length === 0 ? [] : [`Given by the service, never stated: ${given.map(toCode).join(', ')}.`]),
+  ].join('\n\n');
+}
+
+/** A kind that is no resource. */
+function renderDocument(kind: string): string {
+  const { description } = toManifestJsonSchema(kind);
+  return [`### ${kind}`, toText(description), renderTable(HEADINGS, listPropertyRows(getProperty(kind, 'spec')))].join(
+    '\n\n',
+  );
+}
+
+type Row = readonly [name: string, type: string, fallback: string, meaning: string];
+
+function renderTable(headings: readonly string[], rows: readonly Row[]): string {
+  const lines = [headings, headings.map(() => '---'), ...rows].map((cells) => `| ${cells.map(toCell).join(' | ')} |`);
+  return lines.join('\n');
+}
+
+function toCell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+/** A field of a kind, then the fields inside of it. */
+function listRows(kind: Kind, name: string, field: Field): readonly Row[] {
+  const type = describeType(field.type).replace(`\`${kind.name}/name\`, `, ''); // nothing refers to itself
+  const row: Row = [toCode(name), type, describeDefault(field), describeMeaning(kind, field)];
+  return [
+    row,
+    ...listInnerFields(name, field.type).flatMap(([inner, innerField]) => listRows(kind, inner, innerField)),
+  ];
+}
+
+function listInnerFields(name: string, type: FieldType): readonly (readonly [name: string, field: Field])[] {
+  if (type.type === 'list') return listInnerFields(`${name}[]`, type.of);
+  return type.type === 'object'
+    ? Object.entries(type.fields).map(([inner, field]) => [`${name}.${inner}`, field] as const)
+    : [];
+}
+
+function describeType(type: FieldType): string {
+  switch (type.type) {
+    case 'text':
+      return describeText(type.format === undefined ? 'text' : FORMATS[type.format].expected, type.maxBytes);
+    case 'enum':
+      return type.values.map(toCode).join(', ');
+    case 'boolean':
+      return '`true`, `false`';
+    case 'number':
+      return `${type.integer ? 'whole number' : 'number'}, ${type.min} to ${type.max}`;
+    case 'timestamp':
+      return 'time, RFC 3339';
+    case 'reference':
+      return describeReference(type);
+    case 'list':
+      return `${type.unordered ? 'set' : 'list'}, each ${describeType(type.of)}`;
+    case 'map':
+      return `mapping from ${describeMember(type.keys)} to ${describeMember(type.of)}`;
+    case 'object':
+      return type.module ? 'module' : 'mapping';
+    case 'json':
+      return 'mapping';
+    case 'metadata':
+      return describeText('text or mapping', type.maxBytes);
+    default:
+      return assertNever(type);
+  }
+}
+
+function describeText(what: string, maxBytes: number | undefined): string {
+  return maxBytes === undefined ? what : `${what}, at most ${maxBytes} bytes`;
+}
+
+function describeReference(type: FieldType & { readonly type: 'reference' }): string {
+  const names = [...listReferableKinds(type).map(({ name }) => name), 'External'].map((name) => toCode(`${name}/name`));
+  return [...names, ...type.prefixes.map((prefix) => toCode(`${prefix}_…`))].join(', ');
+}
+
+/** In parentheses where a list of alternatives would run into what stands around it. */
+function describeMember(type: FieldType): string {
+  const text = describeType(type);
+  return text.includes(', ') ? `(${text})` : text;
+}
+
+function describeDefault(field: Field): string {
+  if (field.required) return '**required**';
+  if (field.serviceDefault) return 'chosen by the service';
+  return field.default === undefined ? '' : toCode(JSON.stringify(field.default));
+}
+
+function describeMeaning({ role }: Kind, { description, lifecycle }: Field): string {
+  return lifecycle === 'immutable' && role === 'owned'
+    ? `${description} Changing it replaces the resource.`
+    : description;
+}
+
+function getProperty(kind: string, name: string): Json {
+  const { properties } = toManifestJsonSchema(kind);
+  return isJsonObject(properties) ? (properties[name] ?? {}) : {};
+}
+
+/** The rows of a JSON Schema of an object, those of objects inside of it included. */
+function listPropertyRows(schema: Json, prefix = ''): readonly Row[] {
+  const properties = isJsonObject(schema) && isJsonObject(schema['properties']) ? schema['properties'] : {};
+  const required = isJsonObject(schema) && isJsonArray(schema['required']) ? schema['required'] : [];
+  return Object.entries(properties).flatMap(([name, inner]): readonly Row[] => {
+    if (!isJsonObject(inner)) return [];
+    const fallback =
+      'default' in inner && !isJsonObject(inner['default']) ? toCode(JSON.stringify(inner['default'])) : '';
+    const row: Row = [
+      toCode(`${prefix}${name}`),
+      describeSchema(inner),
+      required.includes(name) ? '**required**' : fallback,
+      toText(inner['description']),
+    ];
+    return [row, ...listInnerRows(inner, `${prefix}${name}`)];
+  });
+}
+
+function listInnerRows(schema: JsonObject, name: string): readonly Row[] {
+  const rows = listAlternatives(schema).flatMap((alternative) => listPropertyRows(alternative, `${name}.`));
+  const member = schema['additionalProperties'];
+  return isJsonObject(member) ? [...rows, ...listInnerRows(member, `${name}.*`)] : rows;
+}
+
+/** A text that may come from the environment instead is a text. */
+function listAlternatives(schema: JsonObject): readonly JsonObject[] {
+  const { anyOf } = schema;
+  return isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [schema];
+}
+
+function describeSchema(schema: JsonObject): string {
+  const [first = {}] = listAlternatives(schema);
+  const { type, minimum, maximum, items } = first;
+  if (type === 'array') return `list, each ${isJsonObject(items) ? describeSchema(items) : 'a value'}`;
+  if (type === 'integer' || type === 'number') {
+    const name = type === 'integer' ? 'whole number' : 'number';
+    return maximum === undefined || Number(maximum) > 1e9
+      ? `${name} from ${minimum}`
+      : `${name}, ${minimum} to ${maximum}`;
+  }
+  return TYPE_NAMES[toText(type)] ?? 'mapping';
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = { string: 'text', boolean: '`true`, `false`' };
+
+function toCode(text: string): string {
+  return `\`${text}\``;
+}
+
+function toText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { validateManifests } from '../../src/manifest/validate.ts';
+import { createServer, parseServerSeed } from '../../src/server/index.ts';
+import { listCodeBlocks } from './documents.ts';
+
+const MANIFESTS = listCodeBlocks('yaml').filter(({ text }) => text.includes('apiVersion: edgewise/v1'));
+const SEEDS = listCodeBlocks('json').filter(({ text }) => text.includes('"resources"'));
+
+describe('documents', () => {
+  it.each(MANIFESTS)('shows valid manifests at $place', ({ place, text }) => {
+    const sources = [{ file: place, bytes: Buffer.from(text) }];
+    expect(validateManifests(sources, { env: {}, requireStack: false }).diagnostics).toEqual([]);
+  });
+
+  it.each(SEEDS)('shows a seed that the server takes at $place', ({ text }) => {
+    const { resources } = createServer({ seed: parseServerSeed(text) }).snapshot();
+    expect(resources['WeightedBackend']).toHaveLength(1);
+  });
+
+  it('has both to show', () => {
+    expect(MANIFESTS.length).toBeGreaterThan(1);
+    expect(SEEDS).toHaveLength(1);
+  });
+});

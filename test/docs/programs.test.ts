@@ -1,0 +1,72 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer, listen } from '../../src/server/index.ts';
+import { listCodeBlocks } from './documents.ts';
+
+const execute = promisify(execFile);
+
+/** What each entry point of the package is made of. */
+const ENTRIES: Readonly<Record<string, string>> = {
+  edgewise: 'src/index.ts',
+  'edgewise/server': 'src/server/index.ts',
+  'edgewise/msw': 'src/server/msw.ts',
+};
+
+const PROGRAMS = listCodeBlocks('ts').map(({ place, text }, index) => ({ place, text, file: `program-${index}.ts` }));
+
+describe('programs in documents', () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'edgewise-test-'));
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    const tsconfig = { extends: resolve('tsconfig.json'), include: ['*.ts'], exclude: [] };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
+    for (const { file, text } of PROGRAMS) writeFileSync(join(folder, file), withSources(text));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** Runs a program in the folder, and expects it to end well. */
+  async function run(...args: readonly string[]): Promise<string> {
+    const child = execute(process.execPath, args, { cwd: folder });
+    const { stdout } = await child.catch((error) => expect.fail(`${error.stdout}${error.stderr}`));
+    return stdout;
+  }
+
+  it('have no type errors', { timeout: 60_000 }, async () => {
+    expect(PROGRAMS).toHaveLength(3);
+    await run(resolve('node_modules/typescript/bin/tsc'), '-p', '.');
+  });
+
+  it.each(PROGRAMS)('runs to its end: $place', async ({ file }) => {
+    await run(file);
+  });
+
+  it('the one of the library makes what manifests say, and then does nothing', async () => {
+    const program = PROGRAMS.find(({ place }) => place.startsWith('docs/library.md'));
+    const server = createServer();
+    const listener = await listen(server, { port: 0 });
+    const args = [[resolve('examples/quickstart')], listener.url, 'dev'].map((value) => JSON.stringify(value)).join();
+    const script = `import { reconcile } from './${program?.file}'; console.log('done:', await reconcile(${args}));`;
+    writeFileSync(join(folder, 'main.ts'), script);
+    try {
+      expect(await run('main.ts')).toContain('done: true');
+      const made = server.snapshot();
+      expect(made.resources['TCPEdge']).toHaveLength(1);
+      expect(await run('main.ts')).toMatch(/Nothing to do[\s\S]*done: true/);
+      expect(server.snapshot()).toEqual(made);
+    } finally {
+      await listener.close();
+    }
+  });
+});
+
+function withSources(text: string): string {
+  return text.replace(/(?<=from ')edgewise[^']*(?=')/g, (entry) => resolve(ENTRIES[entry] ?? entry));
+}

@@ -1,0 +1,60 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/exit-code.ts';
+import { runCommand } from '../cli/fake-context.ts';
+import { DOCUMENTS, listCodeBlocks, listTableRows } from './documents.ts';
+
+const README = DOCUMENTS.get('README.md') ?? '';
+
+describe('the README', () => {
+  it('names the two commands for a fresh machine near its top', () => {
+    const top = README.split('\n').slice(0, 25).join('\n');
+    expect(top).toMatch(/^npm ci && npm run demo\b/m);
+    expect(top).toMatch(/^npm cit\b/m);
+  });
+
+  it('lists every exit code', () => {
+    const codes = listTableRows('README.md', 'Exit codes').map(([code]) => Number(code));
+    expect(codes).toEqual(Object.values(EXIT));
+  });
+
+  it('lists every command, and no other', async () => {
+    const listed = listTableRows('README.md', 'Commands').flatMap(([cell = '']) =>
+      Array.from(cell.matchAll(/edgewise (\S+?)[ `]/g), ([, name]) => name),
+    );
+    const { stdout } = await runCommand(['--help'], { cwd: '/' });
+    const known = Array.from(stdout.matchAll(/^ {2}([a-z-]+)(?: \S+)* {2,}/gm), ([, name]) => name);
+    expect(known).toContain('abuse-report');
+    expect(new Set(listed)).toEqual(new Set(known.filter((name) => name !== 'help' && !name?.startsWith('-'))));
+  });
+
+  it('lists every environment variable that is read, and no other', () => {
+    const source = globSync('src/cli/**/*.ts').map((file) => readFileSync(file, 'utf8'));
+    expect(listVariables(listTableRows('README.md', 'Settings').flat().join(' '))).toEqual(
+      listVariables(source.join('\n')),
+    );
+  });
+});
+
+describe('documents', () => {
+  const lines = ['sh', 'console', 'yaml']
+    .flatMap(listCodeBlocks)
+    .flatMap(({ place, text }) => text.split('\n').map((line) => ({ place, line })))
+    .flatMap(({ place, line }) =>
+      Array.from(line.matchAll(/\bedgewise ([a-z-]+)([^|;)>]*)/g), ([, command = '', rest = '']) => ({
+        place,
+        command,
+        flags: rest.match(/(?<= )--?[a-z-]+/g) ?? [],
+      })),
+    );
+
+  it.each(lines)('uses options that exist at $place: edgewise $command', async ({ command, flags }) => {
+    const { stdout, exitCode } = await runCommand([command, '--help'], { cwd: '/' });
+    expect(exitCode).toBe(0);
+    expect(flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}[ ,]`, 'm').test(stdout))).toEqual([]);
+  });
+});
+
+function listVariables(text: string): ReadonlySet<string> {
+  return new Set(text.match(/\bEDGEWISE_[A-Z_]+\b/g));
+}

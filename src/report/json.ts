@@ -1,7 +1,7 @@
 import type { Action } from '../model/change.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { ApiError } from '../model/errors.ts';
-import { renderStableJson } from '../model/json.ts';
+import { type JsonObject, renderStableJson } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
@@ -32,6 +32,13 @@ export interface Validation {
   readonly files: number;
   readonly resources: number;
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The last that a command knows of an abuse report, and why that is not enough. */
+export interface AbuseReportResult {
+  readonly command: string;
+  readonly report: JsonObject;
+  readonly error?: Failure['error'];
 }
 
 /** A plan as its published schema says: the bytes of a plan file. Equal plans give equal bytes. */
@@ -65,6 +72,17 @@ export function renderValidationJson({ files, resources, diagnostics }: Validati
     files,
     resources,
     diagnostics,
+  });
+}
+
+/** An abuse report as the service shows it. With an error, what was asked for has not come: `ok` is false. */
+export function renderAbuseReportJson({ command, report, error }: AbuseReportResult): string {
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command,
+    ok: error === undefined,
+    ...(error !== undefined && { error: toErrorDocument(error) }),
+    report,
   });
 }
 

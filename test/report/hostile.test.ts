@@ -8,7 +8,14 @@ import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { GuardViolation, Plan, Write } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { renderApplyJson, renderFailureJson, renderPlanJson, renderValidationJson } from '../../src/report/json.ts';
+import { renderAbuseReportText, toAbuseReportView } from '../../src/report/abuse-report.ts';
+import {
+  renderAbuseReportJson,
+  renderApplyJson,
+  renderFailureJson,
+  renderPlanJson,
+  renderValidationJson,
+} from '../../src/report/json.ts';
 import { createLiveProgress, renderApplyEventText, renderApplyResultText } from '../../src/report/text-apply.ts';
 import { renderDiagnosticsText } from '../../src/report/text-diagnostics.ts';
 import type { TextOptions } from '../../src/report/text-options.ts';
@@ -165,6 +172,15 @@ const result: fc.Arbitrary<ApplyResult> = fc.record({
   interrupted: fc.boolean(),
 });
 
+const abuseReport = fc.record({
+  id: text,
+  status: text,
+  created_at: text,
+  metadata: text,
+  urls: fc.array(text, { maxLength: 2 }),
+  hostnames: fc.array(fc.record({ hostname: text, status: text }), { maxLength: 3 }),
+});
+
 const options: fc.Arbitrary<TextOptions> = fc.record({
   color: fc.boolean(),
   width: fc.constantFrom(0, 40, 80),
@@ -222,6 +238,15 @@ describe('no text of others reaches the terminal as anything but text', () => {
     );
   });
 
+  test('in an abuse report', () => {
+    fc.assert(
+      fc.property(abuseReport, options, (report, look) => {
+        expectPrintable(renderAbuseReportText(toAbuseReportView(report), look), look);
+        expectPrintable(renderAbuseReportJson({ command: 'abuse-report get', report }));
+      }),
+    );
+  });
+
   test('in diagnostics', () => {
     fc.assert(
       fc.property(fc.array(diagnostic), options, (diagnostics, look) => {
@@ -259,6 +284,17 @@ describe('no text of others can start a line of ours', () => {
         const shown = hostile.changes.filter(({ action }) => action !== 'no-op');
         expect(heads.filter((head) => /^[-±~»+] /.test(head))).toHaveLength(shown.length);
         expect(heads.filter((head) => head.startsWith('refused['))).toHaveLength(hostile.violations.length);
+      }),
+    );
+  });
+
+  test('in an abuse report, or a row of its table', () => {
+    fc.assert(
+      fc.property(abuseReport, (report) => {
+        const rendered = renderAbuseReportText(toAbuseReportView(report), { ...wide, color: false });
+        expect(listHeadLines(rendered)).toHaveLength(1);
+        const [, table = ''] = rendered.split('STATUS\n');
+        expect(table.split('\n').filter((row) => row !== '')).toHaveLength(report.hostnames.length);
       }),
     );
   });

@@ -49,7 +49,8 @@ function toRemedy(error: ApiError | NetworkError): string | undefined {
   return error instanceof ApiError && error.isAuthentication ? 'Check the API key and its permissions.' : undefined;
 }
 
-function toParagraph(message: string, remedy: string | undefined): string {
+/** What went wrong, and what to do about it. */
+export function toParagraph(message: string, remedy: string | undefined): string {
   return `edgewise: ${message}\n${remedy === undefined ? '' : `${remedy}\n`}`;
 }
 

@@ -1,35 +1,184 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import type { Transport } from '../../src/model/transport.ts';
 import { parseApiKey } from '../../src/server/index.ts';
 import { createWorkspace, toTranscript } from './workspace.ts';
 
-it('submits a report and reads it by its id', async () => {
-  const { edgewise } = await createWorkspace();
-  const submitted = await edgewise(
-    'abuse-report submit https://phishing.example.com/login https://evil.example.net/x --metadata case-17',
-  );
-  expect(toTranscript(submitted)).toMatchInlineSnapshot(`
-    "exit code 0
-    --- stdout
-    abrp_3ALKRDJGD5v0XNqrF0OBShxPncb  PENDING  submitted 2026-03-01T12:00:00Z
-      phishing.example.com  PENDING
-      evil.example.net      PENDING
-    "
-  `);
-  const id = /abrp_\w+/.exec(submitted.stdout)?.[0];
-  expect((await edgewise(`abuse-report get ${id}`)).stdout).toBe(submitted.stdout);
-  expect(JSON.parse((await edgewise(`abuse-report get ${id} --format json`)).stdout)).toMatchObject({
-    id,
-    status: 'PENDING',
-    metadata: 'case-17',
+const URLS = 'https://phishing.example.com/login https://nowhere.invalid/x';
+const MISSING = 'abrp_000000000000000000000000000';
+
+describe('abuse-report submit', () => {
+  it('submits a report, which is read by its id', async () => {
+    const { edgewise } = await createWorkspace();
+    const submitted = await edgewise(`abuse-report submit ${URLS} --metadata case-17`);
+    expect(toTranscript(submitted)).toMatchInlineSnapshot(`
+      "exit code 0
+      --- stdout
+      abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PENDING, 0 of 2 host names decided
+        submitted  2026-03-01T12:00:00Z
+        metadata   case-17
+        URLs       https://phishing.example.com/login
+                   https://nowhere.invalid/x
+
+        HOST NAME             STATUS
+        phishing.example.com  PENDING
+        nowhere.invalid       PENDING
+      "
+    `);
+    const id = /abrp_\w+/.exec(submitted.stdout)?.[0];
+    expect((await edgewise(`abuse-report get ${id}`)).stdout).toBe(submitted.stdout);
+  });
+
+  it('prints one JSON document', async () => {
+    const { edgewise } = await createWorkspace();
+    const { stdout } = await edgewise(`abuse-report submit ${URLS} --metadata case-17 --format json`);
+    const { report, ...head } = JSON.parse(stdout);
+    expect(head).toEqual({ format: 1, command: 'abuse-report submit', ok: true });
+    expect(report).toMatchObject({ urls: URLS.split(' '), metadata: 'case-17', status: 'PENDING' });
+    const got = JSON.parse((await edgewise(`abuse-report get ${report.id} --format json`)).stdout);
+    expect(got).toEqual({ format: 1, command: 'abuse-report get', ok: true, report });
+  });
+
+  it('names everything that is wrong, and sends nothing', async () => {
+    const { edgewise, recorder } = await createWorkspace();
+    const line = `abuse-report submit ${URLS} ftp://example.com example.org/x --metadata ${'ä'.repeat(2049)}`;
+    expect(toTranscript(await edgewise(line))).toMatchInlineSnapshot(`
+      "exit code 3
+      --- stderr
+      edgewise: \`ftp://example.com\` is not an absolute http or https URL
+      \`example.org/x\` is not an absolute http or https URL
+      --metadata is 4098 bytes long, and the limit is 4096 bytes of UTF-8
+      Nothing was sent.
+      "
+    `);
+    const json = await edgewise(`${line} --format json`);
+    expect(json.exitCode).toBe(3);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      error: { message: expect.stringMatching(/ftp:.*\n.*example\.org.*\n.*4098/) },
+    });
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('shows a URL with control characters on one line', async () => {
+    const { edgewise } = await createWorkspace();
+    const { stderr } = await edgewise('abuse-report submit x\nedgewise:\u001b[2J');
+    expect(stderr).toContain('`x\\nedgewise:\\u001b[2J` is not an absolute http or https URL\n');
+  });
+
+  it('tells an account without the permission what is missing', async () => {
+    const { edgewise, recorder } = await createWorkspace({}, { apiKeys: [parseApiKey('dev')], idSeed: 'test' });
+    expect(toTranscript(await edgewise(`abuse-report submit ${URLS}`))).toMatchInlineSnapshot(`
+      "exit code 4
+      --- stderr
+      edgewise: The account of this API key lacks the permission to submit abuse reports. POST /abuse_reports: 403 forbidden: This API key is not authorized to report abuse (operation_id: op_9cAM5qsfZyZbnVlrsm5ykjpBROv)
+      Only accounts that the service has authorized for it have that permission: ask the service for it. On the bundled server, :abuse behind a key gives it. Where other commands are refused as well, it is the key that is wrong.
+      "
+    `);
+    const json = await edgewise(`abuse-report submit ${URLS} --format json`);
+    expect(json.exitCode).toBe(4);
+    expect(JSON.parse(json.stdout).error.message).toContain('lacks the permission to submit abuse reports');
+    expect(recorder.take()).toHaveLength(2);
+  });
+
+  it('a key that is not known is another matter', async () => {
+    const { edgewise } = await createWorkspace();
+    const result = await edgewise(`abuse-report submit ${URLS}`, { env: { EDGEWISE_API_KEY: 'other' } });
+    expect(result.exitCode).toBe(4);
+    expect(result.stderr).not.toContain('permission to submit');
   });
 });
 
-it('an account that is not authorized is told so with exit code 4', async () => {
-  const { edgewise } = await createWorkspace({}, { apiKeys: [parseApiKey('dev')] });
-  expect(await edgewise('abuse-report submit https://phishing.example.com/')).toMatchObject({ exitCode: 4 });
+describe('abuse-report submit, when the answer does not come', () => {
+  /** Answers each request in one way, and counts them. */
+  function createCounter(answer: () => Promise<Response>): {
+    readonly transport: Transport;
+    readonly sent: () => number;
+  } {
+    let count = 0;
+    const transport: Transport = () => {
+      count += 1;
+      return answer();
+    };
+    return { transport, sent: () => count };
+  }
+
+  it.each<[string, () => Promise<Response>]>([
+    ['the connection breaks', () => Promise.reject(new NetworkError('the connection was broken off'))],
+    ['it takes too long', () => Promise.reject(new TimeoutError('no answer came in time'))],
+    [
+      'the service fails',
+      async () => Response.json({ msg: 'oops', details: { operation_id: 'op_1' } }, { status: 500 }),
+    ],
+    ['a proxy gives up', async () => new Response('<html>', { status: 502 })],
+    ['it is not JSON', async () => new Response('OK', { status: 201 })],
+    ['it is empty', async () => new Response(null, { status: 201 })],
+    ['it is no report', async () => Response.json({ urls: [] }, { status: 201 })],
+  ])('does not send it again, and says what is known: %s', async (_, answer) => {
+    const { edgewise } = await createWorkspace();
+    const { transport, sent } = createCounter(answer);
+    const result = await edgewise(`abuse-report submit ${URLS}`, { transport });
+    expect(result).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(result.stderr).toContain('It is not known whether the report was submitted.');
+    expect(result.stderr).toContain('It was not sent again');
+    expect(sent()).toBe(1);
+    const json = await edgewise(`abuse-report submit ${URLS} --format json`, { transport });
+    expect(json.exitCode).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, error: { remedy: expect.stringContaining('Ask') } });
+  });
+
+  it('shows everything that may help to find out', async () => {
+    const { edgewise } = await createWorkspace();
+    const answer = { error_code: 'internal', msg: 'oops', details: { operation_id: 'op_1' } };
+    const { transport } = createCounter(async () => Response.json(answer, { status: 500 }));
+    expect(toTranscript(await edgewise(`abuse-report submit ${URLS}`, { transport }))).toMatchInlineSnapshot(`
+      "exit code 1
+      --- stderr
+      edgewise: It is not known whether the report was submitted. POST /abuse_reports: 500 internal: oops (operation_id: op_1)
+      It was not sent again, since that could submit it twice, and reports can not be listed. Ask the service whether it has a report of these URLs; if that is not possible, submit it again: the worst is a second report.
+      "
+    `);
+  });
+
+  it('knows that nothing was submitted when there was no connection, or the service says so', async () => {
+    const { edgewise } = await createWorkspace();
+    const refused = createCounter(() => Promise.reject(new NetworkError('refused', { isUnsent: true })));
+    const throttled = createCounter(async () => Response.json({ msg: 'slow down' }, { status: 429 }));
+    for (const { transport } of [refused, throttled]) {
+      const result = await edgewise(`abuse-report submit ${URLS}`, { transport });
+      expect(result.exitCode).toBe(1);
+      expect(result.stderr).not.toContain('It is not known');
+    }
+  });
 });
 
-it('a report that does not exist is a failure', async () => {
-  const { edgewise } = await createWorkspace();
-  expect(await edgewise('abuse-report get abrp_000000000000000000000000000')).toMatchObject({ exitCode: 1 });
+describe('abuse-report get', () => {
+  it('a report that does not exist is a failure', async () => {
+    const { edgewise } = await createWorkspace();
+    for (const flag of ['', ' --wait']) {
+      const result = await edgewise(`abuse-report get ${MISSING}${flag}`);
+      expect(result.exitCode).toBe(1);
+      expect(result.stderr).toContain(`There is no abuse report ${MISSING}`);
+    }
+  });
+
+  it('an answer that is no report is a failure', async () => {
+    const { edgewise } = await createWorkspace();
+    const transport = async () => Response.json({ id: MISSING, hostnames: 'none' });
+    const result = await edgewise(`abuse-report get ${MISSING}`, { transport });
+    expect(result).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(result.stderr).toContain(`GET /abuse_reports/${MISSING}: the answer`);
+  });
+
+  it.each([
+    'abuse-report get abrp_1 --timeout 1m',
+    'abuse-report get abrp_1 --wait --timeout 90',
+    'abuse-report get abrp_1 --wait --timeout 0s',
+    'abuse-report get usr_1',
+    'abuse-report get abrp_',
+  ])('%s is refused with exit code 3 and no request', async (line) => {
+    const { edgewise, recorder } = await createWorkspace();
+    expect(await edgewise(line)).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(recorder.take()).toEqual([]);
+  });
 });

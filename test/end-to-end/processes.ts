@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 
 /** The command line as a user starts it: the built file that EDGEWISE_BIN names, else the sources. */
 const PROGRAM = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');
@@ -15,7 +16,22 @@ export interface Ended {
 
 /** Runs `edgewise` with these arguments, in an environment that holds nothing but what is given. */
 export async function runEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return startEdgewise(args, env).ended;
+}
+
+/** A run that goes on. */
+export interface Run {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts what `runEdgewise` runs. */
+export function startEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
   const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  return { child, ended: readEnd(child) };
+}
+
+async function readEnd(child: ChildProcessByStdio<null, Readable, Readable>): Promise<Ended> {
   const [stdout, stderr, [exitCode]] = await Promise.all([
     readAll(child.stdout),
     readAll(child.stderr),

@@ -15,12 +15,20 @@ export function createProgress(output: Output, total: number, options: TextOptio
   return output.isTerminal ? createLive(output, total, options) : createPlain(output, options);
 }
 
+/** Lines are written once for each turn of the event loop: a fast service brings thousands of events a second. */
 function createPlain(output: Output, options: TextOptions): Progress {
+  let due = '';
+  const flush = (): void => {
+    if (due !== '') output.write(due);
+    due = '';
+  };
   const onEvent = (event: ApplyEvent): void => {
     const text = renderApplyEventText(event, options);
-    if (text !== undefined) output.write(`${text}\n`);
+    if (text === undefined) return;
+    if (due === '') setImmediate(flush);
+    due += `${text}\n`;
   };
-  return { onEvent, end: () => undefined };
+  return { onEvent, end: flush };
 }
 
 /** Redraws at most once for each turn of the event loop, however many events it brings. */

@@ -4,36 +4,49 @@ import { join } from 'node:path';
 /** Documents in one file, about as many as a person would still scroll through. */
 const EDGES_PER_FILE = 50;
 
-/**
- * Writes the manifests of that many TCP edges, each with a weighted backend of its own and an IP restriction module: twice as many
- * resources.
- */
+/** Edges that share a weighted backend. */
+const EDGES_PER_POOL = 20;
+
+/** Writes the manifests of that many TCP edges, each with a backend and an IP restriction module, and of the weighted backends. */
 export function writeManifests(folder: string, edges: number): void {
   writeFileSync(join(folder, 'edgewise.yaml'), 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: bench }\n');
-  const documents = Array.from({ length: edges }, (_, index) => renderEdge(String(index).padStart(5, '0')));
+  const documents = Array.from({ length: edges }, (_, index) => renderTenant(index));
   for (let start = 0; start < edges; start += EDGES_PER_FILE) {
     const file = join(folder, `edges-${String(start).padStart(5, '0')}.yaml`);
     writeFileSync(file, documents.slice(start, start + EDGES_PER_FILE).join('---\n'));
   }
 }
 
-function renderEdge(number: string): string {
+function renderTenant(index: number): string {
+  const pool = toNumber(index - (index % EDGES_PER_POOL));
+  const edge = renderEdge(toNumber(index), pool);
+  return index % EDGES_PER_POOL === 0 ? `${renderPool(pool)}---\n${edge}` : edge;
+}
+
+function toNumber(index: number): string {
+  return String(index).padStart(5, '0');
+}
+
+function renderPool(number: string): string {
   return `apiVersion: edgewise/v1
 kind: WeightedBackend
 metadata: { name: pool-${number} }
 spec:
-  description: Old and new database servers of tenant ${number}
-  metadata: { team: data, tenant: "${number}" }
+  description: Old and new database servers of group ${number}
+  metadata: { team: data, group: "${number}" }
   backends: { bkdtg_2q${number}BlueBlueBlueBlueBlue: 90, bkdtg_2q${number}GreenGreenGreenGree: 10 }
----
-apiVersion: edgewise/v1
+`;
+}
+
+function renderEdge(number: string, pool: string): string {
+  return `apiVersion: edgewise/v1
 kind: TCPEdge
 metadata: { name: postgres-${number} }
 spec:
   description: Postgres of tenant ${number}
   metadata: { team: data, tenant: "${number}" }
   hostports: ["${number}.tcp.example.net:5432"]
-  backend: { backend_id: WeightedBackend/pool-${number} }
+  backend: { backend_id: WeightedBackend/pool-${pool} }
   ip_restriction: { ip_policy_ids: [ipp_2qOfficeOfficeOfficeOfficeOf, ipp_2qBastionBastionBastionBast] }
 `;
 }

@@ -6,8 +6,11 @@ import { type Address, toAddress } from '../model/address.ts';
 import { type Change, toBaseAddress } from '../model/change.ts';
 import { assertNever } from '../model/errors.ts';
 import { isSameJson, type Json } from '../model/json.ts';
+import type { Mark } from '../model/mark.ts';
 import type { Plan, Write } from '../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
+import { listAwaited } from '../plan/desired-form.ts';
+import { resolveMark } from './resolve-write.ts';
 
 /** Something that is not as it was when the plan was made, and not as the plan would leave it either. */
 export interface Moved {
@@ -89,6 +92,8 @@ function checkCreate(change: Change, found: Finder): Verdict {
     });
   if (listOneTimeFields(getKind(change.kind)).length > 0 && exists.mark?.delivered !== true)
     return whole(`exists already as ${exists.id}, and its token was not delivered`);
+  if (!found.hasMarkOf(change, exists))
+    return whole(`exists already as ${exists.id}, and its mark is not the one that the plan would leave`);
   return { moved: [], done: new Map([`create ${address}`, `deliver ${address}`].map((id) => [id, exists.id])) };
 }
 
@@ -98,26 +103,30 @@ function checkDelete(change: Change, found: Finder): Verdict {
   return { moved: listMovedFields({ ...change, desired: {} }, live, found), done: new Map() };
 }
 
+/** Where the plan deletes first, a resource that is gone without another in its place is half of a replace. */
 function checkReplace(change: Change, found: Finder): Verdict {
   const isGone = found.start(change) === undefined && found.bearer(change) === undefined;
-  if (isGone) return { moved: [{ address: change.address, message: `${change.live?.id} is gone` }], done: new Map() };
+  if (isGone && !found.isDeletedFirst(change)) return toGone(change);
   return merge(checkCreate(change, found), checkDelete(change, found));
 }
 
 function checkUpdate(change: Change, found: Finder): Verdict {
   const live = found.start(change);
-  const { address } = change;
-  if (live === undefined) return { moved: [{ address, message: `${change.live?.id} is gone` }], done: new Map() };
+  if (live === undefined) return toGone(change);
   const moved = listMovedFields(change, live, found);
   const isDone = moved.length === 0 && found.isAsDesired(change, live) && found.hasMarkOf(change, live);
-  return { moved, done: new Map(isDone ? found.writesOf(address).map(({ id }) => [id, live.id]) : []) };
+  return { moved, done: new Map(isDone ? found.writesOf(change.address).map(({ id }) => [id, live.id]) : []) };
+}
+
+function toGone({ address, live }: Change): Verdict {
+  return { moved: [{ address, message: `${live?.id} is gone` }], done: new Map() };
 }
 
 /** Fields that are neither as they were nor as they are to be, nor as a write of the plan leaves them in between. */
 function listMovedFields(change: Change, live: LiveResource, found: Finder): readonly Moved[] {
   const { address } = change;
   const desired = found.resolve(change);
-  const fields = listSpecFields(getKind(change.kind)).flatMap(([field]): Moved[] => {
+  const fields = found.listTouchable(change).flatMap((field): Moved[] => {
     const now = live.spec[field];
     const planned = change.live?.id === live.id ? change.live.spec?.[field] : undefined;
     const known = [planned, desired[field], ...found.listSent(change, field)];
@@ -125,16 +134,13 @@ function listMovedFields(change: Change, live: LiveResource, found: Finder): rea
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
   });
-  const before = change.live?.mark;
   const isMarkKnown =
-    change.live?.id !== live.id ||
-    isSameJson(toMarkJson(live), before === undefined ? null : { ...before }) ||
-    found.hasMarkOf(change, live);
+    change.live?.id !== live.id || isSameMark(live.mark, change.live.mark) || found.hasMarkOf(change, live);
   return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
 }
 
-function toMarkJson({ mark }: LiveResource): Json {
-  return mark === undefined ? null : { ...mark };
+function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
+  return isSameJson(left === undefined ? null : { ...left }, right === undefined ? null : { ...right });
 }
 
 function merge(left: Verdict, right: Verdict): Verdict {
@@ -165,6 +171,8 @@ class Finder {
   readonly #byId: ReadonlyMap<string, LiveResource>;
   readonly #byAddress: ReadonlyMap<Address, readonly LiveResource[]>;
   readonly #writes: ReadonlyMap<string, readonly Write[]>;
+  /** Ids of the resources that the plan starts from. */
+  readonly #known: ReadonlySet<string>;
 
   constructor(plan: Plan, live: LiveState) {
     const all = [...live.resources.values()].flat();
@@ -173,6 +181,7 @@ class Finder {
     const ours = all.filter(({ mark }) => mark?.stack === plan.stack);
     this.#byAddress = Map.groupBy(ours, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
     this.#writes = Map.groupBy(plan.writes, ({ address }) => address);
+    this.#known = new Set(plan.changes.flatMap((change) => (change.live === undefined ? [] : [change.live.id])));
     const bearers = plan.changes
       .filter(({ action }) => action === 'create' || action === 'replace')
       .map((change) => [change.address, this.bearer(change)?.id] as const);
@@ -185,9 +194,24 @@ class Finder {
     return attachment ?? this.#byId.get(change.live?.id ?? '');
   }
 
-  /** A resource with the mark that a creation leaves, other than the one to be replaced. */
+  /** A resource with the mark that a creation leaves, other than the one to be replaced and its duplicates. */
   bearer(change: Change): LiveResource | undefined {
-    return this.#byAddress.get(toBaseAddress(change.address))?.find(({ id }) => id !== change.live?.id);
+    return this.#byAddress.get(toBaseAddress(change.address))?.find(({ id }) => !this.#known.has(id));
+  }
+
+  /** The fields that tell whether the resource moved: of what modules are attached to, those that the plan writes, since only they are read. */
+  listTouchable({ kind: name, address }: Change): readonly string[] {
+    const kind = getKind(name);
+    const written = new Set(this.writesOf(address).map(({ module }) => module));
+    return listSpecFields(kind).flatMap(([field, table]) =>
+      kind.role === 'owned' || !isModule(table) || written.has(field) ? [field] : [],
+    );
+  }
+
+  /** Whether a replace makes the new one after the old one is gone. */
+  isDeletedFirst({ address }: Change): boolean {
+    const removal = this.writesOf(address).find(({ id }) => id === `delete ${address}`);
+    return removal?.needs.includes(`create ${address}`) === false;
   }
 
   writesOf(address: string): readonly Write[] {
@@ -205,24 +229,30 @@ class Finder {
   }
 
   /** What the change would leave, with ids of what was created since. */
-  resolve(change: Change): Spec {
-    return mapReferences(getKind(change.kind), change.desired ?? {}, ({ value }) => this.created.get(value) ?? value);
+  resolve({ kind: name, desired = {} }: Change): Spec {
+    const kind = getKind(name);
+    const resolved = mapReferences(kind, desired, ({ value }) => this.created.get(value) ?? value);
+    const entries = Object.entries(resolved).map(([field, value]): [string, Json] => {
+      const table = kind.fields[field];
+      return [field, table === undefined ? value : normalizeField(table, value)];
+    });
+    return Object.fromEntries(entries);
   }
 
   isAsDesired(change: Change, live: LiveResource): boolean {
-    return Object.entries(this.resolve(change)).every(
-      ([name, value]) => live.spec[name] === undefined || isSameJson(live.spec[name], value),
+    const desired = this.resolve(change);
+    return this.listTouchable(change).every(
+      (name) => desired[name] === undefined || isSameJson(live.spec[name] ?? null, desired[name]),
     );
   }
 
-  /** Whether the resource bears the mark that the plan leaves on it; a plan that leaves none has nothing to compare. */
+  /** Whether the resource bears the mark that the plan leaves on it; a plan that leaves none keeps the one that is there. */
   hasMarkOf(change: Change, live: LiveResource): boolean {
-    const draft = this.writesOf(change.address).find(({ mark }) => mark !== undefined)?.mark;
-    if (draft === undefined)
-      return isSameJson(toMarkJson(live), change.live?.mark === undefined ? null : { ...change.live.mark });
-    const { mark } = live;
-    if (mark === undefined || mark.stack !== draft.stack || mark.name !== draft.name || mark.protect !== draft.protect)
-      return false;
-    return Object.entries(draft.fields).every(([name, digest]) => mark.fields[name] === digest);
+    const write = this.writesOf(change.address).find(({ mark }) => mark !== undefined);
+    if (write?.mark === undefined) return isSameMark(live.mark, change.live?.mark);
+    const awaited = listAwaited(getKind(change.kind), write.mark.pending);
+    if (live.mark === undefined || !awaited.every((address) => this.created.has(address))) return false;
+    const { delivered } = live.mark;
+    return isSameMark(live.mark, { ...resolveMark(write, write.mark, this.created), delivered });
   }
 }

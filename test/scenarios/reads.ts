@@ -5,7 +5,7 @@ import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Holdings } from './scenario.ts';
-import { toMembers } from './service.ts';
+import { toMembers } from './setup.ts';
 
 /** How many requests planning may take: one for each page of a kind's list, and one for each module slot that a document declares. */
 export function countReads(before: Holdings, documents: readonly JsonObject[], pageSize: number): number {

@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
@@ -67,9 +67,4 @@ export function toMark(metadata: Json | undefined): JsonObject | undefined {
   const value: Json = JSON.parse(metadata);
   const mark = isJsonObject(value) ? value['edgewise'] : undefined;
   return isJsonObject(mark) ? mark : undefined;
-}
-
-/** The members of a list; none when it is not one. */
-export function toMembers(value: Json | undefined): readonly Json[] {
-  return isJsonArray(value) ? value : [];
 }

@@ -83,7 +83,8 @@ export async function readSetup(folder: string): Promise<Setup> {
   return setup as Setup; // its keys are checked, and a value of another type breaks the scenario that it stands in
 }
 
-function toMembers(value: Json | undefined): readonly Json[] {
+/** The members of a list; none when it is not one. */
+export function toMembers(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { createServer, parseServerSeed } from '../../src/server/index.ts';
 import { listCodeBlocks } from './documents.ts';
@@ -15,6 +16,10 @@ describe('documents', () => {
   it.each(SEEDS)('shows a seed that the server takes at $place', ({ text }) => {
     const { resources } = createServer({ seed: parseServerSeed(text) }).snapshot();
     expect(resources['WeightedBackend']).toHaveLength(1);
+  });
+
+  it.each(listCodeBlocks('yaml'))('shows YAML that can be read at $place', ({ text }) => {
+    expect(parseAllDocuments(text).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
   });
 
   it('has both to show', () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { writeManifests } from './manifests.ts';
+import { countPools, writeManifests } from './manifests.ts';
 import { recordCreations, toReads, type Wave, writeFloor } from './replay.ts';
 import { API_KEY, type BenchServer, startServer } from './server.ts';
 import { type Row, renderTable, toMedians } from './table.ts';
@@ -71,7 +71,7 @@ async function measureStep(bench: Bench, { command, args, exitCode, toFloor }: S
   const measured = runMeasured(bench, [COMMAND, ...args, manifests], exitCode);
   const requests = server.takeRequests();
   const floorSeconds = await measureFloor(bench, await toFloor(toReads(requests)));
-  return { edges, resources: 2 * edges, command, requests: requests.length, floorSeconds, ...measured };
+  return { edges, resources: edges + countPools(edges), command, requests: requests.length, floorSeconds, ...measured };
 }
 
 /** Writes go to an empty server of their own, since what they create is there already on the other. */

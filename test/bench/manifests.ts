@@ -17,6 +17,11 @@ export function writeManifests(folder: string, edges: number): void {
   }
 }
 
+/** How many weighted backends there are for that many edges. */
+export function countPools(edges: number): number {
+  return Math.ceil(edges / EDGES_PER_POOL);
+}
+
 function renderTenant(index: number): string {
   const pool = toNumber(index - (index % EDGES_PER_POOL));
   const edge = renderEdge(toNumber(index), pool);

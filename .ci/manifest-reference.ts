@@ -17,6 +17,7 @@ export function renderManifestReference(): string {
   ].join('\n\n');
 }
 
+const REQUIRED = '**required**';
 const HEADINGS = ['Field of `spec`', 'Type', 'Default', 'Meaning'];
 
 /** The settings of all kinds in one table, since most of them are the same everywhere. */
@@ -128,7 +129,7 @@ function describeMember(type: FieldType): string {
 }
 
 function describeDefault(field: Field): string {
-  if (field.required) return '**required**';
+  if (field.required) return REQUIRED;
   if (field.serviceDefault) return 'chosen by the service';
   return field.default === undefined ? '' : toCode(JSON.stringify(field.default));
 }
@@ -155,7 +156,7 @@ function listPropertyRows(schema: Json, prefix = ''): readonly Row[] {
     const row: Row = [
       toCode(`${prefix}${name}`),
       describeSchema(inner),
-      required.includes(name) ? '**required**' : fallback,
+      required.includes(name) ? REQUIRED : fallback,
       toText(inner['description']),
     ];
     return [row, ...listInnerRows(inner, `${prefix}${name}`)];
@@ -163,9 +164,18 @@ function listPropertyRows(schema: Json, prefix = ''): readonly Row[] {
 }
 
 function listInnerRows(schema: JsonObject, name: string): readonly Row[] {
-  const rows = listAlternatives(schema).flatMap((alternative) => listPropertyRows(alternative, `${name}.`));
+  const alternatives = listAlternatives(schema);
+  const rows = alternatives.flatMap((alternative) => listPropertyRows(alternative, `${name}.`));
   const member = schema['additionalProperties'];
-  return isJsonObject(member) ? [...rows, ...listInnerRows(member, `${name}.*`)] : rows;
+  return [
+    ...(alternatives.length > 1 ? rows.map(toAlternative) : rows),
+    ...(isJsonObject(member) ? listInnerRows(member, `${name}.*`) : []),
+  ];
+}
+
+/** What one of several alternatives requires is not required of all. */
+function toAlternative([name, type, fallback, meaning]: Row): Row {
+  return [name, type, fallback === REQUIRED ? 'one of these' : fallback, meaning];
 }
 
 /** A text that may come from the environment instead is a text. */

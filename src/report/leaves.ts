@@ -17,7 +17,7 @@ export interface Leaf {
 export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
   const type = objectOf(kind.fields);
   const value = withoutDefaults(type, spec);
-  return isJsonObject(value) ? takeApart({ type, path: [], value }) : [];
+  return isJsonObject(value) && value !== spec ? takeApart({ type, path: [], value }) : [];
 }
 
 /** The value without object members that are at their defaults; as it is when all of them are. */

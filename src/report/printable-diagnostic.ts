@@ -1,13 +1,13 @@
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import { toPrintable, toPrintableLines } from './escape.ts';
 
-/** The diagnostic with every text of it printable. Only excerpts have line breaks. */
+/** The diagnostic with every text of it printable. Only excerpts and remedies have line breaks. */
 export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
   const { message, remedy, address, place, related } = diagnostic;
   return {
     ...diagnostic,
     message: toPrintable(message),
-    ...(remedy !== undefined && { remedy: toPrintable(remedy) }),
+    ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }),
     ...(address !== undefined && { address: toPrintable(address) }),
     ...(place !== undefined && { place: toPrintablePlace(place) }),
     ...(related !== undefined && {

@@ -46,11 +46,11 @@ function renderSection(heading: string, lines: readonly string[]): readonly stri
 function renderApplied(applied: readonly Applied[], { color }: TextOptions): readonly string[] {
   const paint = toPaint(color);
   const names = applied.map(({ write }) => toPrintable(write.id));
-  const column = Math.max(0, ...names.map(toColumns).filter((width) => width <= MAX_NAME_COLUMNS)) + 2;
+  const column = Math.max(0, ...names.map(toColumns).filter((width) => width <= MAX_NAME_COLUMNS));
   return applied.map((one, index) => {
     const id = one.id === undefined ? '' : toWord(one.id);
     const remark = 'alreadyDone' in one ? `${id} (done before)`.trimStart() : id;
-    return `  ${toPadded(names[index] ?? '', column)}${paint('muted', remark)}`.trimEnd();
+    return `  ${toPadded(names[index] ?? '', column)}  ${paint('muted', remark)}`.trimEnd();
   });
 }
 
@@ -58,7 +58,7 @@ function renderFailed({ write, message, isUnknown }: Failed, { color, width }: T
   const paint = toPaint(color);
   return [
     `  ${paint('error', toPrintable(write.id))}`,
-    `    ${toPrintable(`${write.method} ${write.path}`)}`,
+    ...(message.startsWith(`${write.method} `) ? [] : [`    ${toPrintable(`${write.method} ${write.path}`)}`]),
     ...wrapBehind('    ', toPrintable(message), { width, rest: 4 }),
     ...(isUnknown ? wrapBehind('    ', UNKNOWN, { width, rest: 4 }) : []),
   ];

@@ -117,9 +117,9 @@ function renderInline(
 function renderLine({ role, text }: FoldedLine, paint: Paint): string {
   switch (role) {
     case 'added':
-      return paint('added', `+ ${text}`);
+      return paint('added', `+ ${text}`.trimEnd());
     case 'removed':
-      return paint('removed', `- ${text}`);
+      return paint('removed', `- ${text}`.trimEnd());
     case 'same':
       return `  ${text}`;
     case 'folded':

@@ -39,9 +39,14 @@ export function renderHeadline(
   ];
 }
 
-/** What to do, wrapped. The text is printable. */
+/** What to do, wrapped; further lines are made to be copied, and are not. The text is printable. */
 export function renderHelp(remedy: string, options: TextOptions): readonly string[] {
-  return renderRemark({ label: '  help:', style: 'added', sentence: remedy }, options);
+  const [sentence = '', ...lines] = remedy.split('\n');
+  const label = '  help:';
+  return [
+    ...renderRemark({ label, style: 'added', sentence }, options),
+    ...lines.map((line) => `${' '.repeat(label.length + 1)}${line}`),
+  ];
 }
 
 /** `2 errors, 1 warning`; only what there is. */

@@ -1,5 +1,5 @@
 import { findKind } from '../kinds/registry.ts';
-import type { Action, Change } from '../model/change.ts';
+import { type Action, type Change, toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { GuardViolation, Plan, Write } from '../model/plan.ts';
 import { toPrintable, toWord } from './escape.ts';
@@ -153,7 +153,7 @@ function toChangeView(change: Change, action: ChangeAction, names: Names): Chang
   return {
     action,
     glyph: GLYPHS[action],
-    address: toWord(change.address),
+    address: toWord(toBaseAddress(change.address)),
     ...(live !== undefined && { id: toWord(live.id) }),
     ...(change.reason !== undefined && { reason: toPrintable(change.reason) }),
     notes: (change.notes ?? []).map(toPrintable),

@@ -52,15 +52,16 @@ export interface ServerProcessOptions {
   readonly program?: string;
   /** A file descriptor; without it there is no log. */
   readonly log?: number;
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Starts `edgewise serve` on a free port and waits until it says that it is ready. */
 export async function startServerProcess(
   args: readonly string[],
-  { program = PROGRAM, log }: ServerProcessOptions = {},
+  { program = PROGRAM, log, env = {} }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], {
-    env: {},
+    env,
     stdio: ['ignore', 'pipe', log ?? 'ignore'],
   });
   const url = await readUrl(child);

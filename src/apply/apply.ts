@@ -20,6 +20,8 @@ export interface ApplyContext {
   /** Where tokens go. Each credential that the plan creates has one. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
+  /** When a write is made: what is valid for a time is valid from then on. */
+  readonly now: () => Date;
   /** Aborted: no new write starts; those under way finish. */
   readonly signal: AbortSignal;
   /** Writes of the plan that were found done, with the id of their resource. */
@@ -87,7 +89,7 @@ class Run {
 
   async #perform(write: Write): Promise<Outcome> {
     try {
-      const resolved = resolveWrite(write, this.#ids);
+      const resolved = resolveWrite(write, this.#ids, this.#context.now());
       const answer = await this.#context.client.send(resolved.method, resolved.path, resolved.body);
       return await this.#accept(write, resolved, answer);
     } catch (error) {

@@ -17,8 +17,11 @@ export interface ResolvedWrite {
   readonly body: JsonObject | undefined;
 }
 
-/** Puts the ids that earlier writes returned where the plan has addresses. Every id that the write waits for must be known. */
-export function resolveWrite(write: Write, ids: ReadonlyMap<string, string>): ResolvedWrite {
+/**
+ * Puts the ids that earlier writes returned where the plan has addresses, and times where it has a duration. Every id that the
+ * write waits for must be known.
+ */
+export function resolveWrite(write: Write, ids: ReadonlyMap<string, string>, now: Date): ResolvedWrite {
   const path = write.path.includes(ID_PLACEHOLDER)
     ? write.path.replace(ID_PLACEHOLDER, idOf(ids, toBaseAddress(write.address)))
     : write.path;
@@ -26,7 +29,16 @@ export function resolveWrite(write: Write, ids: ReadonlyMap<string, string>): Re
   const body =
     write.module === undefined ? resolvePart(write, write.body, ids) : resolveModule(write, write.module, ids);
   const metadata = write.mark && { metadata: renderMetadata(write.mark.user, resolveMark(write, write.mark, ids)) };
-  return { method: write.method, path, body: { ...body, ...metadata } };
+  return { method: write.method, path, body: { ...body, ...toTimes(write, now), ...metadata } };
+}
+
+/** The time of validity of what is made now, in whole seconds, as services keep it. */
+function toTimes({ kind, validForMs }: Write, now: Date): JsonObject {
+  const { validity } = getKind(kind);
+  if (validForMs === undefined || validity === undefined) return {};
+  const startMs = Math.floor(now.getTime() / 1000) * 1000;
+  const toText = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+  return { [validity.after]: toText(startMs), [validity.until]: toText(startMs + validForMs) };
 }
 
 function resolvePart(write: Write, part: Spec, ids: ReadonlyMap<string, string>): Spec {

@@ -26,7 +26,7 @@ export async function applyManifests(
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
   return withSession(settings, context, async (client) => {
-    const plan = await makePlan(client, { state, diagnostics, flags, mode, settings });
+    const plan = await makePlan(client, { state, diagnostics, flags, mode, settings, now: context.now() });
     const standing = listRefused(plan, flags);
     const isRefused = isInvalid(plan) || standing.length > 0;
     if (flags.format === 'text' || isRefused) showPlan(plan, context, { flags, standing });

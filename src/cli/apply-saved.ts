@@ -21,6 +21,10 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     const message = 'A saved plan is applied as a whole: --target goes with manifests.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
+  if ((flags.rotate ?? []).length > 0) {
+    const message = 'A saved plan does what it shows: --rotate goes with manifests, or with edgewise plan -o.';
+    throw new CommandError(message, { exitCode: EXIT.invalid });
+  }
   const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl: plan.baseUrl });
   if (settings.baseUrl !== plan.baseUrl) {
     const message = `${file} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;

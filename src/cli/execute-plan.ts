@@ -66,6 +66,7 @@ async function applyWithProgress(
       client,
       sinks,
       onEvent: progress.onEvent,
+      now: context.now,
       signal: abort.signal,
       done,
       ids,

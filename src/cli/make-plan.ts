@@ -17,6 +17,7 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly target: readonly string[];
   readonly allowDeletes?: boolean;
   readonly allowProtected: readonly string[];
+  readonly rotate?: readonly string[];
 }
 
 /** What a plan is made from, besides what is live. */
@@ -26,6 +27,7 @@ export interface PlanRequest {
   readonly flags: PlanFlags;
   readonly mode: Plan['mode'];
   readonly settings: RunSettings;
+  readonly now: Date;
 }
 
 /** The settings of a run on manifests. */
@@ -36,7 +38,7 @@ export function resolveStackSettings(flags: ConnectionFlags, context: Context, {
 /** Reads what is live and computes the plan. Sends GETs only. */
 export async function makePlan(
   client: Client,
-  { state, diagnostics, flags, mode, settings }: PlanRequest,
+  { state, diagnostics, flags, mode, settings, now }: PlanRequest,
 ): Promise<Plan> {
   const desired = mode === 'destroy' ? toDestroyState(state) : state;
   const live = await readLive(client, toReadRequest(desired, flags.target));
@@ -50,6 +52,8 @@ export async function makePlan(
     version: VERSION,
     mode,
     targets: flags.target,
+    now,
+    rotate: flags.rotate ?? [],
     diagnostics,
   });
 }

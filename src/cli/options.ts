@@ -49,6 +49,15 @@ export function addScopeOptions(command: Command): Command {
   return addPlanFormatOptions(command);
 }
 
+/** What is replaced though nothing differs. */
+export function addRotateOption(command: Command): Command {
+  return command.addOption(
+    repeatable('--rotate <address>', 'replace this credential or SSH user certificate, the new one first; repeatable', {
+      parse: parseTarget,
+    }),
+  );
+}
+
 /** What the commands that write take besides. */
 export function addWriteOptions(command: Command): Command {
   return command.option('--yes', 'do not ask');

@@ -11,6 +11,12 @@ export const CREDENTIAL = defineKind({
   idPrefix: 'cr',
   path: '/credentials',
   listKey: 'credentials',
+  lifecycle: {
+    rotate_after: field(
+      formatted('duration'),
+      'How old it may become. A credential that is older is replaced: the token of the new one is delivered before the old one is deleted.',
+    ),
+  },
   fields: {
     ...IDENTITY,
     description: DESCRIPTION,

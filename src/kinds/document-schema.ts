@@ -3,7 +3,7 @@ import { isResourceName, parseAddress } from '../model/address.ts';
 import { type Kind, listSpecFields } from './kind.ts';
 import { hasPrefixOf, listIdPrefixes } from './references.ts';
 import { getKind, MANIFEST_KINDS } from './registry.ts';
-import { toManifestSchema } from './schema.ts';
+import { toLifecycleShape, toManifestSchema } from './schema.ts';
 import { toStackSpecSchema } from './stack-schema.ts';
 
 /**
@@ -112,7 +112,9 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
       .optional()
       .describe('Id of an existing resource to take over. No effect once it is ours.'),
   };
-  return z.strictObject(isOwned ? owned : { ignore }).describe('How edgewise treats it.');
+  return z
+    .strictObject({ ...(isOwned ? owned : { ignore }), ...toLifecycleShape(kind) })
+    .describe('How edgewise treats it.');
 }
 
 function toAdoptSchema(kind: Kind): z.ZodType {

@@ -14,3 +14,31 @@ export function toDurationMs(text: string): number | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
+
+/** A duration as a manifest would say it, in the largest unit up to days that it is a whole number of: `90d`. Parts of a second are dropped. */
+export function toDurationText(ms: number): string {
+  const unit = ['d', 'h', 'm'].find((one) => ms % toUnitMs(one) === 0) ?? 's';
+  return `${Math.floor(ms / toUnitMs(unit))}${unit}`;
+}
+
+const WORDS = [
+  ['day', 'd'],
+  ['hour', 'h'],
+  ['minute', 'm'],
+  ['second', 's'],
+] as const;
+
+/** A time span for people, in whole units of a size that says enough: `12 days`, `20 hours`, `less than a second`. */
+export function renderTimeSpan(ms: number): string {
+  const [word, unit] = WORDS.find(([, one]) => ms >= MIN_UNITS * toUnitMs(one)) ?? WORDS[3];
+  if (ms < toUnitMs(unit)) return 'less than a second';
+  const count = Math.floor(ms / toUnitMs(unit));
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** A single unit says too little: `36 hours`, not `1 day`. */
+const MIN_UNITS = 2;
+
+function toUnitMs(unit: string): number {
+  return UNITS_MS[unit] ?? 1;
+}

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { RE2JS } from 're2js';
+import { DURATION_EXPECTED, toDurationMs } from './duration.ts';
 
 /** The checked forms of text. */
 export type TextFormat =
@@ -11,7 +12,8 @@ export type TextFormat =
   | 'header-value'
   | 'ssh-public-key'
   | 'http-url'
-  | 'principal';
+  | 'principal'
+  | 'duration';
 
 /** One form of text: how to check it and when two texts of it are equal. */
 export interface FormatRule {
@@ -103,11 +105,23 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     check: (text) => (/^[^\s,]+$/.test(text) ? undefined : 'is not a user name without spaces or commas'),
     normalize: (text) => text,
   },
+  duration: {
+    title: 'duration',
+    expected: DURATION_EXPECTED,
+    example: '90d',
+    check: (text) => (toDurationMs(text) === undefined ? `is not ${DURATION_EXPECTED}` : undefined),
+    normalize: (text) => text,
+  },
 };
 
 /** The key type that the interface shows for an OpenSSH public key: `rsa`, `ecdsa` or `ed25519`. */
 export function toKeyType(publicKey: string): string | undefined {
   return KEY_TYPES[publicKey.trim().split(/\s+/)[0] ?? ''];
+}
+
+/** The comment of an OpenSSH public key: for people, and no part of the key. */
+export function toKeyComment(publicKey: string): string {
+  return publicKey.trim().split(/\s+/).slice(2).join(' ');
 }
 
 /** What is wrong with a list of addresses for the critical option source-address: comma-separated IPs or CIDR blocks. */

@@ -24,10 +24,22 @@ export interface Kind {
   /** Whether `uri` is a full URL or only its path. */
   readonly uri: 'absolute' | 'path';
   readonly fields: Readonly<Record<string, Field>>;
+  /** What a manifest may say under `lifecycle` of this kind alone. */
+  readonly lifecycle: Readonly<Record<string, Field>>;
+  /** The fields that say from when until when a resource is good for anything; absent: as long as it exists. */
+  readonly validity: Validity | undefined;
   /** What no single field can say. Called on specs whose fields are valid. */
   readonly check: (spec: Spec) => readonly SpecProblem[];
+  /** What no single setting of `lifecycle` can say: paths inside of it. Called when fields and settings are valid. */
+  readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecProblem[];
   /** Whether a resource with this spec can lock its own caller out: its writes come last. */
   readonly canLockOut: (spec: Spec) => boolean;
+}
+
+/** The names of the fields of a time of validity, both immutable timestamps. */
+export interface Validity {
+  readonly after: string;
+  readonly until: string;
 }
 
 /** Something wrong in a spec, at a path inside of it. */
@@ -36,16 +48,26 @@ export interface SpecProblem {
   readonly message: string;
 }
 
-type KindOptions = Omit<Kind, 'check' | 'canLockOut' | 'uri' | 'listKey'> &
-  Partial<Pick<Kind, 'check' | 'canLockOut' | 'uri' | 'listKey'>>;
+type Unsaid = 'check' | 'checkLifecycle' | 'canLockOut' | 'uri' | 'listKey' | 'lifecycle' | 'validity';
+type KindOptions = Omit<Kind, Unsaid> & Partial<Pick<Kind, Unsaid>>;
 
 /** Checks a kind's table and fills in what was not said. Throws `InvariantError` on a table that contradicts itself. */
 export function defineKind(options: KindOptions): Kind {
-  const kind: Kind = { check: () => [], canLockOut: () => false, uri: 'absolute', listKey: undefined, ...options };
+  const kind: Kind = { ...NOTHING_SAID, ...options };
   const fault = findFault(kind);
   if (fault !== undefined) throw new InvariantError(`Kind ${kind.name}: ${fault}`);
   return kind;
 }
+
+const NOTHING_SAID: Pick<Kind, Unsaid> = {
+  check: () => [],
+  checkLifecycle: () => [],
+  canLockOut: () => false,
+  uri: 'absolute',
+  listKey: undefined,
+  lifecycle: {},
+  validity: undefined,
+};
 
 function findFault(kind: Kind): string | undefined {
   if ((kind.role === 'owned') !== (kind.listKey !== undefined)) return 'owned kinds, and only those, have a listKey';
@@ -71,6 +93,11 @@ export type NamedField = readonly [name: string, field: Field];
 export const listSpecFields = onceForEachKind(({ fields }): readonly NamedField[] =>
   Object.entries(fields).filter(([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable'),
 );
+
+/** Whether a new one can take the place of an old one that is as the manifest says: it holds something that wears out. */
+export function isRotatable(kind: Kind): boolean {
+  return kind.validity !== undefined || listOneTimeFields(kind).length > 0;
+}
 
 /** The names of the fields that only the response to the creation shows. */
 export const listOneTimeFields = onceForEachKind(({ fields }): readonly string[] =>

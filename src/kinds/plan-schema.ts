@@ -81,6 +81,9 @@ const write = z.strictObject({
       pending: spec,
     }),
   ).describe('The mark that the write leaves; becomes the metadata of the body.'),
+  validForMs: optional(z.int().min(1)).describe(
+    'Milliseconds for which what it creates is valid, from the moment at which it is made.',
+  ),
   needs: texts.describe('Ids of the writes that must have succeeded before.'),
   last: z.boolean().describe('Starts when all others are over.'),
   reason: z.string(),

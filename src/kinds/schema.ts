@@ -22,6 +22,13 @@ export function toManifestSchema(kind: Kind): z.ZodType {
   return toObject(Object.fromEntries(listSpecFields(kind)), 'manifest');
 }
 
+/** Properties of a manifest's `lifecycle` that a kind has of its own. */
+export function toLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>> {
+  return Object.fromEntries(
+    Object.entries(kind.lifecycle).map(([name, field]) => [name, toProperty(field, 'manifest')] as const),
+  );
+}
+
 /** Schema of the body of the request that creates a resource, or that changes one (all optional, no immutable fields). */
 export function toRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
   const fields = listSpecFields(kind).filter(([, field]) => purpose === 'create' || field.lifecycle === 'mutable');

@@ -1,9 +1,13 @@
 import { isJsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
+import { renderTimeSpan, toDurationMs } from './duration.ts';
 import { field, formatted, idOf, mapOf, oneOf, setOf, text, timestamp } from './field.ts';
 import { checkSourceAddress } from './formats.ts';
 import { defineKind, type SpecProblem } from './kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+
+/** How long a certificate is valid when nobody says it. Source: section 8 of the interface. */
+export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
 
 export const SSH_USER_CERTIFICATE = defineKind({
   name: 'SSHUserCertificate',
@@ -15,6 +19,18 @@ export const SSH_USER_CERTIFICATE = defineKind({
   path: '/ssh_user_certificates',
   listKey: 'ssh_user_certificates',
   check: checkTimesAndOptions,
+  checkLifecycle: checkRenewal,
+  validity: { after: 'valid_after', until: 'valid_until' },
+  lifecycle: {
+    valid_for: field(
+      formatted('duration'),
+      'How long it is valid, from when it is made. Instead of valid_after and valid_until.',
+    ),
+    renew_before: field(
+      formatted('duration'),
+      'How long before its end it is replaced, the new one first. Left out: when it has expired.',
+    ),
+  },
   fields: {
     ...IDENTITY,
     description: DESCRIPTION,
@@ -79,4 +95,18 @@ function checkCriticalOption(option: string, value: string): string | undefined 
   if (option === 'force-command') return undefined;
   if (option === 'source-address') return checkSourceAddress(value);
   return 'is not defined: only `force-command` and `source-address` are';
+}
+
+function checkRenewal(settings: Spec, spec: Spec): readonly SpecProblem[] {
+  const { valid_for: validFor, renew_before: renewBefore } = settings;
+  const stated = ['valid_after', 'valid_until'].filter((name) => spec[name] !== undefined);
+  if (validFor !== undefined && stated.length > 0)
+    return [
+      { path: ['valid_for'], message: `lifecycle.valid_for and spec.${stated.join(', spec.')} exclude each other` },
+    ];
+  if (renewBefore === undefined || spec['valid_until'] !== undefined) return [];
+  const validMs = validFor === undefined ? DEFAULT_VALIDITY_MS : toDurationMs(String(validFor));
+  if (validMs === undefined || (toDurationMs(String(renewBefore)) ?? 0) < validMs) return [];
+  const message = `lifecycle.renew_before is not shorter than the ${renderTimeSpan(validMs)} for which the certificate is valid`;
+  return [{ path: ['renew_before'], message }];
 }

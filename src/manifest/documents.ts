@@ -1,5 +1,6 @@
 import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../kinds/document-schema.ts';
 import { listFindings } from '../kinds/findings.ts';
+import type { SpecProblem } from '../kinds/kind.ts';
 import { findKind } from '../kinds/registry.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -194,13 +195,16 @@ function listFieldProblems(kind: string, value: JsonObject): readonly Problem[] 
   const schema = findDocumentSchema(kind);
   const findings = schema === undefined ? [] : listFindings(schema, value);
   if (findings.length > 0) return findings.map((finding) => toProblem(finding, kind));
-  const spec = value['spec'];
+  const { spec, lifecycle } = value;
   if (!isJsonObject(spec)) return [];
-  const problems = findKind(kind)?.check(spec) ?? [];
-  return problems.map(({ path, message }) => ({
-    code: 'bad-value',
-    message,
-    path: ['spec', ...path],
-    target: 'value',
-  }));
+  const settings = isJsonObject(lifecycle) ? lifecycle : {};
+  const table = findKind(kind);
+  return [
+    ...(table?.check(spec) ?? []).map((problem) => toSpecProblem('spec', problem)),
+    ...(table?.checkLifecycle(settings, spec) ?? []).map((problem) => toSpecProblem('lifecycle', problem)),
+  ];
+}
+
+function toSpecProblem(part: 'spec' | 'lifecycle', { path, message }: SpecProblem): Problem {
+  return { code: 'bad-value', message, path: [part, ...path], target: 'value' };
 }

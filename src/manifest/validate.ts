@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
+import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/registry.ts';
 import type { Address } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import { isJsonArray, isJsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
 import { listDoubleClaims, listDuplicates } from './claims.ts';
 import { decodeSource } from './decode.ts';
@@ -106,14 +107,19 @@ function listMetadataProblems(
   });
 }
 
-function toLifecycle({ value }: ManifestDocument): ResourceLifecycle {
+function toLifecycle({ value, kind }: ManifestDocument): ResourceLifecycle {
   const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
   const { protect, ignore, adopt } = lifecycle;
   return {
     protect: protect === true,
     ignore: isJsonArray(ignore) ? ignore.filter((name) => typeof name === 'string') : [],
     adopt: typeof adopt === 'string' ? adopt : undefined,
+    settings: toSettings(lifecycle, findKind(kind)),
   };
+}
+
+function toSettings(lifecycle: JsonObject, kind: Kind | undefined): Spec {
+  return Object.fromEntries(Object.entries(lifecycle).filter(([name]) => Object.hasOwn(kind?.lifecycle ?? {}, name)));
 }
 
 /** What a state is made of. */

@@ -31,6 +31,8 @@ export const DIAGNOSTIC_CODES = {
   'claimed-elsewhere': 'A value that a manifest claims is held by a resource that is not ours.',
   'mark-invalid': 'The mark of a live resource can not be read, so the resource counts as not ours.',
   'duplicate-mark': 'Two live resources bear the same mark.',
+  'rotate-refused': 'A resource to rotate is not in the plan, or is of a kind that has nothing to rotate.',
+  'validity-over': 'A certificate has expired, or is about to, at a time that its manifest states.',
   'token-undelivered': "A credential's token never reached its sink.",
   lockout: 'A write may lock its own caller out.',
 } as const;

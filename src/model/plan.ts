@@ -36,6 +36,8 @@ export interface Write {
   /** Without metadata when there is a `mark`; addresses stand for ids known after apply. */
   readonly body?: JsonObject;
   readonly mark?: MarkDraft;
+  /** How long what it creates is valid, from the moment at which it is made: that is when its times are put into the body. */
+  readonly validForMs?: number;
   /** Ids of the writes that must have succeeded before. */
   readonly needs: readonly string[];
   /** Starts when all the writes that are not last are over, however they ended. */

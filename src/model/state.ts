@@ -18,6 +18,8 @@ export interface ResourceLifecycle {
   readonly ignore: readonly string[];
   /** Id of the existing resource to take over. */
   readonly adopt: string | undefined;
+  /** What its kind has of its own, as written: `rotate_after`, `valid_for`. */
+  readonly settings: Spec;
 }
 
 /** One resource as the manifests ask for it. */

@@ -4,8 +4,9 @@ import { toDigest } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan, type PlanSettings, type Write } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
+import { describeKeys, describeValidity } from './certificates.ts';
 import { listConflicts } from './claims.ts';
-import { type Decision, decideActions, listRefusals } from './decide.ts';
+import { type Decision, decideActions, listRefusals, listRenewalDiagnostics } from './decide.ts';
 import { guardPlan } from './guard.ts';
 import { matchResources } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
@@ -24,6 +25,10 @@ export interface PlanInput {
   readonly tokens: TokenSettings;
   /** Addresses to narrow the plan to; empty: everything. */
   readonly targets: readonly string[];
+  /** The time at which the plan is made: what has expired, or is too old, is replaced. */
+  readonly now: Date;
+  /** Addresses of what is replaced though nothing differs. */
+  readonly rotate: readonly string[];
   /** Findings on the manifests, to be carried along. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -36,10 +41,11 @@ export function createPlan(input: PlanInput): Plan {
   const { desired, live, mode, targets } = input;
   const matched = matchResources(desired, live);
   const selected = selectTargets(matched.pairs, desired, targets);
-  const decisions = decideActions(selected.pairs, mode);
+  const decisions = decideActions(selected.pairs, input);
   const errors = [
     ...selected.diagnostics,
     ...listRefusals(decisions),
+    ...listRenewalDiagnostics(decisions, input),
     ...listConflicts(decisions, live, desired.stack.name),
   ];
   const diagnostics = [
@@ -63,7 +69,7 @@ export function createPlan(input: PlanInput): Plan {
     targets: targets.toSorted(),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     changes: decisions
-      .map((decision) => toChange(decision, reasons, describeTokens(decision, input.tokens)))
+      .map((decision) => toChange(decision, reasons, listNotes(decision, input.tokens)))
       .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action)),
     writes,
     diagnostics,
@@ -89,6 +95,13 @@ function explainDeletedFirst(writes: readonly Write[]): ReadonlyMap<string, stri
 }
 
 const DELETED_FIRST = 'the old one is deleted before the new one is made, because another resource takes its place';
+
+/** What else who approves should know of a change; of what stays as it is, only when its time comes. */
+function listNotes(decision: Decision, tokens: TokenSettings): readonly string[] {
+  if (decision.action === 'no-op') return decision.notes;
+  const described = [...describeTokens(decision, tokens), ...describeKeys(decision), ...describeValidity(decision)];
+  return [...described, ...decision.notes];
+}
 
 function toChange(decision: Decision, reasons: ReadonlyMap<string, string>, notes: readonly string[]): Change {
   const { pair, action, differences, form } = decision;

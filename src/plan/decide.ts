@@ -1,4 +1,4 @@
-import { listOneTimeFields } from '../kinds/kind.ts';
+import { isRotatable } from '../kinds/kind.ts';
 import type { Action, Difference } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -8,6 +8,7 @@ import { toOrigin } from './attribute.ts';
 import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm } from './desired-form.ts';
 import { diffSpecs } from './diff.ts';
 import type { Pair } from './match.ts';
+import { findRenewal, listExpiredManifests, type RenewalContext } from './renew.ts';
 
 /** A pair with what was decided about it. */
 export interface Decision {
@@ -16,12 +17,19 @@ export interface Decision {
   /** Why, when the differences don't say it. */
   readonly reason: string | undefined;
   readonly differences: readonly Difference[];
+  /** What else who approves should know. */
+  readonly notes: readonly string[];
   /** Absent for deletes. */
   readonly form: DesiredForm | undefined;
 }
 
+/** What decides besides what is desired and what is live. */
+export interface DecisionContext extends RenewalContext {
+  readonly mode: Plan['mode'];
+}
+
 /** Decides the action of every pair, referenced resources first, since a new id changes who refers to it. */
-export function decideActions(pairs: readonly Pair[], mode: Plan['mode']): readonly Decision[] {
+export function decideActions(pairs: readonly Pair[], context: DecisionContext): readonly Decision[] {
   const byAddress = new Map(pairs.map((pair) => [pair.address, pair]));
   const decided = new Map<string, Decision>();
   const ids = new Map<string, string>();
@@ -31,7 +39,7 @@ export function decideActions(pairs: readonly Pair[], mode: Plan['mode']): reado
       const referenced = byAddress.get(address);
       if (referenced !== undefined) visit(referenced);
     }
-    const decision = decideAction(pair, ids, mode);
+    const decision = decideAction(pair, ids, context);
     decided.set(pair.address, decision);
     if (keepsItsId(decision) && pair.live !== undefined) ids.set(pair.address, pair.live.id);
   };
@@ -48,20 +56,43 @@ export function listRefusals(decisions: readonly Decision[]): readonly Diagnosti
   });
 }
 
-function decideAction(pair: Pair, ids: KnownIds, mode: Plan['mode']): Decision {
-  const { desired, live } = pair;
-  if (desired === undefined)
-    return { pair, action: 'delete', reason: toDeleteReason(pair, mode), differences: [], form: undefined };
-  const form = toDesiredForm(pair.kind, desired, live, ids);
-  if (live === undefined) return { pair, action: 'create', reason: undefined, differences: [], form };
-  const differences = [...listDifferences(pair, live, form), ...listProtectDifference(pair, desired, live)];
-  const isLost = isTokenLost(pair, live);
-  const reason = isLost ? 'nothing says that its token was delivered, and it can not be read again' : undefined;
-  return { pair, action: toAction(pair, differences, isLost), reason, differences, form };
+/** Warnings on certificates that stay expired whatever is done, and errors on what can't be rotated. */
+export function listRenewalDiagnostics(
+  decisions: readonly Decision[],
+  { now, rotate }: RenewalContext,
+): readonly Diagnostic[] {
+  const rotatable = new Set(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
+  return [
+    ...rotate.filter((address) => !rotatable.has(address)).map(toRotationRefusal),
+    ...decisions.flatMap(({ pair, form }) => (form === undefined ? [] : listExpiredManifests(pair, form.written, now))),
+  ];
 }
 
-function toAction(pair: Pair, differences: readonly Difference[], isLost: boolean): Action {
-  if (isLost || differences.some(({ forcesReplace }) => forcesReplace)) return 'replace';
+/** What is taken over is not ours yet. */
+function canRotate({ kind, desired, by }: Pair): boolean {
+  return desired !== undefined && by === 'mark' && isRotatable(kind);
+}
+
+function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Decision {
+  const { desired, live } = pair;
+  const plain = { pair, differences: [], notes: [] };
+  if (desired === undefined)
+    return { ...plain, action: 'delete', reason: toDeleteReason(pair, context.mode), form: undefined };
+  const form = toDesiredForm(pair.kind, desired, live, ids);
+  if (live === undefined) return { ...plain, action: 'create', reason: undefined, form };
+  const renewal = findRenewal(pair, form.written, context);
+  const differences = [
+    ...listDifferences(pair, live, form),
+    ...renewal.differences,
+    ...listProtectDifference(pair, desired, live),
+  ];
+  const action = toAction(pair, differences, renewal.reason !== undefined);
+  const notes = action === 'replace' ? [] : renewal.notes;
+  return { pair, action, reason: renewal.reason, differences, notes, form };
+}
+
+function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {
+  if (isDue || differences.some(({ forcesReplace }) => forcesReplace)) return 'replace';
   if (pair.by === 'adopt') return 'adopt';
   return differences.length > 0 ? 'update' : 'no-op';
 }
@@ -78,11 +109,6 @@ function listProtectDifference(pair: Pair, desired: DesiredResource, live: LiveR
   const to = desired.lifecycle.protect;
   if (pair.by === 'attachment' || from === to) return [];
   return [{ path: 'lifecycle.protect', from, to, origin: 'manifest', forcesReplace: false }];
-}
-
-/** A credential of ours whose token may never have reached its sink: the token can't be read again, so the credential is worthless. */
-function isTokenLost(pair: Pair, live: LiveResource): boolean {
-  return pair.by === 'mark' && listOneTimeFields(pair.kind).length > 0 && live.mark?.delivered !== true;
 }
 
 function toDeleteReason({ by }: Pair, mode: Plan['mode']): string | undefined {
@@ -106,5 +132,14 @@ function toAdoptionRefusal(desired: DesiredResource, forcing: readonly string[])
     remedy: 'Write the live values into the manifest and adopt it first.',
     address: desired.address,
     place: desired.locate(['lifecycle', 'adopt']),
+  };
+}
+
+function toRotationRefusal(address: string): Diagnostic {
+  return {
+    code: 'rotate-refused',
+    severity: 'error',
+    message: `${address} can not be rotated: it is not in this plan, or of a kind that has nothing to rotate`,
+    remedy: 'Name a credential or an SSH user certificate that the manifests describe: Credential/name.',
   };
 }

@@ -1,4 +1,4 @@
-import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
@@ -15,6 +15,8 @@ export interface Pair {
   readonly live: LiveResource | undefined;
   /** `mark`: it bears our mark; `adopt`: the manifest takes it over; `attachment`: modules on what exists; `duplicate`: to be pruned. */
   readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
+  /** Among its duplicates is a credential whose token was not delivered: a replacement broke off. */
+  readonly hasUndelivered?: boolean;
 }
 
 /** The pairs, sorted by address, and what is wrong with some. */
@@ -74,23 +76,41 @@ function pairBearers(
   desired: DesiredResource | undefined,
   bearers: readonly LiveResource[],
 ): readonly Pair[] {
-  const [kept, ...duplicates] = bearers.toSorted((left, right) =>
-    rank(desired, left).localeCompare(rank(desired, right)),
-  );
+  const [kept, ...duplicates] = bearers.toSorted((left, right) => compareBearers(kind, desired, { left, right }));
+  const hasUndelivered = duplicates.some((live) => isUndelivered(kind, live));
   return [
-    { address, kind, desired, live: kept, by: 'mark' },
+    { address, kind, desired, live: kept, by: 'mark', hasUndelivered },
     ...duplicates.map(
       (live): Pair => ({ address: `${address}@${live.id}`, kind, desired: undefined, live, by: 'duplicate' }),
     ),
   ];
 }
 
-/** Kept first: the one whose token was delivered, then one that need not be replaced (the rest of a replace that broke off), then the older. */
-function rank(desired: DesiredResource | undefined, live: LiveResource): string {
-  const kind = getKind(live.kind);
-  const isUndelivered = listOneTimeFields(kind).length > 0 && live.mark?.delivered !== true;
-  const isOutdated = desired !== undefined && forcesReplace(kind, live.spec, desired);
-  return [isUndelivered ? 1 : 0, isOutdated ? 1 : 0, live.createdAt, live.id].join(' ');
+/**
+ * Kept first: the one whose token was delivered, then one that need not be replaced (the rest of a replace that broke off), then
+ * the older. Of what is replaced because it wears out, the younger is the one that was meant to stay.
+ */
+function compareBearers(
+  kind: Kind,
+  desired: DesiredResource | undefined,
+  { left, right }: Readonly<Record<'left' | 'right', LiveResource>>,
+): number {
+  const isOutdated = ({ spec }: LiveResource) => desired !== undefined && forcesReplace(kind, spec, desired);
+  const byTime = compareTexts(left.createdAt, right.createdAt) || compareTexts(left.id, right.id);
+  return (
+    Number(isUndelivered(kind, left)) - Number(isUndelivered(kind, right)) ||
+    Number(isOutdated(left)) - Number(isOutdated(right)) ||
+    (isRotatable(kind) ? -byTime : byTime)
+  );
+}
+
+function compareTexts(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function isUndelivered(kind: Kind, { mark }: LiveResource): boolean {
+  return listOneTimeFields(kind).length > 0 && mark?.delivered !== true;
 }
 
 function isDuplicate(pair: Pair): boolean {

@@ -1,5 +1,7 @@
 import { listClaims } from '../kinds/claims.ts';
+import { isRotatable } from '../kinds/kind.ts';
 import { listReferences } from '../kinds/references.ts';
+import { toBaseAddress } from '../model/change.ts';
 import type { Write } from '../model/plan.ts';
 import { breakCycles } from './break-cycles.ts';
 import type { Decision } from './decide.ts';
@@ -18,6 +20,7 @@ export function orderWrites(decisions: readonly Decision[], stack: string): read
   addReferenceNeeds(planned, needs);
   addDropNeeds(planned, needs);
   addClaimNeeds(planned, needs);
+  addDuplicateNeeds(planned, needs);
   const { drafts, order } = breakCycles(planned, needs);
   return markLast(planned, order, needs, drafts);
 }
@@ -57,6 +60,17 @@ function drops(write: WriteDraft, field: string): boolean {
   return (
     isResourceDelete(write) || write.module === field || (write.method === 'PATCH' && write.body?.[field] !== undefined)
   );
+}
+
+/** The token of a duplicate may be the one in use, so it goes when the token of what replaces both is delivered. */
+function addDuplicateNeeds(planned: readonly Planned[], needs: Needs): void {
+  const duplicates = planned.filter(({ decision: { pair } }) => pair.by === 'duplicate' && isRotatable(pair.kind));
+  for (const { decision, writes } of duplicates) {
+    const address = toBaseAddress(decision.pair.address);
+    const kept = planned.find((other) => other.decision.pair.address === address);
+    const made = kept?.writes.filter((write) => !isResourceDelete(write)) ?? [];
+    for (const { id } of writes) for (const write of made) needs.add(id, write.id);
+  }
 }
 
 /** A write that claims a value waits for the write that releases it. */

@@ -7,6 +7,7 @@ import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/j
 import type { MarkDraft, Write } from '../model/plan.ts';
 import type { Spec } from '../model/state.ts';
 import { toDigests } from './attribute.ts';
+import { toValidForMs } from './certificates.ts';
 import type { Decision } from './decide.ts';
 import type { DesiredForm } from './desired-form.ts';
 
@@ -43,6 +44,7 @@ export function listWrites(decision: Decision, stack: string): readonly WriteDra
 function createWrites(decision: Decision, stack: string): readonly WriteDraft[] {
   const { address, kind } = decision.pair;
   const mark = toMarkDraft(decision, stack);
+  const validForMs = toValidForMs(decision);
   const base = { address, kind: kind.name };
   const create: WriteDraft = {
     ...base,
@@ -51,6 +53,7 @@ function createWrites(decision: Decision, stack: string): readonly WriteDraft[] 
     path: kind.path,
     body: toCreateBody(kind, formOf(decision)),
     mark,
+    ...(validForMs !== undefined && { validForMs }),
     needs: [],
     reason: decision.action === 'replace' ? `makes the new ${kind.title}` : `makes the ${kind.title}`,
   };

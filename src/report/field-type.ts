@@ -7,6 +7,8 @@ export type KnownType = FieldType | undefined;
 
 /** The type of what stands at a path of a kind's spec, such as `policy.inbound[0].name`. */
 export function findFieldType(kind: Kind, path: string): KnownType {
+  const [first, ...rest] = parsePath(path) ?? [];
+  if (first === 'lifecycle') return rest.reduce<KnownType>(toMemberType, objectOf(kind.lifecycle));
   return parsePath(path)?.reduce<KnownType>(toMemberType, objectOf(kind.fields));
 }
 

@@ -18,6 +18,7 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
     ...view.violations.map((violation) => renderViolation(violation, options)),
     renderHead(view, options),
     ...renderChanges(view, options),
+    renderUnchanged(view, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     options.verbose ? renderWrites(view.writes, options) : [],
     renderTotals(view, options),
@@ -61,6 +62,12 @@ function renderChanges({ groups }: PlanView, options: TextOptions): readonly (re
     isDense = !hasFields;
   }
   return blocks;
+}
+
+/** What to know of what nothing is done about. */
+function renderUnchanged({ unchanged }: PlanView, { width }: TextOptions): readonly string[] {
+  if (unchanged.length === 0) return [];
+  return ['Left as they are:', ...unchanged.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
 }
 
 function renderWrites(writes: readonly WriteView[], { color, width }: TextOptions): readonly string[] {

@@ -19,6 +19,8 @@ export interface PlanView {
   readonly violations: readonly GuardViolation[];
   /** Deletes first, then replaces, updates, adoptions, creates. None of them is empty. */
   readonly groups: readonly ChangeGroup[];
+  /** What to know of what stays as it is: each sentence starts with an address. */
+  readonly unchanged: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly totals: Totals;
   readonly requests: Plan['requests'];
@@ -90,6 +92,7 @@ export function toPlanView(plan: Plan): PlanView {
     notes: listNotes(redacted),
     violations: redacted.violations.map(toPrintableViolation),
     groups: listGroups(redacted.changes),
+    unchanged: redacted.changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     diagnostics: redacted.diagnostics.map(toPrintableDiagnostic),
     totals,
     requests: redacted.requests,
@@ -119,6 +122,10 @@ function toPlace(baseUrl: string): string {
 
 function listNotes({ targets }: Plan): readonly string[] {
   return targets.length === 0 ? [] : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`];
+}
+
+function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {
+  return notes.map((note) => `${toWord(address)}: ${toPrintable(note)}`);
 }
 
 function toPrintableViolation(violation: GuardViolation): GuardViolation {

@@ -1,5 +1,6 @@
 import sshpk, { type Key } from 'sshpk';
 import { toKeyType } from '../kinds/formats.ts';
+import { DEFAULT_VALIDITY_MS } from '../kinds/ssh-user-certificate.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import type { Behaviour, Tools } from './behaviour.ts';
@@ -8,7 +9,6 @@ import { renderSshCertificate } from './ssh-certificate.ts';
 import type { StoredResource } from './store.ts';
 import { toExactTimestamp, toTimestamp } from './timestamp.ts';
 
-const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
 const YEAR_10000 = Date.UTC(10_000, 0);
 
 /** Chooses the time of validity, and signs at creation. */

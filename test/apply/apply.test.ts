@@ -94,6 +94,7 @@ async function apply(writes: readonly Write[], { answer, sink = WORKING, rescue 
     },
     sinks: { find: () => sink, rescue },
     onEvent: (event) => void events.push(event),
+    now: () => new Date('2026-03-01T12:00:00Z'),
     signal: new AbortController().signal,
     done: new Map(),
     ids: new Map(),

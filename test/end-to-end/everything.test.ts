@@ -30,15 +30,15 @@ describe('edgewise, as processes over HTTP', () => {
   }
 
   it('makes every kind, then has nothing to do, then deletes it all', { timeout: 60_000 }, async () => {
-    const creates = '0 to delete, 0 to replace, 2 to update, 0 to adopt, 7 to create; 0 unchanged.';
+    const creates = '0 to delete, 0 to replace, 2 to update, 0 to adopt, 8 to create; 0 unchanged.';
     const plan = ['plan', '--detailed-exitcode'];
     expect(await everything(plan, 2)).toContain(creates);
     expect(await everything(['apply', '--yes', '--token-directory', folder], 0)).toContain(
-      '12 writes applied, 0 failed',
+      '13 writes applied, 0 failed',
     );
     expect(readdirSync(folder)).toEqual(['build-agent.token']);
-    expect(await everything(plan, 0)).toContain('Nothing to do: 9 resources are as the manifests say.');
-    expect(await everything(['destroy', '--yes'], 0)).toContain('11 writes applied, 0 failed');
+    expect(await everything(plan, 0)).toContain('Nothing to do: 10 resources are as the manifests say.');
+    expect(await everything(['destroy', '--yes'], 0)).toContain('12 writes applied, 0 failed');
     expect(await everything(plan, 2)).toContain(creates);
   });
 });

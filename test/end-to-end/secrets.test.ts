@@ -76,9 +76,10 @@ describe('a whole account, from nothing to nothing', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has been run: four tokens were issued, two of them rescued, and everything was written down', () => {
-    expect(new Set(tokens).size).toBe(4);
-    expect(listFiles(join(folder, 'rescued'))).toHaveLength(2);
+  it('has been run: tokens were issued and half of them rescued, and everything was written down', () => {
+    expect(tokens.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(tokens).size).toBe(tokens.length);
+    expect(listFiles(join(folder, 'rescued'))).toHaveLength(tokens.length / 2);
     const files = listFiles(folder).filter((file) => !file.endsWith('.token'));
     expect(files.map((file) => file.slice(folder.length + 1)).sort()).toEqual([
       'nothing.json',

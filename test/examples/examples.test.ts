@@ -6,7 +6,7 @@ import { EXAMPLES, expectWholeLife } from './life.ts';
 describe('examples', () => {
   it.each([
     ['quickstart', 3],
-    ['everything', 9],
+    ['everything', 10],
   ])('%s is made, then needs nothing, then is deleted again', async (paths, resources) => {
     await expectWholeLife({ paths, resources });
   });

@@ -92,7 +92,7 @@ function fits({ kind, name, spec, lifecycle }: TestResource): boolean {
       stack: STACK_NAME,
       name,
       spec,
-      lifecycle: { adopt: undefined, ...lifecycle },
+      lifecycle: { adopt: undefined, settings: {}, ...lifecycle },
       isValid: true,
     }),
   );

@@ -82,7 +82,13 @@ function settleFields(resource: TestResource): TestResource {
   for (let [problem] = kind.check(spec); problem !== undefined; [problem] = kind.check(spec))
     spec = without(spec, problem.path) as Spec; // an object without one of its members
   const { name, lifecycle } = resource;
-  const marked = { kind, stack: STACK_NAME, name, lifecycle: { adopt: undefined, ...lifecycle }, isValid: true };
+  const marked = {
+    kind,
+    stack: STACK_NAME,
+    name,
+    lifecycle: { adopt: undefined, settings: {}, ...lifecycle },
+    isValid: true,
+  };
   const { metadata: _, ...rest } = spec;
   return { ...resource, spec: findMetadataProblem({ ...marked, spec }) === undefined ? spec : rest };
 }

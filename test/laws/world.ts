@@ -1,5 +1,6 @@
 import { applyPlan } from '../../src/apply/apply.ts';
 import { checkPlan, type PlanCheck, toCheckRequest } from '../../src/apply/check-plan.ts';
+import { createDirectorySink } from '../../src/apply/directory-sink.ts';
 import type { TokenSink } from '../../src/apply/token-sink.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { readLive } from '../../src/client/read-live.ts';
@@ -8,7 +9,7 @@ import { hasErrors } from '../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import type { DesiredState } from '../../src/model/state.ts';
+import type { DesiredState, LiveState } from '../../src/model/state.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createPlan } from '../../src/plan/create-plan.ts';
 import { toDestroyState } from '../../src/plan/destroy.ts';
@@ -26,6 +27,8 @@ export interface WorldOptions {
   readonly pageSize?: number;
   readonly concurrency?: number;
   readonly seed?: ServerSeed;
+  /** A folder for tokens. Without it they are kept in `delivered`. */
+  readonly tokenDirectory?: string;
 }
 
 /** What one plan may differ in. */
@@ -33,6 +36,8 @@ export interface PlanOptions {
   readonly mode?: Plan['mode'];
   readonly targets?: readonly string[];
   readonly layout?: Layout;
+  /** Puts what was read into another order. */
+  readonly rearrange?: (live: LiveState) => LiveState;
 }
 
 /** The tokens that a sink was given, by the name of the credential. */
@@ -54,7 +59,7 @@ export class World {
   constructor(options: WorldOptions = {}) {
     this.#options = options;
     this.server = createServer({
-      now: () => new Date(Date.UTC(2026, 2, 1) + 1000 * this.#seconds),
+      now: () => this.#now(),
       idSeed: 'world',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
       ...(options.seed !== undefined && { seed: options.seed }),
@@ -64,6 +69,10 @@ export class World {
       return this.server.handle(request);
     });
     this.#transport = this.#recorder.transport;
+  }
+
+  #now(): Date {
+    return new Date(Date.UTC(2026, 2, 1) + 1000 * this.#seconds);
   }
 
   /** What was sent since the last call. */
@@ -89,10 +98,13 @@ export class World {
     });
   }
 
-  async plan(stack: TestStack, { mode = 'apply', targets = [], layout }: PlanOptions = {}): Promise<Plan> {
-    const state = loadStack(stack, layout);
+  async plan(
+    stack: TestStack | DesiredState,
+    { mode = 'apply', targets = [], layout, rearrange = (live) => live }: PlanOptions = {},
+  ): Promise<Plan> {
+    const state = 'resources' in stack ? stack : loadStack(stack, layout);
     const desired = mode === 'destroy' ? toDestroyState(state) : state;
-    const live = await readLive(this.connect(), toReadRequest(desired, targets));
+    const live = rearrange(await readLive(this.connect(), toReadRequest(desired, targets)));
     const { pageSize = 100, concurrency = 8 } = this.#options;
     return createPlan({
       desired,
@@ -104,6 +116,8 @@ export class World {
       mode,
       targets,
       diagnostics: [],
+      now: this.#now(),
+      rotate: [],
     });
   }
 
@@ -112,6 +126,7 @@ export class World {
       client: this.connect(),
       sinks: { find: () => this.#createSink(), rescue: this.#createSink() },
       onEvent: (event) => void this.events.push(event),
+      now: () => this.#now(),
       signal: new AbortController().signal,
       done,
       ids,
@@ -124,7 +139,7 @@ export class World {
   }
 
   /** Plans and applies, and throws unless everything was done. */
-  async migrate(stack: TestStack, options: PlanOptions = {}): Promise<Plan> {
+  async migrate(stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<Plan> {
     const plan = await this.plan(stack, options);
     expectNoErrors(plan);
     const { outcomes } = await this.apply(plan);
@@ -156,6 +171,8 @@ export class World {
   }
 
   #createSink(): TokenSink {
+    const { tokenDirectory } = this.#options;
+    if (tokenDirectory !== undefined) return createDirectorySink(tokenDirectory);
     return {
       test: async () => undefined,
       deliver: async ({ name }, token) => {

@@ -68,13 +68,20 @@ describe('valid manifests', () => {
       protect: true,
       ignore: ['policy'],
       adopt: 'edgtcp_2fmn',
+      settings: {},
     });
     expect(resources.get('HTTPSEdge/web')?.lifecycle).toEqual({
       protect: false,
       ignore: ['mutual_tls'],
       adopt: undefined,
+      settings: {},
     });
-    expect(resources.get('Credential/agent')?.lifecycle).toEqual({ protect: false, ignore: [], adopt: undefined });
+    expect(resources.get('Credential/agent')?.lifecycle).toEqual({
+      protect: false,
+      ignore: [],
+      adopt: undefined,
+      settings: {},
+    });
   });
 
   it('give the settings of their Stack', () => {

@@ -4,7 +4,7 @@ import { type ApplyFlags, applyManifests } from '../apply-manifests.ts';
 import { applySaved } from '../apply-saved.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { addExamples, addExitCodes, addPlanOptions, addWriteOptions } from '../options.ts';
+import { addExamples, addExitCodes, addPlanOptions, addRotateOption, addWriteOptions } from '../options.ts';
 import { isPlanFile } from '../plan-file.ts';
 
 /** `edgewise apply`. */
@@ -16,9 +16,10 @@ export function defineApply(program: Command, act: Act): void {
     .option('--stack <path>', 'with a plan file: manifests whose Stack says where tokens go');
   const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
-  addExamples(addWriteOptions(addPlanOptions(command)), [
+  addExamples(addWriteOptions(addRotateOption(addPlanOptions(command))), [
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply manifests --yes', 'without asking, for a pipeline'],
+    ['edgewise apply --rotate Credential/agent', 'a new token, delivered before the old one is deleted'],
     ['edgewise apply plan.json --yes', 'that very plan; refused when what it touches has moved'],
     ['edgewise apply plan.json --stack manifests', 'with the place for tokens from the Stack'],
   ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../make-plan.ts';
 import { readValidManifests } from '../manifests.ts';
-import { addExamples, addExitCodes, addPlanOptions } from '../options.ts';
+import { addExamples, addExitCodes, addPlanOptions, addRotateOption } from '../options.ts';
 import { writePlanFile } from '../plan-file.ts';
 import { type FormatFlags, showPlan } from '../present.ts';
 import { withSession } from '../session.ts';
@@ -24,7 +24,7 @@ export function definePlan(program: Command, act: Act): void {
     .option('--detailed-exitcode', 'exit with 2 when there are changes');
   const { done, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication, refused]);
-  addExamples(addPlanOptions(command), [
+  addExamples(addRotateOption(addPlanOptions(command)), [
     ['edgewise plan', 'show what applying this folder would change'],
     ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
     ['edgewise plan --target TCPEdge/postgres', 'only one resource and what it needs'],
@@ -36,7 +36,7 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   const made = await withSession(settings, context, (client) =>
-    makePlan(client, { state, diagnostics, flags, mode: 'apply', settings }),
+    makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: context.now() }),
   );
   const standing = listRefused(made, flags);
   if (flags.out !== undefined && !isInvalid(made)) await writePlanFile(flags.out, context.cwd, made);

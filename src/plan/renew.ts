@@ -1,0 +1,138 @@
+import { renderTimeSpan, toDurationMs, toDurationText } from '../kinds/duration.ts';
+import { listOneTimeFields } from '../kinds/kind.ts';
+import type { Difference } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
+import type { Pair } from './match.ts';
+
+/** What decides besides the manifests whether something is renewed. */
+export interface RenewalContext {
+  readonly now: Date;
+  /** Addresses that are to be replaced though nothing differs. */
+  readonly rotate: readonly string[];
+}
+
+/** What the time and the user say about a resource that exists. */
+export interface Renewal {
+  /** Why it is to be replaced though no field differs. */
+  readonly reason: string | undefined;
+  readonly differences: readonly Difference[];
+  /** When its time will come. */
+  readonly notes: readonly string[];
+}
+
+const NOTHING: Renewal = { reason: undefined, differences: [], notes: [] };
+
+/** A live resource that a manifest describes, seen at a time. */
+interface Subject extends Pair {
+  readonly desired: DesiredResource;
+  readonly live: LiveResource;
+}
+
+/** Whether a live resource has served its time. What is only taken over is left as it is, until it is ours. */
+export function findRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
+  const { desired, live } = pair;
+  if (desired === undefined || live === undefined || pair.by === 'attachment') return NOTHING;
+  const subject = { ...pair, desired, live };
+  const due = pair.by === 'mark' ? (findLoss(subject) ?? findRequest(subject, context)) : undefined;
+  if (due !== undefined) return { ...NOTHING, reason: due };
+  const length = listLengthDifference(subject);
+  if (length.length > 0) return { ...NOTHING, differences: length };
+  const timed = findEnd(subject, written, context.now) ?? findAge(subject, context.now) ?? NOTHING;
+  return pair.by === 'mark' || timed.reason === undefined ? timed : toLater(timed.reason);
+}
+
+/** A warning for each certificate that would be, or stays, expired because its manifest says when it ends. */
+export function listExpiredManifests(pair: Pair, written: Spec, now: Date): readonly Diagnostic[] {
+  const { kind, desired, address } = pair;
+  const end = readTime(written, kind.validity?.until);
+  if (kind.validity === undefined || desired === undefined || end === undefined) return [];
+  const leftMs = end - now.getTime();
+  const isSoon = leftMs > 0 && leftMs <= toSettingMs(desired, 'renew_before');
+  if (leftMs > 0 && !isSoon) return [];
+  const when = isSoon ? `ends in ${renderTimeSpan(leftMs)}` : `ended ${renderTimeSpan(-leftMs)} ago`;
+  return [
+    {
+      code: 'validity-over',
+      severity: 'warning',
+      message: `${address}: its spec.${kind.validity.until} ${when}, and a new one would end at the same time`,
+      remedy: `Change spec.${kind.validity.until}, or say lifecycle.valid_for instead of times.`,
+      address,
+      place: desired.locate(['spec', kind.validity.until]),
+    },
+  ];
+}
+
+/** A token that nobody can have, or nobody knows whether it is the right one. */
+function findLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
+  if (listOneTimeFields(kind).length === 0) return undefined;
+  if (live.mark?.delivered !== true) return 'nothing says that its token was delivered, and it can not be read again';
+  return hasUndelivered
+    ? 'a replacement of it broke off, and nobody knows which of the two tokens was delivered'
+    : undefined;
+}
+
+function findRequest({ address }: Subject, { rotate }: RenewalContext): string | undefined {
+  return rotate.includes(address) ? 'asked for with --rotate' : undefined;
+}
+
+/** How long it is valid is no field of the service's: it shows in the times. */
+function listLengthDifference({ kind, desired, live }: Subject): readonly Difference[] {
+  const wantedMs = toSettingMs(desired, 'valid_for');
+  const from = readTime(live.spec, kind.validity?.after);
+  const until = readTime(live.spec, kind.validity?.until);
+  if (wantedMs === 0 || from === undefined || until === undefined || until - from === wantedMs) return [];
+  const sides = { from: toDurationText(until - from), to: toDurationText(wantedMs) };
+  return [{ path: 'lifecycle.valid_for', ...sides, origin: 'manifest', forcesReplace: true }];
+}
+
+/** An end that the manifest states itself is no reason: a new one would have the same. */
+function findEnd({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
+  const until = readTime(live.spec, kind.validity?.until);
+  if (until === undefined || kind.validity === undefined) return undefined;
+  const leftMs = until - now.getTime();
+  const left = renderTimeSpan(leftMs);
+  if (readTime(written, kind.validity.until) !== undefined)
+    return leftMs > 0 ? toNote(`expires in ${left}`) : toNote(`expired ${renderTimeSpan(-leftMs)} ago`);
+  if (leftMs <= 0) return toReason(`it expired ${renderTimeSpan(-leftMs)} ago`);
+  const renewBefore = desired.lifecycle.settings['renew_before'];
+  const waitMs = leftMs - toSettingMs(desired, 'renew_before');
+  if (renewBefore === undefined) return toNote(`expires in ${left}, and is renewed then`);
+  if (waitMs > 0) return toNote(`renews in ${renderTimeSpan(waitMs)}`);
+  return toReason(`it expires in ${left}, and is renewed ${String(renewBefore)} before that`);
+}
+
+function findAge({ desired, live }: Subject, now: Date): Renewal | undefined {
+  const limitMs = toSettingMs(desired, 'rotate_after');
+  const created = Date.parse(live.createdAt);
+  if (limitMs === 0 || Number.isNaN(created)) return undefined;
+  const ageMs = now.getTime() - created;
+  if (ageMs < limitMs) return toNote(`rotates in ${renderTimeSpan(limitMs - ageMs)}`);
+  return toReason(
+    `it is ${renderTimeSpan(ageMs)} old, and is rotated after ${String(desired.lifecycle.settings['rotate_after'])}`,
+  );
+}
+
+function toReason(reason: string): Renewal {
+  return { ...NOTHING, reason };
+}
+
+function toNote(note: string): Renewal {
+  return { ...NOTHING, notes: [note] };
+}
+
+function toLater(reason: string): Renewal {
+  return toNote(`${reason}: the next apply replaces it`);
+}
+
+/** 0 when the manifest does not say it. */
+function toSettingMs({ lifecycle }: DesiredResource, name: string): number {
+  const text = lifecycle.settings[name];
+  return typeof text === 'string' ? (toDurationMs(text) ?? 0) : 0;
+}
+
+function readTime(spec: Spec, name: string | undefined): number | undefined {
+  const text = name === undefined ? undefined : spec[name];
+  const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

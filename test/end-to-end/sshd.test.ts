@@ -73,11 +73,11 @@ describe.skipIf(isSkipped)('a certificate that apply made, at sshd', { timeout: 
     writeFileSync(files.authority, `${server.certificateAuthorityKey(AUTHORITY)}\n`);
     writeFileSync(files.roles, `${ROLE}\n`);
     const trusting = ['AuthorizedKeysFile none', `TrustedUserCAKeys ${files.authority}`];
-    const start = (name: string, more: readonly string[]): Promise<Sshd> => {
+    const startOne = (name: string, more: readonly string[]): Promise<Sshd> => {
       mkdirSync(join(folder, name));
       return startSshd(join(folder, name), [...trusting, ...more]);
     };
-    return [await start('by-name', []), await start('by-role', [`AuthorizedPrincipalsFile ${files.roles}`])];
+    return [await startOne('by-name', []), await startOne('by-role', [`AuthorizedPrincipalsFile ${files.roles}`])];
   }
 
   /** Applies a stack of certificates, given by name, and puts each into a file of that name. */

@@ -56,8 +56,13 @@ export function matchResources(desired: DesiredState, live: LiveState): Matched 
   }
   return {
     pairs: sortPairs(pairs),
-    diagnostics: [...diagnostics, ...pairs.filter(isDuplicate).map(toDuplicateWarning)],
+    diagnostics: sortDiagnostics([...diagnostics, ...pairs.filter(isDuplicate).map(toDuplicateWarning)]),
   };
+}
+
+/** Each message names what it is about, so that the order of what was read doesn't show. */
+function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.toSorted((left, right) => (left.message < right.message ? -1 : 1));
 }
 
 function sortPairs(pairs: readonly Pair[]): readonly Pair[] {

@@ -2,7 +2,7 @@ import { type Client, createClient } from '../client/client.ts';
 import type { Transport } from '../model/transport.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
-import { createLogger } from './logger.ts';
+import { createRetryNotice } from './retry-notice.ts';
 import { type RunSettings, readApiKey } from './settings.ts';
 
 /** A connection to the service for the length of one command. */
@@ -62,7 +62,7 @@ interface Connection {
 
 function connect(settings: RunSettings, context: Context, connection: Connection): Client {
   const { versionHeader, pageSize, concurrency } = settings;
-  const logger = createLogger(context);
+  const onRetry = createRetryNotice(context);
   try {
     return createClient({
       ...connection,
@@ -70,7 +70,7 @@ function connect(settings: RunSettings, context: Context, connection: Connection
       pageSize,
       concurrency,
       sleep: context.sleep,
-      onRetry: (notice) => logger.warn(notice, 'request is sent again'),
+      onRetry,
     });
   } catch (error) {
     if (error instanceof TypeError) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });

@@ -20,12 +20,17 @@ export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
   return isJsonObject(value) && value !== spec ? takeApart({ type, path: [], value }) : [];
 }
 
-/** The value without object members that are at their defaults; as it is when all of them are. */
+/** The value without object members that are at their defaults, in the order of the table; as it is when all of them are. */
 export function withoutDefaults(type: KnownType, value: Json): Json {
   if (type?.type === 'list' && isJsonArray(value)) return value.map((member) => withoutDefaults(type.of, member));
   if (type?.type !== 'object' || !isJsonObject(value)) return value;
-  const kept = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
-    const field = type.fields[name];
+  const names = new Set([
+    ...Object.keys(type.fields).filter((name) => Object.hasOwn(value, name)),
+    ...Object.keys(value),
+  ]);
+  const kept = [...names].flatMap((name): [string, Json][] => {
+    const member = value[name] ?? null;
+    const field = Object.hasOwn(type.fields, name) ? type.fields[name] : undefined;
     const isDefault = field !== undefined && !field.required && isSameJson(member, toDefault(field));
     return isDefault ? [] : [[name, withoutDefaults(field?.type, member)]];
   });

@@ -1,3 +1,4 @@
+import { hasErrors } from '../model/diagnostic.ts';
 import type { GuardViolation } from '../model/plan.ts';
 import { type Style, toPaint } from './color.ts';
 import { listShownFields, renderChange, toActionColumn } from './text-change.ts';
@@ -94,14 +95,20 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
   const { read, apply } = view.requests;
   const isRead = `Reading took ${toCount(read, 'request')}`;
   const sentences: readonly (readonly [Style, string])[] = [
-    ['strong', view.isEmpty ? toNothing(view) : toCounts(view)],
-    ['muted', view.isEmpty ? `${isRead}.` : `${isRead}; applying needs ${apply}.`],
+    ['strong', toSummary(view)],
+    ['muted', view.isEmpty || hasErrors(view.diagnostics) ? `${isRead}.` : `${isRead}; applying needs ${apply}.`],
     [view.violations.length > 0 ? 'error' : 'warning', toVerdict(view)],
   ];
   const paint = toPaint(color);
   return sentences
     .filter(([, sentence]) => sentence !== '')
     .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
+}
+
+/** Nothing of a plan with errors can be applied, so it has no numbers to be approved. */
+function toSummary(view: PlanView): string {
+  if (hasErrors(view.diagnostics)) return 'This plan can not be applied.';
+  return view.isEmpty ? toNothing(view) : toCounts(view);
 }
 
 function toNothing({ totals }: PlanView): string {

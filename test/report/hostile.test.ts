@@ -276,7 +276,7 @@ describe('no text of others can start a line of ours', () => {
 
   test('in a plan', () => {
     const OURS =
-      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Narrowed to |The tokens |Requests, |Left as they are:|\d+ to delete, |Nothing to do: |Reading took |\d+ (safety|error|warning))/;
+      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Narrowed to |The tokens |Requests, |Left as they are:|\d+ to delete, |Nothing to do: |This plan can not be applied\.|Reading took |\d+ (safety|error|warning))/;
     fc.assert(
       fc.property(plan, (hostile) => {
         const heads = listHeadLines(renderPlanText(toPlanView(hostile), wide));

@@ -18,6 +18,7 @@ const MAY_IMPORT = {
 const HOMES = {
   'fast-json-stable-stringify': 'model',
   re2js: 'kinds',
+  sshpk: 'kinds',
   zod: 'kinds',
   leven: 'manifest',
   yaml: 'manifest',
@@ -27,7 +28,6 @@ const HOMES = {
   '@hono/node-server': 'server',
   hono: 'server',
   msw: 'server',
-  sshpk: 'server',
   commander: 'cli',
   pino: 'cli',
 };

@@ -87,7 +87,7 @@ function listInnerFields(name: string, type: FieldType): readonly (readonly [nam
 function describeType(type: FieldType): string {
   switch (type.type) {
     case 'text':
-      return describeText(type.format === undefined ? 'text' : FORMATS[type.format].expected, type.maxBytes);
+      return `${describeText(type.format === undefined ? 'text' : FORMATS[type.format].expected, type.maxBytes)}${type.orFile ? ', or `{ file: path }`' : ''}`;
     case 'enum':
       return type.values.map(toCode).join(', ');
     case 'boolean':

@@ -1,4 +1,5 @@
-import { loadManifests } from '../manifest/load.ts';
+import { SSH_USER_CERTIFICATE } from '../kinds/ssh-user-certificate.ts';
+import { createFieldFileReader, loadManifests, type ManifestSource } from '../manifest/load.ts';
 import { validateManifests } from '../manifest/validate.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -21,13 +22,26 @@ export async function readManifests(
 ): Promise<ReadManifests> {
   const { cwd, env, readStdin } = context;
   const loaded = await loadManifests(paths.length === 0 ? ['.'] : paths, { cwd, readStdin });
-  const validated = validateManifests(loaded.sources, { env, requireStack });
+  const validated = validateManifests(loaded.sources, {
+    env,
+    requireStack,
+    readFile: createFieldFileReader({ cwd }),
+    checkPublicKey: await loadKeyCheck(loaded.sources),
+  });
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   return {
     state: isLoaded ? validated.state : undefined,
     diagnostics: [...loaded.diagnostics, ...validated.diagnostics],
     files: loaded.sources.length,
   };
+}
+
+/** The check of SSH public keys, which is loaded only where some manifest may have one: it costs more than the rest of the start. */
+async function loadKeyCheck(sources: readonly ManifestSource[]): Promise<(text: string) => string | undefined> {
+  const isNeeded = sources.some(({ bytes }) => Buffer.from(bytes).includes(SSH_USER_CERTIFICATE.name));
+  if (!isNeeded) return () => undefined;
+  const { findSshKeyFault } = await import('../kinds/ssh-key.ts');
+  return findSshKeyFault;
 }
 
 /** Manifests that a plan can be made from. Rejects with `InvalidManifests` when there are errors. */

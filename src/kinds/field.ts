@@ -28,6 +28,8 @@ export interface TextType {
   readonly type: 'text';
   readonly maxBytes?: number;
   readonly format?: TextFormat;
+  /** A manifest may say `{ file: path }` instead; the text of that file is then the value. */
+  readonly orFile?: boolean;
 }
 
 export interface EnumType {

@@ -97,6 +97,7 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
   switch (type.type) {
     case 'text':
+      if (use === 'manifest' && type.orFile) return z.union([toText(type), toFile()]);
       return isInput ? toText(type) : z.string();
     case 'enum':
       return use === 'response' ? z.string() : z.enum(type.values);
@@ -143,6 +144,11 @@ function toText(type: TextType): z.ZodType<string> {
         context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
     })
     .meta({ examples: [rule.example] });
+}
+
+function toFile(): z.ZodType {
+  const file = z.string().min(1).describe('Path of a file that holds it, relative to the folder of the manifest.');
+  return z.strictObject({ file });
 }
 
 /** In bytes, for the check; in characters, which are never more, for JSON Schema. */

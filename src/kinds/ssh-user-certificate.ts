@@ -35,10 +35,11 @@ export const SSH_USER_CERTIFICATE = defineKind({
     ...IDENTITY,
     description: DESCRIPTION,
     metadata: METADATA,
-    public_key: field(formatted('ssh-public-key'), 'Public key to certify, in OpenSSH authorized-keys format.', {
-      lifecycle: 'immutable',
-      required: true,
-    }),
+    public_key: field(
+      text({ format: 'ssh-public-key', orFile: true }),
+      'Public key to certify, in OpenSSH authorized-keys format.',
+      { lifecycle: 'immutable', required: true },
+    ),
     key_type: field(oneOf('rsa', 'ecdsa', 'ed25519'), 'Type of the public key.', { lifecycle: 'computed' }),
     ssh_certificate_authority_id: field(idOf('sshca'), 'The SSH certificate authority that signs.', {
       lifecycle: 'immutable',

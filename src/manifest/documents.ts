@@ -6,6 +6,7 @@ import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Environment } from './environment.ts';
+import { fillInFiles, listKeyProblems, type ReadFieldFile } from './field-files.ts';
 import type { Locator, Position } from './locate.ts';
 import { type ParsedDocument, parseDocuments } from './parse.ts';
 import { type ManifestDocument, type Problem, type Subject, shorten, toDiagnostic, toProblem } from './problem.ts';
@@ -25,15 +26,21 @@ export interface ReadDocuments {
 export interface ReadContext {
   readonly env: Environment;
   readonly locator: Locator;
+  readonly readFile: ReadFieldFile;
+  /** What is wrong with an SSH public key of a known type. */
+  readonly checkPublicKey: (text: string) => string | undefined;
 }
 
 /** Reads every document of a file, those inside of a `List` too. */
-export function readDocuments(source: SourceText, { env, locator }: ReadContext): ReadDocuments {
+export function readDocuments(source: SourceText, context: ReadContext): ReadDocuments {
+  const { env, locator } = context;
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;
   for (const parsed of parseDocuments(source.text, env)) {
-    const read = unfold(parsed, { source, span: parsed.span, base: [] }, parsed.value).map(inspect);
+    const read = unfold(parsed, { source, span: parsed.span, base: [] }, parsed.value).map((candidate) =>
+      inspect(candidate, context),
+    );
     for (const { document } of read) if (document !== undefined) documents.push(document);
     diagnostics.push(...toDiagnostics(source, parsed, read, locator));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
@@ -100,28 +107,35 @@ interface Inspected {
   readonly maybeStack: boolean;
 }
 
-function inspect(candidate: Candidate): Inspected {
+function inspect(candidate: Candidate, context: ReadContext): Inspected {
   const { position, value, isBroken } = candidate;
   if (!isJsonObject(value)) {
     const problem = atRoot('wrong-type', 'a document must be a mapping with apiVersion, kind, metadata and spec');
     return { subject: { position }, problems: isBroken ? [] : [problem], maybeStack: isBroken };
   }
   const { kind } = value;
-  if (typeof kind === 'string' && DOCUMENT_KINDS.includes(kind)) return inspectKind(kind, value, candidate);
+  if (typeof kind === 'string' && DOCUMENT_KINDS.includes(kind))
+    return inspectKind(kind, { ...candidate, value }, context);
   const header = isBroken ? undefined : findHeaderProblem(value);
   const maybeStack = typeof kind === 'string' ? suggest(kind, DOCUMENT_KINDS) === 'Stack' : isBroken;
   return { subject: { position }, problems: header === undefined ? [] : [header], maybeStack };
 }
 
 /** A broken document is only asked for its address, so that references to it are not called dangling. */
-function inspectKind(kind: string, value: JsonObject, { position, isBroken }: Candidate): Inspected {
+function inspectKind(
+  kind: string,
+  { position, value, isBroken }: Candidate & { readonly value: JsonObject },
+  context: ReadContext,
+): Inspected {
   if (isBroken) {
     const document = toDocument(kind, { metadata: value['metadata'] ?? null }, { position, isValid: false });
     return { subject: { position, kind, address: document.address }, document, problems: [], maybeStack: false };
   }
   const header = findHeaderProblem(value);
-  const problems = header === undefined ? listFieldProblems(kind, value) : [header];
-  const document = toDocument(kind, value, { position, isValid: problems.length === 0 });
+  const filled = fillInFiles(kind, value, (path) => context.readFile(position.source.file, path));
+  const found = [...filled.problems, ...listFieldProblems(kind, filled.value, context)];
+  const problems = header === undefined ? found : [header];
+  const document = toDocument(kind, filled.value, { position, isValid: problems.length === 0 });
   const subject = { position, kind, address: document.address };
   return { subject, problems, maybeStack: false, ...(kind !== 'List' && { document }) };
 }
@@ -191,7 +205,7 @@ function findVersionProblem(kind: Json | undefined, apiVersion: Json | undefined
 }
 
 /** What the schema of the kind has against the fields; when it has nothing, what no single field can say. */
-function listFieldProblems(kind: string, value: JsonObject): readonly Problem[] {
+function listFieldProblems(kind: string, value: JsonObject, { checkPublicKey }: ReadContext): readonly Problem[] {
   const schema = findDocumentSchema(kind);
   const findings = schema === undefined ? [] : listFindings(schema, value);
   if (findings.length > 0) return findings.map((finding) => toProblem(finding, kind));
@@ -200,6 +214,7 @@ function listFieldProblems(kind: string, value: JsonObject): readonly Problem[] 
   const settings = isJsonObject(lifecycle) ? lifecycle : {};
   const table = findKind(kind);
   return [
+    ...listKeyProblems(table, spec, checkPublicKey),
     ...(table?.check(spec) ?? []).map((problem) => toSpecProblem('spec', problem)),
     ...(table?.checkLifecycle(settings, spec) ?? []).map((problem) => toSpecProblem('lifecycle', problem)),
   ];

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { ReadFieldFile } from './field-files.ts';
 import { isOwnOutput } from './own-output.ts';
 
 /** A manifest file as it was read. */
@@ -147,9 +149,31 @@ function toEmpty(path: string, message: string, remedy: string): Diagnostic {
 }
 
 function toUnreadable(path: string, error: unknown): Diagnostic {
+  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toReason(error)}` };
+}
+
+function toReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = REASONS[code] ?? `can not be read: ${error instanceof Error ? error.message : String(error)}`;
-  return { code: 'file-unreadable', severity: 'error', message: `${path} ${reason}` };
+  return REASONS[code] ?? `can not be read: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** What a field may hold is small; a file that is not is another than was meant. */
+const MAX_FIELD_FILE_BYTES = 65_536;
+
+/** Reads the files that manifests name. Paths are relative to the folder of the manifest; of standard input, to the working folder. */
+export function createFieldFileReader({ cwd }: Pick<LoadContext, 'cwd'>): ReadFieldFile {
+  return (manifest, path) => {
+    const real = resolve(cwd, manifest === STDIN ? '.' : dirname(manifest), path);
+    try {
+      const stats = statSync(real);
+      if (!stats.isFile()) return { fault: 'is not a file' };
+      if (stats.size > MAX_FIELD_FILE_BYTES) return { fault: `is larger than ${MAX_FIELD_FILE_BYTES} bytes` };
+      const bytes = readFileSync(real);
+      return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { fault: 'is not UTF-8 text' };
+    } catch (error) {
+      return { fault: toReason(error) };
+    }
+  };
 }
 
 const REASONS: Readonly<Record<string, string>> = {

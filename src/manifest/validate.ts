@@ -9,6 +9,7 @@ import { listDoubleClaims, listDuplicates } from './claims.ts';
 import { decodeSource } from './decode.ts';
 import { type ReadDocuments, readDocuments } from './documents.ts';
 import type { Environment } from './environment.ts';
+import { NO_FIELD_FILES, type ReadFieldFile } from './field-files.ts';
 import type { ManifestSource } from './load.ts';
 import { createLocator, type Locator } from './locate.ts';
 import { findMetadataProblem } from './metadata.ts';
@@ -27,6 +28,10 @@ export interface ValidateOptions {
   readonly env: Environment;
   /** Whether the lack of a `Stack` is an error, as it is where something will be compared or written. Default: true. */
   readonly requireStack?: boolean;
+  /** Reads the files that fields name; left out: such a field is an error. */
+  readonly readFile?: ReadFieldFile;
+  /** What is wrong with an SSH public key whose form is right: `findSshKeyFault`. Left out: only the form is checked. */
+  readonly checkPublicKey?: (text: string) => string | undefined;
 }
 
 /** What the manifests ask for, when nothing is wrong with them. */
@@ -39,7 +44,7 @@ export interface ValidatedManifests {
 /** Validates manifests. */
 export function validateManifests(sources: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
   const locator = createLocator();
-  const { documents, diagnostics, mayHideStack } = readAll(sources, options.env, locator);
+  const { documents, diagnostics, mayHideStack } = readAll(sources, options, locator);
   const stacks = documents.filter(({ kind }) => kind === 'Stack');
   const index = toIndex(documents);
   const references = resolveReferences(documents, index);
@@ -61,11 +66,12 @@ export function validateManifests(sources: readonly ManifestSource[], options: V
   return { state, diagnostics: sortByPlace(all, sources) };
 }
 
-function readAll(sources: readonly ManifestSource[], env: Environment, locator: Locator): ReadDocuments {
+function readAll(sources: readonly ManifestSource[], options: ValidateOptions, locator: Locator): ReadDocuments {
+  const { env, readFile = NO_FIELD_FILES, checkPublicKey = () => undefined } = options;
   const read = sources.map((source): ReadDocuments => {
     const text = decodeSource(source);
     if ('code' in text) return { documents: [], diagnostics: [text], mayHideStack: true };
-    return readDocuments(text, { env, locator });
+    return readDocuments(text, { env, locator, readFile, checkPublicKey });
   });
   return {
     documents: read.flatMap(({ documents }) => documents),

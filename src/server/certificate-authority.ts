@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import sshpk, { type Key, type PrivateKey } from 'sshpk';
+import { type Key, type PrivateKey, parsePkcs8Key } from '../kinds/ssh-key.ts';
 
 /** The SSH certificate authorities of the server: one ed25519 key for each id, made when it is first used. */
 export interface CertificateAuthorities {
@@ -46,5 +46,5 @@ function parseSecret(id: string, text: string): Buffer {
 function toKey(secret: Buffer): PrivateKey {
   const der = Buffer.concat([PKCS8_ED25519, secret]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  return sshpk.parsePrivateKey(key.export({ format: 'pem', type: 'pkcs8' }), 'pkcs8');
+  return parsePkcs8Key(key.export({ format: 'pem', type: 'pkcs8' }));
 }

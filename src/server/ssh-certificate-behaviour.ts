@@ -1,5 +1,5 @@
-import sshpk, { type Key } from 'sshpk';
 import { toKeyType } from '../kinds/formats.ts';
+import { type Key, parseSshPublicKey } from '../kinds/ssh-key.ts';
 import { DEFAULT_VALIDITY_MS } from '../kinds/ssh-user-certificate.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
@@ -40,28 +40,14 @@ function sign({ id, spec }: StoredResource, { identities, authorities }: Tools):
   return renderSshCertificate(certificate, authorities.getKey(String(spec['ssh_certificate_authority_id'])));
 }
 
-/** sshpk repairs what is too short and passes over what is too long, so the key must come out as it went in. */
 function parsePublicKey(spec: Spec): Key {
-  const text = String(spec['public_key']).trim();
-  const bytes = Buffer.from(text.split(/\s+/)[1] ?? '', 'base64');
-  const key = readKey(text);
-  if (key.toBuffer('rfc4253', {}).equals(bytes)) return key;
-  throw refuse('public_key', NO_KEY);
+  const key = parseSshPublicKey(String(spec['public_key']));
+  if (key === undefined) throw refuse('public_key', 'is not a whole SSH public key');
+  return key;
 }
 
-const NO_KEY = 'is not a whole SSH public key';
-
-function readKey(text: string): Key {
-  try {
-    return sshpk.parseKey(text, 'ssh');
-  } catch (error) {
-    if (error instanceof Error) throw refuse('public_key', NO_KEY, error);
-    throw error;
-  }
-}
-
-function refuse(field: string, message: string, cause?: Error): Failure {
-  return new Failure(`${field} ${message}`, { code: 'invalid_field', details: { field }, cause });
+function refuse(field: string, message: string): Failure {
+  return new Failure(`${field} ${message}`, { code: 'invalid_field', details: { field } });
 }
 
 function parseTime(spec: Spec, field: string): Date | undefined {

@@ -1,4 +1,4 @@
-import type { Key, PrivateKey } from 'sshpk';
+import type { Key, PrivateKey } from '../kinds/ssh-key.ts';
 
 /** What an SSH user certificate says. */
 export interface SshCertificate {

@@ -1,0 +1,42 @@
+import sshpk, { type Key, type PrivateKey } from 'sshpk';
+
+/**
+ * What only the package for SSH keys can tell. Loading it takes time, so whoever needs it imports this file when the need is
+ * known; nothing else in this folder does.
+ */
+
+export type { Key, PrivateKey };
+
+/** RSA keys below this are within reach of those who break keys. */
+const MIN_RSA_BITS = 2048;
+
+/** What is wrong with an OpenSSH public key of a known type; `undefined`: nothing. The key itself is not quoted. */
+export function findSshKeyFault(text: string): string | undefined {
+  const key = parseSshPublicKey(text);
+  if (key === undefined) return 'is not a whole SSH public key';
+  if (key.type === 'rsa' && key.size < MIN_RSA_BITS)
+    return `is an RSA key of ${key.size} bits, and less than ${MIN_RSA_BITS} are refused`;
+  return undefined;
+}
+
+/** The key of a text in OpenSSH authorized-keys format; `undefined` when it holds none, or not a whole one. */
+export function parseSshPublicKey(text: string): Key | undefined {
+  const bytes = Buffer.from(text.trim().split(/\s+/)[1] ?? '', 'base64');
+  const key = readKey(text.trim());
+  // sshpk repairs what is too short and passes over what is too long, so the key must come out as it went in.
+  return key?.toBuffer('rfc4253', {}).equals(bytes) ? key : undefined;
+}
+
+/** The private key of a PEM text in PKCS #8. Throws on anything else. */
+export function parsePkcs8Key(pem: string | Buffer): PrivateKey {
+  return sshpk.parsePrivateKey(pem, 'pkcs8');
+}
+
+function readKey(text: string): Key | undefined {
+  try {
+    return sshpk.parseKey(text, 'ssh');
+  } catch (error) {
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import type { TextType } from '../kinds/field.ts';
+import { FORMATS } from '../kinds/formats.ts';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { findKind } from '../kinds/registry.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Problem } from './problem.ts';
+
+/** The text of a file that a manifest names, or why there is none, to be read behind its path: `does not exist`. */
+export type FieldFile = { readonly text: string } | { readonly fault: string };
+
+/** Reads a file that a manifest names: `path` is relative to the folder of `manifest`. */
+export type ReadFieldFile = (manifest: string, path: string) => FieldFile;
+
+/** For where manifests stand alone. */
+export const NO_FIELD_FILES: ReadFieldFile = () => ({
+  fault: 'can not be read: nothing but the manifests is read here',
+});
+
+/**
+ * A document with the texts of files where its kind lets a field be `{ file: path }`. What a file holds is never quoted: a path can
+ * lead to what is nobody's business.
+ */
+export function fillInFiles(
+  kind: string,
+  value: JsonObject,
+  read: (path: string) => FieldFile,
+): { readonly value: JsonObject; readonly problems: readonly Problem[] } {
+  const spec = value['spec'];
+  const table = findKind(kind);
+  if (table === undefined || !isJsonObject(spec)) return { value, problems: [] };
+  const problems: Problem[] = [];
+  const texts = listSpecFields(table).flatMap(([name, { type }]): [string, Json][] => {
+    const path = type.type === 'text' && type.orFile ? toFilePath(spec[name]) : undefined;
+    if (type.type !== 'text' || path === undefined) return [];
+    const file = read(path);
+    const fault = 'fault' in file ? file.fault : checkText(type, file.text);
+    if (fault !== undefined) problems.push(toFileProblem(name, path, fault));
+    return 'fault' in file || fault !== undefined ? [] : [[name, file.text.trim()]];
+  });
+  return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, problems };
+}
+
+/** What is wrong with the public keys of a spec whose fields conform to its kind. A key may come from a file, so it is not quoted. */
+export function listKeyProblems(
+  kind: Kind | undefined,
+  spec: JsonObject,
+  check: (text: string) => string | undefined,
+): readonly Problem[] {
+  return Object.entries(kind?.fields ?? {}).flatMap(([name, { type }]): Problem[] => {
+    const key = spec[name];
+    if (type.type !== 'text' || type.format !== 'ssh-public-key' || typeof key !== 'string') return [];
+    const fault = check(key);
+    return fault === undefined ? [] : [toProblem(name, 'bad-value', fault)];
+  });
+}
+
+function toProblem(name: string, code: Problem['code'], fault: string): Problem {
+  return { code, message: `spec.${name} ${fault}`, path: ['spec', name], target: 'value' };
+}
+
+function toFilePath(value: Json | undefined): string | undefined {
+  if (value === undefined || !isJsonObject(value)) return undefined;
+  const { file, ...rest } = value;
+  return typeof file === 'string' && file !== '' && Object.keys(rest).length === 0 ? file : undefined;
+}
+
+function checkText({ format }: TextType, text: string): string | undefined {
+  if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
+  return `does not hold ${FORMATS[format].expected}`;
+}
+
+function toFileProblem(name: string, path: string, fault: string): Problem {
+  return {
+    ...toProblem(name, 'file-unreadable', `names ${path}, which ${fault}`),
+    remedy: 'The path is relative to the folder of this manifest.',
+    path: ['spec', name, 'file'],
+  };
+}

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sshpk from 'sshpk';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findSshKeyFault } from '../../src/kinds/ssh-key.ts';
+import { createFieldFileReader } from '../../src/manifest/load.ts';
+import { explain, validate } from './explain.ts';
+
+const ED25519 = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'edgewise-keys-'));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** A manifest whose public key is written like this. */
+function toManifest(publicKey: string): string {
+  return `apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: alice }
+spec:
+  ssh_certificate_authority_id: sshca_1
+  public_key: ${publicKey}
+`;
+}
+
+const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder }), checkPublicKey: findSshKeyFault });
+
+function explainKey(publicKey: string, file = 'm.yaml'): readonly string[] {
+  return explain({ [file]: toManifest(publicKey) }, OPTIONS());
+}
+
+function toPublicKey(type: 'rsa' | 'dsa', modulusLength: number): string {
+  const { publicKey } =
+    type === 'rsa'
+      ? generateKeyPairSync('rsa', { modulusLength })
+      : generateKeyPairSync('dsa', { modulusLength, divisorLength: 160 });
+  return sshpk
+    .parseKey(publicKey.export({ type: 'spki', format: 'pem' }), 'pem')
+    .toString('ssh')
+    .split(' ')
+    .slice(0, 2)
+    .join(' ');
+}
+
+describe('a public key in a file', () => {
+  it('is the text of that file, relative to the folder of the manifest', () => {
+    mkdirSync(join(folder, 'team/keys'), { recursive: true });
+    writeFileSync(join(folder, 'team/keys/alice.pub'), `${ED25519} alice@example.com\n`);
+    const { state, diagnostics } = validate({ 'team/m.yaml': toManifest('{ file: keys/alice.pub }') }, OPTIONS());
+    expect(diagnostics).toEqual([]);
+    expect(state?.resources.get('SSHUserCertificate/alice')?.spec['public_key']).toBe(`${ED25519} alice@example.com`);
+  });
+
+  it('is relative to the working folder when the manifest comes from a pipe', () => {
+    writeFileSync(join(folder, 'alice.pub'), ED25519);
+    expect(explainKey('{ file: alice.pub }', '<stdin>')).toEqual([]);
+  });
+
+  it('may be named by the environment', () => {
+    writeFileSync(join(folder, 'alice.pub'), ED25519);
+    const manifest = toManifest(`{ file: "\${env:WHO}.pub" }`);
+    expect(explain(manifest, { ...OPTIONS(), env: { WHO: 'alice' } })).toEqual([]);
+  });
+
+  it.each([
+    ['does not exist', () => undefined],
+    ['is not a file', (path: string) => mkdirSync(path)],
+    ['is larger than 65536 bytes', (path: string) => writeFileSync(path, 'a'.repeat(65_537))],
+    ['is not UTF-8 text', (path: string) => writeFileSync(path, Buffer.from([0xff, 0xfe]))],
+    ['is not a file', (path: string) => execFileSync('mkfifo', [path])],
+    ['is a symbolic link that leads back to itself', (path: string) => symlinkSync(path, path)],
+  ])('is refused where it stands when it %s', (fault, make) => {
+    make(join(folder, 'alice.pub'));
+    expect(explainKey('{ file: alice.pub }')).toEqual([
+      `6:23 [alice.pub] file-unreadable: SSHUserCertificate/alice: spec.public_key names alice.pub, which ${fault}`,
+      '  The path is relative to the folder of this manifest.',
+    ]);
+  });
+
+  it('is not quoted when it is something else', () => {
+    writeFileSync(join(folder, 'secret'), 'root:x:0:0:hunter2\n');
+    const said = explainKey('{ file: secret }').join('\n');
+    expect(said).toContain('which does not hold an RSA, ECDSA or Ed25519 public key in OpenSSH authorized-keys format');
+    expect(said).not.toContain('hunter2');
+  });
+
+  it('is not read where nothing but manifests is', () => {
+    expect(explain(toManifest('{ file: alice.pub }')).join()).toContain('nothing but the manifests is read here');
+  });
+
+  it('is told from a mapping that means nothing', () => {
+    expect(explainKey('{ path: alice.pub }').join('\n')).toContain(
+      'spec.public_key.path is not a field that is known here',
+    );
+    expect(explainKey('7').join('\n')).toContain('spec.public_key must be text or a mapping');
+  });
+});
+
+describe('a public key', () => {
+  it.each([
+    ['RSA', toPublicKey('rsa', 2048)],
+    ['Ed25519', ED25519],
+  ])('may be %s', (_, key) => {
+    expect(explainKey(`${key} alice@example.com`)).toEqual([]);
+  });
+
+  it('of RSA needs 2048 bits', () => {
+    expect(explainKey(toPublicKey('rsa', 1024)).join('\n')).toContain(
+      'bad-value: SSHUserCertificate/alice: spec.public_key is an RSA key of 1024 bits, and less than 2048 are refused',
+    );
+  });
+
+  it('may not be of DSA', () => {
+    expect(explainKey(toPublicKey('dsa', 1024)).join('\n')).toContain(
+      'has the key type `ssh-dss`, not RSA, ECDSA or Ed25519',
+    );
+  });
+
+  it.each([
+    ['cut off', ED25519.slice(0, -4)],
+    ['with more behind its end', `${ED25519}AAAA`],
+  ])('must be whole, not %s', (_, key) => {
+    expect(explainKey(key).join('\n')).toContain('spec.public_key is not a whole SSH public key');
+  });
+});

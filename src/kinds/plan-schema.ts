@@ -104,6 +104,7 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
     }),
     targets: texts,
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
+    externals: z.record(z.string(), z.string()).describe('Ids that the manifests have a name for, by address.'),
     changes: z.array(change),
     writes: z.array(write),
     diagnostics: z.array(diagnostic),

@@ -75,6 +75,8 @@ export interface Plan {
   /** The addresses that it was narrowed to; empty: everything. */
   readonly targets: readonly string[];
   readonly inputs: readonly ManifestInput[];
+  /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
+  readonly externals: Readonly<Record<string, string>>;
   /** Deletes, replaces, updates, adoptions, creates, no-ops; by address within each. */
   readonly changes: readonly Change[];
   /** In an order that is valid when they are made one after another. */

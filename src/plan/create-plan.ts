@@ -68,6 +68,7 @@ export function createPlan(input: PlanInput): Plan {
     settings: input.settings,
     targets: targets.toSorted(),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
+    externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     changes: decisions
       .map((decision) => toChange(decision, reasons, listNotes(decision, input.tokens)))
       .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action)),

@@ -2,12 +2,20 @@ import type { Kind } from '../kinds/kind.ts';
 import type { Difference, Origin } from '../model/change.ts';
 import { parsePath, toPathText } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
-import type { Spec } from '../model/state.ts';
-import { toPrintable, toPrintableLines, toQuoted } from './escape.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import { toPrintable, toPrintableLines, toQuoted, toWord } from './escape.ts';
 import { findFieldType, type KnownType } from './field-type.ts';
 import { listLeaves, withoutDefaults } from './leaves.ts';
 import { diffLines, type FoldedLine, foldSame } from './line-diff.ts';
-import { isEmpty, isLongText, isScalar, type Names, renderScalar, renderValueLines } from './value-lines.ts';
+import {
+  isEmpty,
+  isLongText,
+  isReferenceMap,
+  isScalar,
+  type Names,
+  renderScalar,
+  renderValueLines,
+} from './value-lines.ts';
 
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
@@ -38,7 +46,8 @@ const CONTEXT_LINES = 2;
 export function toDifferenceView(difference: Difference, { kind, names }: FieldContext): FieldView {
   const { path, from, to, origin, forcesReplace } = difference;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
-  const base = { path: toPathLabel(path), notes: listNotes(difference), forcesReplace, origin };
+  const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
+  const base = { path: label, notes: listNotes(difference), forcesReplace, origin };
   const inline = { from: renderScalar(type, from, names), to: renderScalar(type, to, names) };
   if (isInline(difference, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
   return { ...base, lines: compareValues(difference, type, names) };
@@ -52,7 +61,8 @@ export function listFieldViews(
 ): readonly FieldView[] {
   if (kind === undefined) return [];
   return listLeaves(kind, spec).map(({ type, path, value }) => {
-    const base = { path: toPrintable(toPathText(path)), notes: [], forcesReplace: false };
+    const label = `${toPrintable(toPathText(path))}${toKeyName(path, { kind, names })}`;
+    const base = { path: label, notes: [], forcesReplace: false };
     if (isOnePiece(value)) {
       const text = renderScalar(type, value, names);
       return { ...base, inline: role === 'added' ? { to: text } : { from: text }, lines: [] };
@@ -91,6 +101,14 @@ function listNotes({ from, to, origin, forcesReplace }: Difference): readonly st
 /** What is not of the form of a path is quoted, since a plan file may hold anything. */
 function toPathLabel(path: string): string {
   return parsePath(path) === undefined ? toQuoted(path) : toPrintable(path);
+}
+
+/** What an id that is a key of a map is called, for behind its path. */
+function toKeyName(path: FieldPath, { kind, names }: FieldContext): string {
+  const [last] = path.slice(-1);
+  const name = typeof last === 'string' ? names.get(last) : undefined;
+  const parent = kind === undefined ? undefined : findFieldType(kind, toPathText(path.slice(0, -1)));
+  return name !== undefined && isReferenceMap(parent) ? ` (${toWord(name)})` : '';
 }
 
 /** The lines of a value. Long text has its own, the members of a plain list stand without bullets. */

@@ -53,18 +53,27 @@ function renderText(type: KnownType, text: string, names: Names): string {
 }
 
 function renderReference(text: string, names: Names): string {
-  if (isAddress(text)) return `${toWord(text)} (known after apply)`;
-  const name = names.get(text);
-  return name === undefined ? toWord(text) : `${toWord(text)} (${toWord(name)})`;
+  return isAddress(text) ? `${toWord(text)} (known after apply)` : renderKey(text, names);
 }
 
 function renderMembers(type: KnownType, value: JsonObject, names: Names): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => {
-    const name = toWord(key);
+    const name = isReferenceMap(type) ? renderKey(key, names) : toWord(key);
     const [first = '', ...rest] = renderValueLines(toMemberType(type, key), member, names);
     if (isScalar(member)) return [`${name}: ${first}`, ...rest];
     return [`${name}:`, ...indent([first, ...rest])];
   });
+}
+
+/** The key of a map whose keys are ids: with the name that goes with it, if there is one. */
+export function renderKey(key: string, names: Names): string {
+  const name = names.get(key);
+  return name === undefined ? toWord(key) : `${toWord(key)} (${toWord(name)})`;
+}
+
+/** Whether the keys of a value are ids of something. */
+export function isReferenceMap(type: KnownType): boolean {
+  return type?.type === 'map' && type.keys.type === 'reference';
 }
 
 function indent(lines: readonly string[]): readonly string[] {

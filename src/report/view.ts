@@ -91,7 +91,7 @@ export function toPlanView(plan: Plan): PlanView {
     title: `${plan.mode === 'destroy' ? 'Plan to destroy' : 'Plan for'} ${toSubject(plan)}`,
     notes: listNotes(redacted),
     violations: redacted.violations.map(toPrintableViolation),
-    groups: listGroups(redacted.changes),
+    groups: listGroups(redacted),
     unchanged: redacted.changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     diagnostics: redacted.diagnostics.map(toPrintableDiagnostic),
     totals,
@@ -138,8 +138,9 @@ function toPrintableViolation(violation: GuardViolation): GuardViolation {
   };
 }
 
-function listGroups(changes: readonly Change[]): readonly ChangeGroup[] {
-  const names = toNames(changes);
+function listGroups(plan: Plan): readonly ChangeGroup[] {
+  const { changes } = plan;
+  const names = toNames(plan);
   return READING_ORDER.flatMap((action) => {
     const views = changes
       .filter((change) => change.action === action)
@@ -148,8 +149,9 @@ function listGroups(changes: readonly Change[]): readonly ChangeGroup[] {
   });
 }
 
-function toNames(changes: readonly Change[]): Names {
-  return new Map(changes.flatMap(({ address, live }) => (live === undefined ? [] : [[live.id, address]])));
+function toNames({ changes, externals }: Plan): Names {
+  const known = changes.flatMap(({ address, live }) => (live === undefined ? [] : [[live.id, address] as const]));
+  return new Map([...Object.entries(externals).map(([address, id]) => [id, address] as const), ...known]);
 }
 
 function toChangeView(change: Change, action: ChangeAction, names: Names): ChangeView {

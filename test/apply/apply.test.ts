@@ -61,6 +61,7 @@ function toPlan(writes: readonly Write[]): Plan {
     settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
     targets: [],
     inputs: [],
+    externals: {},
     changes: [],
     writes,
     diagnostics: [],

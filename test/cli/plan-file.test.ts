@@ -14,6 +14,7 @@ const PLAN: Plan = {
   settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
   targets: [],
   inputs: [],
+  externals: {},
   changes: [],
   writes: [
     {

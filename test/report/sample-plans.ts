@@ -20,6 +20,7 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
     settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
     targets: [],
     inputs: [],
+    externals: { 'External/blue': 'bkdhr_2aaa' },
     changes: [],
     writes: [],
     diagnostics: [],

@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { isJsonObject } from '../../src/model/json.ts';
+import { renderUserMetadata } from '../../src/model/mark.ts';
+import { arbitraryStack } from './arbitrary-manifests.ts';
+import { createBehind } from './behind-the-back.ts';
+import { holds, LONG } from './properties.ts';
+import { settleStack } from './settle-stack.ts';
+import type { TestStack } from './stack.ts';
+import { listTouched, World } from './world.ts';
+
+describe('adopting what is as its manifest says', () => {
+  it('writes the mark, once for each, and nothing else', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryUnmarked(), async (stack) => {
+      const world = new World();
+      for (const resource of stack)
+        await createBehind(world, resource, (user) =>
+          renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : ''),
+        );
+      const before = world.resources();
+      const adopting = listAdopting(world, stack);
+      const plan = await world.migrate(adopting);
+      expect(plan.changes.map(({ action, differences }) => [action, differences])).toEqual(
+        stack.map(() => ['adopt', []]),
+      );
+      expect(plan.writes.map(({ method, mark }) => [method, mark !== undefined])).toEqual(
+        stack.map(() => ['PATCH', true]),
+      );
+      expect(withoutMetadata(world.resources())).toEqual(withoutMetadata(before));
+      expect(listTouched(await world.plan(adopting))).toEqual([]);
+      expect(listTouched(await world.plan(stack))).toEqual([]);
+    });
+    await holds(property, 40);
+  });
+});
+
+/** Resources that refer to nothing of the stack, since nothing of it is there yet. */
+function arbitraryUnmarked(): fc.Arbitrary<TestStack> {
+  return arbitraryStack({ kinds: OWNED_KINDS }).map((stack) => {
+    const alone = stack.flatMap((resource) => settleStack([resource]));
+    return settleStack(alone.map((resource) => ({ ...resource, lifecycle: { protect: false, ignore: [] } })));
+  });
+}
+
+/** Each manifest with the id of the resource that was made for it, in the same order within a kind. */
+function listAdopting(world: World, stack: TestStack): TestStack {
+  const resources = world.resources();
+  const made = new Map(OWNED_KINDS.map(({ name }) => [name, [...(resources[name] ?? [])]]));
+  return stack.map((resource) => {
+    const adopt = String(made.get(resource.kind)?.shift()?.['id']);
+    return { ...resource, lifecycle: { ...resource.lifecycle, adopt } };
+  });
+}
+
+/** What there is in normal form, but for the metadata: a set that is sent as it is may come back in another order. */
+function withoutMetadata(resources: ReturnType<World['resources']>) {
+  return OWNED_KINDS.map((kind) =>
+    (resources[kind.name] ?? []).map(({ metadata: _, ...rest }) => [rest['id'], normalizeSpec(kind, rest)]),
+  );
+}

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { holds, LONG } from './properties.ts';
+import { listTouched, World } from './world.ts';
+
+const COPYABLE = OWNED_KINDS.filter(({ fields }) => Object.values(fields).every(({ unique }) => !unique));
+
+describe('two live resources with one mark', () => {
+  it('become one, and the other is pruned', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(1), async ([first = [], second = []]) => {
+      const world = new World();
+      await world.migrate(first);
+      await copyEverything(world);
+      await world.migrate(second);
+      expect(listTouched(await world.plan(second))).toEqual([]);
+      for (const { name } of COPYABLE)
+        expect(world.resources()[name]).toHaveLength(second.filter(({ kind }) => kind === name).length);
+    });
+    await holds(property, 40);
+  });
+
+  it('become one that need not be made anew, when only one of them is as it should be', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(0), async ([stack = []]) => {
+      const world = new World();
+      await world.migrate(stack);
+      const before = world.resources();
+      await copyEverything(world);
+      const { changes } = await world.migrate(stack);
+      expect(changes.filter(({ action }) => action !== 'no-op' && action !== 'delete')).toEqual([]);
+      for (const { name } of COPYABLE) expect(world.resources()[name]).toHaveLength(before[name]?.length ?? 0);
+    });
+    await holds(property, 20);
+  });
+});
+
+/** As two applies at once might leave it. */
+async function copyEverything(world: World): Promise<void> {
+  const resources = world.resources();
+  for (const kind of COPYABLE)
+    for (const { id: _, created_at: __, state: ___, ...spec } of resources[kind.name] ?? [])
+      await world.call('POST', kind.path, spec);
+}

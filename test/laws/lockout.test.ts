@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { IP_RESTRICTION } from '../../src/kinds/ip-restriction.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { isJsonObject } from '../../src/model/json.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { holds, LONG } from './properties.ts';
+import { World } from './world.ts';
+
+describe('what may lock its own caller out', () => {
+  it('is sent when everything else is over', LONG, async () => {
+    const kinds = [IP_RESTRICTION, IP_RESTRICTION, ...MANIFEST_KINDS];
+    const property = fc.asyncProperty(arbitraryHistory(1, { kinds }), async (stacks) => {
+      const world = new World({ concurrency: 16 });
+      for (const stack of stacks) {
+        const plan = await world.migrate(stack);
+        const late = plan.writes.filter(({ last }) => last).length;
+        const isDangerous = plan.changes.filter(
+          ({ action, kind, desired }) =>
+            action !== 'no-op' &&
+            kind === IP_RESTRICTION.name &&
+            isJsonObject(desired) &&
+            IP_RESTRICTION.canLockOut(desired),
+        );
+        expect(late).toBeGreaterThanOrEqual(isDangerous.length);
+        expect(plan.diagnostics.filter(({ code }) => code === 'lockout')).toHaveLength(isDangerous.length);
+        const sent = world.takeRequests().filter(({ method }) => method !== 'GET');
+        const tail = sent.slice(sent.length - late).map(({ method, path }) => `${method} ${path}`);
+        const expected = plan.writes.filter(({ last }) => last).map(({ method, path }) => `${method} ${path}`);
+        expect(tail.sort()).toEqual(expected.sort());
+      }
+    });
+    await holds(property, 40);
+  });
+});

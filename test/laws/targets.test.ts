@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { listReferences } from '../../src/kinds/references.ts';
+import { getKind } from '../../src/kinds/registry.ts';
+import { hasErrors } from '../../src/model/diagnostic.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { holds, LONG } from './properties.ts';
+import type { TestStack } from './stack.ts';
+import { listTouched, World } from './world.ts';
+
+describe('a plan for targets', () => {
+  it('touches them and what they need, and leaves nothing to do for them', LONG, async () => {
+    const picks = fc.array(fc.nat(15), { minLength: 1, maxLength: 2 });
+    const property = fc.asyncProperty(arbitraryHistory(1), picks, async ([first = [], second = []], at) => {
+      const world = new World();
+      await world.migrate(first);
+      const known = [...first, ...second].filter(({ kind }) => getKind(kind).role === 'owned').map(toAddress);
+      const targets = [...new Set(at.flatMap((index) => known[index % known.length] ?? []))];
+      if (targets.length === 0) return;
+      const plan = await world.plan(second, { targets });
+      const allowed = listNeeded(second, targets);
+      expect(plan.changes.filter(({ address }) => !allowed.has(address))).toEqual([]);
+      expect(plan.writes.length === 0 || !hasErrors(plan.diagnostics)).toBe(true);
+      if (hasErrors(plan.diagnostics)) return;
+      const { outcomes } = await world.apply(plan);
+      const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
+      if (!isWhole) expectInUse(outcomes);
+      if (isWhole) expect(listTouched(await world.plan(second, { targets }))).toEqual([]);
+      await world.migrate(second);
+      expect(listTouched(await world.plan(second))).toEqual([]);
+    });
+    await holds(property, 60);
+  });
+});
+
+/** Only what is not in the plan can stand in its way: another that still uses what is deleted. */
+function expectInUse(outcomes: Awaited<ReturnType<World['apply']>>['outcomes']): void {
+  const failed = outcomes.filter((result) => result.outcome === 'failed');
+  expect(failed.length).toBeGreaterThan(0);
+  for (const { message } of failed) expect(message).toContain('in_use');
+}
+
+function toAddress({ kind, name }: TestStack[number]): string {
+  return `${kind}/${name}`;
+}
+
+/** The targets and, step by step, what their manifests refer to. */
+function listNeeded(stack: TestStack, targets: readonly string[]): ReadonlySet<string> {
+  const needed = new Set(targets);
+  for (const address of needed) {
+    const resource = stack.find((candidate) => toAddress(candidate) === address);
+    if (resource !== undefined)
+      for (const { value } of listReferences(getKind(resource.kind), resource.spec)) needed.add(value);
+  }
+  return needed;
+}

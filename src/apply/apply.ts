@@ -156,7 +156,9 @@ function toFailure(write: Write, error: unknown): Outcome {
     const isUnknown = write.method === 'POST' && error.response.status >= 500;
     return { ...fail(write, error.message), isAuthentication: error.isAuthentication, isUnknown };
   }
-  if (error instanceof NetworkError) return { ...fail(write, error.message), isUnknown: write.method === 'POST' };
+  if (error instanceof NetworkError) {
+    return { ...fail(write, error.message), isUnknown: write.method === 'POST' && !error.isUnsent };
+  }
   throw error;
 }
 

@@ -6,8 +6,8 @@ import { EXIT_MEANINGS, type ExitCode } from './exit-code.ts';
 
 /** Options that several commands share. Each adder returns the command, for chaining. */
 
-/** How to reach the service. */
-export function addConnectionOptions(command: Command): Command {
+/** Where the service is and how it is spoken to. */
+export function addServiceOptions(command: Command): Command {
   return command
     .option(
       '--base-url <url>',
@@ -16,7 +16,12 @@ export function addConnectionOptions(command: Command): Command {
     .option(
       '--version-header <name>',
       `name of the header that carries the interface version (EDGEWISE_VERSION_HEADER; default: ${DEFAULT_VERSION_HEADER})`,
-    )
+    );
+}
+
+/** How to reach a service that is asked many things. */
+function addConnectionOptions(command: Command): Command {
+  return addServiceOptions(command)
     .option('--concurrency <number>', 'requests under way at once, 1 to 64 (EDGEWISE_CONCURRENCY; default: 8)')
     .option(
       '--page-size <number>',

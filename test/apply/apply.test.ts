@@ -176,6 +176,7 @@ describe('a new credential', () => {
   it('whose creation may have taken effect is told apart from one that was refused', async () => {
     for (const [error, isUnknown] of [
       [new NetworkError('reset'), true],
+      [new NetworkError('refused', { isUnsent: true }), false],
       [refuse(503), true],
       [refuse(409), false],
     ] as const) {

@@ -12,7 +12,7 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { toParagraph } from '../failure.ts';
-import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from '../options.ts';
+import { addExamples, addExitCodes, addFormatOptions, addServiceOptions } from '../options.ts';
 import { type FormatFlags, toTextOptions } from '../present.ts';
 import { withSession } from '../session.ts';
 import { type ConnectionFlags, resolveSettings } from '../settings.ts';
@@ -46,7 +46,7 @@ function defineSubmit(group: Command, act: Act): void {
     .argument('<urls...>', 'absolute http or https URLs')
     .option('--metadata <text>', 'data of your own, at most 4096 bytes');
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
-  addExamples(addFormatOptions(addConnectionOptions(command)), [
+  addExamples(addFormatOptions(addServiceOptions(command)), [
     ['edgewise abuse-report submit https://phishing.example.com/login', 'report one URL'],
     ['edgewise abuse-report submit https://a.example.com/ https://b.example.com/ --metadata case-17', 'report two'],
   ]).action((urls: string[], flags: SubmitFlags) => act(flags, (context) => submit(urls, flags, context)));
@@ -64,7 +64,7 @@ function defineGet(group: Command, act: Act): void {
       parseTimeout,
     );
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication, EXIT.interrupted]);
-  addExamples(addFormatOptions(addConnectionOptions(command)), [
+  addExamples(addFormatOptions(addServiceOptions(command)), [
     ['edgewise abuse-report get abrp_2ab…', 'read it by its id'],
     ['edgewise abuse-report get abrp_2ab… --wait --timeout 2h', 'until all of it is decided'],
   ]).action((id: string, flags: GetFlags) => act(flags, (context) => get(id, flags, context)));

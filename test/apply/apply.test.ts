@@ -5,7 +5,8 @@ import { ApiError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { renderMetadata } from '../../src/model/mark.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
-import { type MarkDraft, PLAN_FORMAT, type Plan, type Write } from '../../src/model/plan.ts';
+import type { MarkDraft, Write } from '../../src/model/plan.ts';
+import { makePlan } from '../report/sample-plans.ts';
 
 const MARK: MarkDraft = {
   stack: 's',
@@ -51,25 +52,6 @@ const REMOVE: Write = {
   reason: '',
 };
 
-function toPlan(writes: readonly Write[]): Plan {
-  return {
-    format: PLAN_FORMAT,
-    tool: { name: 'edgewise', version: '0' },
-    stack: 's',
-    baseUrl: 'https://api.test',
-    mode: 'apply',
-    settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
-    targets: [],
-    inputs: [],
-    externals: {},
-    changes: [],
-    writes,
-    diagnostics: [],
-    violations: [],
-    requests: { read: 0, apply: writes.length },
-  };
-}
-
 const WORKING: TokenSink = { test: async () => undefined, deliver: async ({ name }) => `safe/${name}` };
 const BROKEN: TokenSink = { test: async () => undefined, deliver: () => Promise.reject(new Error('disk full')) };
 
@@ -83,7 +65,7 @@ interface Run {
 async function apply(writes: readonly Write[], { answer, sink = WORKING, rescue = WORKING }: Run) {
   const sent: string[] = [];
   const events: ApplyEvent[] = [];
-  const result = await applyPlan(toPlan(writes), {
+  const result = await applyPlan(makePlan({ stack: 's', writes }), {
     client: {
       limit: (run) => run(),
       send: async (method, path) => {

@@ -3,19 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/plan-file.ts';
-import { PLAN_FORMAT, type Plan } from '../../src/model/plan.ts';
+import { makePlan } from '../report/sample-plans.ts';
 
-const PLAN: Plan = {
-  format: PLAN_FORMAT,
-  tool: { name: 'edgewise', version: '0.0.0' },
-  stack: 'shop',
-  baseUrl: 'https://api.test',
-  mode: 'apply',
-  settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
-  targets: [],
-  inputs: [],
-  externals: {},
-  changes: [],
+const PLAN = makePlan({
   writes: [
     {
       id: 'set request_headers of HTTPSEdgeRoute/api',
@@ -30,10 +20,7 @@ const PLAN: Plan = {
       reason: 'sets request_headers',
     },
   ],
-  diagnostics: [],
-  violations: [],
-  requests: { read: 0, apply: 1 },
-};
+});
 
 describe('a plan file', () => {
   let folder: string;

@@ -37,6 +37,8 @@ const EFFECTS = [
   'manifest/load',
   'apply/command-sink',
   'apply/directory-sink',
+  'apply/atomic-file',
+  'apply/certificate-file',
   'server/listen',
   'server/snapshot-file',
 ];

@@ -4,6 +4,7 @@
  */
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
+export { createFileWriter, readFiles, type WriteFile } from './apply/certificate-file.ts';
 export { checkPlan, type Moved, type PlanCheck, toCheckRequest } from './apply/check-plan.ts';
 export { createDirectorySink, createRescueSink } from './apply/directory-sink.ts';
 export type { Recipient, SinkContext, TokenSink } from './apply/token-sink.ts';
@@ -21,7 +22,13 @@ export { toManifestJsonSchema } from './kinds/manifest-schema.ts';
 export { toOpenApiDocument } from './kinds/openapi.ts';
 export { PLAN_SCHEMA, toPlanJsonSchema } from './kinds/plan-schema.ts';
 export { findKind, KINDS } from './kinds/registry.ts';
-export { type LoadContext, type LoadedManifests, loadManifests, type ManifestSource } from './manifest/load.ts';
+export {
+  createFieldFileReader,
+  type LoadContext,
+  type LoadedManifests,
+  loadManifests,
+  type ManifestSource,
+} from './manifest/load.ts';
 export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
 export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, Origin } from './model/change.ts';
@@ -30,13 +37,21 @@ export { DIAGNOSTIC_CODES, type DiagnosticCode } from './model/diagnostic-codes.
 export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutError } from './model/errors.ts';
 export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
-export type { ApplyEvent, ApplyResult, Outcome } from './model/outcome.ts';
-export { type GuardViolation, PLAN_FORMAT, type Plan, type PlanSettings, type Write } from './model/plan.ts';
+export type { ApplyEvent, ApplyResult, FileOutcome, Outcome } from './model/outcome.ts';
+export {
+  type GuardViolation,
+  PLAN_FORMAT,
+  type Plan,
+  type PlannedFile,
+  type PlanSettings,
+  type Write,
+} from './model/plan.ts';
 export { NO_SINKS, type StackSettings, type TokenSettings } from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { Transport } from './model/transport.ts';
 export { createPlan, type PlanInput } from './plan/create-plan.ts';
 export { toDestroyState } from './plan/destroy.ts';
+export { listFilePaths } from './plan/files.ts';
 export { type Allowances, listStanding } from './plan/guard.ts';
 export { type ReadRequest, toReadRequest } from './plan/select-targets.ts';
 export { renderApplyJson, renderPlanJson } from './report/json.ts';

@@ -6,10 +6,13 @@ import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan, Write } from '../model/plan.ts';
+import { toFileText } from '../plan/files.ts';
+import type { WriteFile } from './certificate-file.ts';
 import { listNotTaken } from './check-response.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import type { Recipient } from './token-sink.ts';
 import type { TokenSinks } from './token-sinks.ts';
+import { writePlannedFiles } from './write-files.ts';
 
 /**
  * Does what a plan says and nothing else. Each write starts as soon as the writes that it needs have succeeded; when one fails,
@@ -28,19 +31,25 @@ export interface ApplyContext {
   readonly done: ReadonlyMap<string, string | undefined>;
   /** Ids that are known already, by address. */
   readonly ids: ReadonlyMap<string, string>;
+  /** Texts for files, of what was found done already, by address. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly writeFile: WriteFile;
 }
 
 /** Applies a plan. Never rejects because of the world: what failed is in the result. */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const run = new Run(plan, context);
   const outcomes = await run.finish();
-  return { outcomes, tokens: run.tokens, interrupted: context.signal.aborted };
+  const { writeFile: write, signal } = context;
+  const files = await writePlannedFiles(plan, { write, texts: run.texts, signal });
+  return { outcomes, tokens: run.tokens, files, interrupted: signal.aborted };
 }
 
 type Token = ApplyResult['tokens'][number];
 
 class Run {
   readonly tokens: Token[] = [];
+  readonly texts: Map<string, string>;
   readonly #plan: Plan;
   readonly #context: ApplyContext;
   readonly #ids: Map<string, string>;
@@ -51,6 +60,7 @@ class Run {
     this.#plan = plan;
     this.#context = context;
     this.#ids = new Map(context.ids);
+    this.texts = new Map(context.texts);
   }
 
   async finish(): Promise<readonly Outcome[]> {
@@ -112,6 +122,8 @@ class Run {
       return fail(write, [...undelivered, 'the service did not say which id it has'].join('; '));
     }
     this.#ids.set(toBaseAddress(write.address), id);
+    const text = toFileText(answer[getKind(write.kind).fileField ?? '']);
+    if (text !== undefined) this.texts.set(write.address, text);
     const faults = [...undelivered, ...listNotTaken(write, sent, answer)];
     return faults.length === 0 ? { outcome: 'applied', write, id } : fail(write, faults.join('; '));
   }

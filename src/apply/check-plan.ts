@@ -10,6 +10,7 @@ import type { Mark } from '../model/mark.ts';
 import type { Plan, Write } from '../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { listAwaited } from '../plan/desired-form.ts';
+import { toFileText } from '../plan/files.ts';
 import { resolveMark } from './resolve-write.ts';
 
 /** Something that is not as it was when the plan was made, and not as the plan would leave it either. */
@@ -31,6 +32,8 @@ export interface PlanCheck {
   readonly done: ReadonlyMap<string, string | undefined>;
   /** Ids of resources that the plan creates and that exist already. */
   readonly ids: ReadonlyMap<string, string>;
+  /** Texts for files, of those resources, by address. */
+  readonly texts: ReadonlyMap<string, string>;
 }
 
 /** What has to be read to check a plan: the kinds and modules that it would touch. */
@@ -50,7 +53,12 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   const found = new Finder(plan, live);
   const verdicts = plan.changes.map((change) => checkChange(change, found));
   const done = verdicts.flatMap((verdict) => [...verdict.done]);
-  return { moved: verdicts.flatMap(({ moved }) => moved), done: new Map(done), ids: found.created };
+  return { moved: verdicts.flatMap(({ moved }) => moved), done: new Map(done), ids: found.created, texts: found.texts };
+}
+
+function toTextEntries(address: string, live: LiveResource | undefined): readonly (readonly [string, string])[] {
+  const text = live === undefined ? undefined : toFileText(live.computed[getKind(live.kind).fileField ?? '']);
+  return text === undefined ? [] : [[address, text]];
 }
 
 interface Verdict {
@@ -167,6 +175,7 @@ function toAttachment(plan: Plan, change: Change) {
 /** Look-ups in what is live now, by what a plan says. */
 class Finder {
   readonly created: ReadonlyMap<string, string>;
+  readonly texts: ReadonlyMap<string, string>;
   readonly #live: LiveState;
   readonly #byId: ReadonlyMap<string, LiveResource>;
   readonly #byAddress: ReadonlyMap<Address, readonly LiveResource[]>;
@@ -184,8 +193,9 @@ class Finder {
     this.#known = new Set(plan.changes.flatMap((change) => (change.live === undefined ? [] : [change.live.id])));
     const bearers = plan.changes
       .filter(({ action }) => action === 'create' || action === 'replace')
-      .map((change) => [change.address, this.bearer(change)?.id] as const);
-    this.created = new Map(bearers.flatMap(([address, id]) => (id === undefined ? [] : [[address, id] as const])));
+      .map((change) => [change.address, this.bearer(change)] as const);
+    this.created = new Map(bearers.flatMap(([address, live]) => (live === undefined ? [] : [[address, live.id]])));
+    this.texts = new Map(bearers.flatMap(([address, live]) => toTextEntries(address, live)));
   }
 
   /** The resource that the plan starts from, as it is now. */

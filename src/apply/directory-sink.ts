@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { tryOutWriting, writeAtomically } from './atomic-file.ts';
 import type { TokenSink } from './token-sink.ts';
 
 /**
@@ -12,16 +12,19 @@ export function createDirectorySink(directory: string, shown: string = directory
     test: () =>
       within(shown, async () => {
         await mkdir(directory, { recursive: true, mode: 0o700 });
-        await writeAtomically(join(directory, `.probe-${randomUUID()}`), '');
+        await tryOutWriting(join(directory, 'probe'), PRIVATE);
       }),
     deliver: ({ name }, token) =>
       within(shown, async () => {
         const file = join(directory, `${name}.token`);
-        await writeAtomically(`${file}.${randomUUID()}`, `${token}\n`, file);
+        await writeAtomically(file, `${token}\n`, PRIVATE);
         return join(shown, `${name}.token`);
       }),
   };
 }
+
+/** Only its owner may read a token. */
+const PRIVATE = { mode: 0o600 } as const;
 
 /** Names the folder, as the user did, in what goes wrong there. Behind a comma the system's message has paths that nobody wrote. */
 async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
@@ -42,20 +45,4 @@ export function createRescueSink(parent: string): TokenSink {
       return createDirectorySink(folder).deliver(recipient, token);
     },
   };
-}
-
-/** Writes and syncs a new file, then renames it to `file`; without one, removes it again. Never leaves a half-written file. */
-async function writeAtomically(temporary: string, text: string, file?: string): Promise<void> {
-  try {
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    if (file !== undefined) await rename(temporary, file);
-  } finally {
-    await rm(temporary, { force: true });
-  }
 }

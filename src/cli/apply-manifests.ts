@@ -26,17 +26,25 @@ export async function applyManifests(
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
   return withSession(settings, context, async (client) => {
-    const plan = await makePlan(client, { state, diagnostics, flags, mode, settings, now: context.now() });
+    const plan = await makePlan(client, {
+      state,
+      diagnostics,
+      flags,
+      mode,
+      settings,
+      now: context.now(),
+      cwd: context.cwd,
+    });
     const standing = listRefused(plan, flags);
     const isRefused = isInvalid(plan) || standing.length > 0;
     if (flags.format === 'text' || isRefused) showPlan(plan, context, { flags, standing });
     if (isRefused) return isInvalid(plan) ? EXIT.invalid : EXIT.refused;
-    if (plan.writes.length > 0) {
-      return executePlan(client, { plan, tokens, flags, done: new Map(), ids: new Map() }, context);
+    if (plan.writes.length + plan.files.length > 0) {
+      return executePlan(client, { plan, tokens, flags, done: new Map(), ids: new Map(), texts: new Map() }, context);
     }
     if (flags.format === 'json') context.stdout.write(renderApplyJson(plan, NOTHING_DONE));
     return EXIT.done;
   });
 }
 
-const NOTHING_DONE = { outcomes: [], tokens: [], interrupted: false } as const;
+const NOTHING_DONE = { outcomes: [], tokens: [], files: [], interrupted: false } as const;

@@ -36,9 +36,9 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   if (isInvalid(plan)) return EXIT.invalid;
   if (standing.length > 0) return EXIT.refused;
   return withSession(settings, context, async (client) => {
-    const { moved, done, ids } = checkPlan(plan, await readLive(client, toCheckRequest(plan)));
+    const { moved, done, ids, texts } = checkPlan(plan, await readLive(client, toCheckRequest(plan)));
     if (moved.length > 0) throw new CommandError(toStaleMessage(file, moved), STALE);
-    return executePlan(client, { plan, tokens, flags, done, ids }, context);
+    return executePlan(client, { plan, tokens, flags, done, ids, texts }, context);
   });
 }
 

@@ -1,4 +1,5 @@
 import { applyPlan } from '../apply/apply.ts';
+import { createFileWriter } from '../apply/certificate-file.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client } from '../client/client.ts';
 import type { ApplyResult } from '../model/outcome.ts';
@@ -19,6 +20,7 @@ export interface Execution {
   readonly flags: FormatFlags & { readonly yes?: boolean };
   readonly done: ReadonlyMap<string, string | undefined>;
   readonly ids: ReadonlyMap<string, string>;
+  readonly texts: ReadonlyMap<string, string>;
 }
 
 /** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule stands against it. */
@@ -26,7 +28,7 @@ export async function executePlan(client: Client, execution: Execution, context:
   const { plan, flags, tokens, done } = execution;
   const open = listOpenWrites(plan, done);
   const { sinks, test } = chooseSinks(open, tokens, context);
-  if (flags.yes !== true && open.length > 0) await confirm(plan, open.length, context);
+  if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(plan, open.length, context);
   await test();
   const result = await applyWithProgress(client, { ...execution, sinks }, context);
   const text =
@@ -39,7 +41,8 @@ export async function executePlan(client: Client, execution: Execution, context:
 
 async function confirm({ baseUrl }: Plan, writes: number, context: Context): Promise<void> {
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
-  const answer = await context.ask(`Do ${what} on ${baseUrl}? Only "yes" does it: `);
+  const question = writes === 0 ? 'Write the files?' : `Do ${what} on ${baseUrl}?`;
+  const answer = await context.ask(`${question} Only "yes" does it: `);
   if (answer === undefined)
     throw new CommandError('There is nobody to ask.', {
       exitCode: EXIT.invalid,
@@ -53,7 +56,7 @@ async function applyWithProgress(
   execution: Execution & { readonly sinks: TokenSinks },
   context: Context,
 ): Promise<ApplyResult> {
-  const { plan, flags, done, ids, sinks } = execution;
+  const { plan, flags, done, ids, texts, sinks } = execution;
   const progress = createProgress(context.stderr, plan.writes.length, toTextOptions(context.stderr, context, flags));
   const abort = new AbortController();
   const stopListening = context.onInterrupt(() => {
@@ -70,6 +73,8 @@ async function applyWithProgress(
       signal: abort.signal,
       done,
       ids,
+      texts,
+      writeFile: createFileWriter(context.cwd),
     });
   } finally {
     stopListening();
@@ -78,11 +83,11 @@ async function applyWithProgress(
 }
 
 /** An apply that failed for nothing but permissions says so; one that was interrupted before its end too. */
-function toExitCode({ outcomes, interrupted }: ApplyResult): ExitCode {
+function toExitCode({ outcomes, files, interrupted }: ApplyResult): ExitCode {
   const failed = outcomes.filter(({ outcome }) => outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
-  if (isWhole) return EXIT.done;
+  if (isWhole && files.every(({ outcome }) => outcome === 'applied')) return EXIT.done;
   if (interrupted) return EXIT.interrupted;
   const isRefused = failed.every((result) => result.outcome === 'failed' && result.isAuthentication);
-  return isRefused ? EXIT.authentication : EXIT.failed;
+  return isRefused && !isWhole ? EXIT.authentication : EXIT.failed;
 }

@@ -1,3 +1,4 @@
+import { readFiles } from '../apply/certificate-file.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
@@ -5,6 +6,7 @@ import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { DesiredState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { toDestroyState } from '../plan/destroy.ts';
+import { listFilePaths } from '../plan/files.ts';
 import { type Allowances, listStanding } from '../plan/guard.ts';
 import { toReadRequest } from '../plan/select-targets.ts';
 import type { Context } from './context.ts';
@@ -28,6 +30,7 @@ export interface PlanRequest {
   readonly mode: Plan['mode'];
   readonly settings: RunSettings;
   readonly now: Date;
+  readonly cwd: string;
 }
 
 /** The settings of a run on manifests. */
@@ -38,7 +41,7 @@ export function resolveStackSettings(flags: ConnectionFlags, context: Context, {
 /** Reads what is live and computes the plan. Sends GETs only. */
 export async function makePlan(
   client: Client,
-  { state, diagnostics, flags, mode, settings, now }: PlanRequest,
+  { state, diagnostics, flags, mode, settings, now, cwd }: PlanRequest,
 ): Promise<Plan> {
   const desired = mode === 'destroy' ? toDestroyState(state) : state;
   const live = await readLive(client, toReadRequest(desired, flags.target));
@@ -54,6 +57,7 @@ export async function makePlan(
     targets: flags.target,
     now,
     rotate: flags.rotate ?? [],
+    files: await readFiles(listFilePaths(desired), cwd),
     diagnostics,
   });
 }

@@ -30,6 +30,8 @@ export interface TextType {
   readonly format?: TextFormat;
   /** A manifest may say `{ file: path }` instead; the text of that file is then the value. */
   readonly orFile?: boolean;
+  /** The path of a file, relative to the folder of the manifest. */
+  readonly isPath?: boolean;
 }
 
 export interface EnumType {

@@ -28,6 +28,8 @@ export interface Kind {
   readonly lifecycle: Readonly<Record<string, Field>>;
   /** The fields that say from when until when a resource is good for anything; absent: as long as it exists. */
   readonly validity: Validity | undefined;
+  /** The computed field that `lifecycle.write_to` has written to a file. */
+  readonly fileField: string | undefined;
   /** What no single field can say. Called on specs whose fields are valid. */
   readonly check: (spec: Spec) => readonly SpecProblem[];
   /** What no single setting of `lifecycle` can say: paths inside of it. Called when fields and settings are valid. */
@@ -48,7 +50,7 @@ export interface SpecProblem {
   readonly message: string;
 }
 
-type Unsaid = 'check' | 'checkLifecycle' | 'canLockOut' | 'uri' | 'listKey' | 'lifecycle' | 'validity';
+type Unsaid = 'check' | 'checkLifecycle' | 'canLockOut' | 'uri' | 'listKey' | 'lifecycle' | 'validity' | 'fileField';
 type KindOptions = Omit<Kind, Unsaid> & Partial<Pick<Kind, Unsaid>>;
 
 /** Checks a kind's table and fills in what was not said. Throws `InvariantError` on a table that contradicts itself. */
@@ -67,6 +69,7 @@ const NOTHING_SAID: Pick<Kind, Unsaid> = {
   listKey: undefined,
   lifecycle: {},
   validity: undefined,
+  fileField: undefined,
 };
 
 function findFault(kind: Kind): string | undefined {

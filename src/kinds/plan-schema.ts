@@ -89,6 +89,12 @@ const write = z.strictObject({
   reason: z.string(),
 });
 
+const file = z.strictObject({
+  address: z.string().describe('The resource whose value it holds.'),
+  path: z.string().describe('Relative to the working folder, or absolute.'),
+  text: optional(z.string()).describe('What is written. Left out: known after apply.'),
+});
+
 /** Schema of a plan file. */
 export const PLAN_SCHEMA: z.ZodType<Plan> = z
   .strictObject({
@@ -107,6 +113,7 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests have a name for, by address.'),
     changes: z.array(change),
     writes: z.array(write),
+    files: z.array(file).describe('Files that applying the plan writes, when the writes are over.'),
     diagnostics: z.array(diagnostic),
     violations: z.array(
       z.strictObject({

@@ -132,8 +132,8 @@ function refuse(
 }
 
 function toText(type: TextType): z.ZodType<string> {
-  const { maxBytes, format } = type;
-  let schema = z.string();
+  const { maxBytes, format, isPath } = type;
+  let schema = isPath ? z.string().min(1) : z.string();
   if (maxBytes !== undefined) schema = toLimited(schema, maxBytes);
   if (format === undefined) return schema;
   const rule = FORMATS[format];

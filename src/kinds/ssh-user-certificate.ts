@@ -20,6 +20,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
   listKey: 'ssh_user_certificates',
   check: checkTimesAndOptions,
   checkLifecycle: checkRenewal,
+  fileField: 'certificate',
   validity: { after: 'valid_after', until: 'valid_until' },
   lifecycle: {
     valid_for: field(
@@ -29,6 +30,10 @@ export const SSH_USER_CERTIFICATE = defineKind({
     renew_before: field(
       formatted('duration'),
       'How long before its end it is replaced, the new one first. Left out: when it has expired.',
+    ),
+    write_to: field(
+      text({ isPath: true }),
+      'File that apply keeps equal to the certificate, relative to the folder of the manifest.',
     ),
   },
   fields: {

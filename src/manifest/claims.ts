@@ -5,6 +5,7 @@ import { findKind } from '../kinds/registry.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
+import { toManifestPath } from './field-files.ts';
 import type { DocumentIndex, DocumentProblem, ManifestDocument, Place } from './problem.ts';
 
 /** Documents that describe an address that another describes already. */
@@ -60,7 +61,7 @@ function listClaims(document: ManifestDocument, spec: Spec): readonly Claim[] {
   const claims = Object.entries(kind.fields).flatMap(([name, field]) =>
     field.unique ? listFieldClaims(document, field, [name, spec[name]]) : [],
   );
-  return [...claims, ...listAdoptions(document, kind)];
+  return [...claims, ...listAdoptions(document, kind), ...listWrittenFiles(document, kind)];
 }
 
 function listFieldClaims(
@@ -101,6 +102,26 @@ function listAdoptions(document: ManifestDocument, kind: Kind): readonly Claim[]
       isAttachment: false,
     },
   ];
+}
+
+/** A file can be kept equal to one thing only. */
+function listWrittenFiles({ value, position, ...document }: ManifestDocument, kind: Kind): readonly Claim[] {
+  const { lifecycle } = value;
+  const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
+  return paths.flatMap(([name]): Claim[] => {
+    const path = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
+    if (typeof path !== 'string') return [];
+    const file = toManifestPath(position.source.file, path);
+    return [
+      {
+        document: { value, position, ...document },
+        path: ['lifecycle', name],
+        value: file,
+        key: JSON.stringify(['file', file]),
+        isAttachment: false,
+      },
+    ];
+  });
 }
 
 function toDoubleClaim({ document, path, value, isAttachment }: Claim, first: Claim): DocumentProblem {

@@ -1,9 +1,13 @@
+import { dirname, isAbsolute, join } from 'node:path';
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { findKind } from '../kinds/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Problem } from './problem.ts';
+
+/** What manifests from standard input are called instead of a path. */
+export const STDIN = '<stdin>';
 
 /** The text of a file that a manifest names, or why there is none, to be read behind its path: `does not exist`. */
 export type FieldFile = { readonly text: string } | { readonly fault: string };
@@ -56,6 +60,11 @@ export function listKeyProblems(
 
 function toProblem(name: string, code: Problem['code'], fault: string): Problem {
   return { code, message: `spec.${name} ${fault}`, path: ['spec', name], target: 'value' };
+}
+
+/** A path that a manifest names, relative to what the manifest's own path is relative to. */
+export function toManifestPath(manifest: string, path: string): string {
+  return isAbsolute(path) ? path : join(manifest === STDIN ? '.' : dirname(manifest), path);
 }
 
 function toFilePath(value: Json | undefined): string | undefined {

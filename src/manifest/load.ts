@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { ReadFieldFile } from './field-files.ts';
+import { type ReadFieldFile, STDIN, toManifestPath } from './field-files.ts';
 import { isOwnOutput } from './own-output.ts';
 
 /** A manifest file as it was read. */
@@ -45,8 +45,6 @@ interface Reading {
   /** Real paths of files. */
   readonly seen: Set<string>;
 }
-
-const STDIN = '<stdin>';
 
 async function readStdin(context: LoadContext, reading: Reading): Promise<void> {
   if (reading.seen.has(STDIN)) return;
@@ -163,7 +161,7 @@ const MAX_FIELD_FILE_BYTES = 65_536;
 /** Reads the files that manifests name. Paths are relative to the folder of the manifest; of standard input, to the working folder. */
 export function createFieldFileReader({ cwd }: Pick<LoadContext, 'cwd'>): ReadFieldFile {
   return (manifest, path) => {
-    const real = resolve(cwd, manifest === STDIN ? '.' : dirname(manifest), path);
+    const real = resolve(cwd, toManifestPath(manifest, path));
     try {
       const stats = statSync(real);
       if (!stats.isFile()) return { fault: 'is not a file' };

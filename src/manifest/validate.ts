@@ -3,13 +3,13 @@ import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/registry.ts';
 import type { Address } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
 import { listDoubleClaims, listDuplicates } from './claims.ts';
 import { decodeSource } from './decode.ts';
 import { type ReadDocuments, readDocuments } from './documents.ts';
 import type { Environment } from './environment.ts';
-import { NO_FIELD_FILES, type ReadFieldFile } from './field-files.ts';
+import { NO_FIELD_FILES, type ReadFieldFile, toManifestPath } from './field-files.ts';
 import type { ManifestSource } from './load.ts';
 import { createLocator, type Locator } from './locate.ts';
 import { findMetadataProblem } from './metadata.ts';
@@ -113,19 +113,25 @@ function listMetadataProblems(
   });
 }
 
-function toLifecycle({ value, kind }: ManifestDocument): ResourceLifecycle {
+function toLifecycle({ value, kind, position }: ManifestDocument): ResourceLifecycle {
   const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
   const { protect, ignore, adopt } = lifecycle;
   return {
     protect: protect === true,
     ignore: isJsonArray(ignore) ? ignore.filter((name) => typeof name === 'string') : [],
     adopt: typeof adopt === 'string' ? adopt : undefined,
-    settings: toSettings(lifecycle, findKind(kind)),
+    settings: toSettings(lifecycle, findKind(kind)?.lifecycle ?? {}, position.source.file),
   };
 }
 
-function toSettings(lifecycle: JsonObject, kind: Kind | undefined): Spec {
-  return Object.fromEntries(Object.entries(lifecycle).filter(([name]) => Object.hasOwn(kind?.lifecycle ?? {}, name)));
+function toSettings(lifecycle: JsonObject, fields: Kind['lifecycle'], file: string): Spec {
+  const settings = Object.entries(lifecycle).flatMap(([name, value]): [string, Json][] => {
+    const type = Object.hasOwn(fields, name) ? fields[name]?.type : undefined;
+    if (type === undefined) return [];
+    const isPath = type.type === 'text' && type.isPath && typeof value === 'string';
+    return [[name, isPath ? toManifestPath(file, value) : value]];
+  });
+  return Object.fromEntries(settings);
 }
 
 /** What a state is made of. */

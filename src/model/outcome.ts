@@ -22,6 +22,15 @@ export type Outcome =
       readonly waitedFor: readonly string[];
     };
 
+/** How one file of the plan ended. */
+export interface FileOutcome {
+  readonly address: string;
+  readonly path: string;
+  readonly outcome: Outcome['outcome'];
+  /** Why it was not written. */
+  readonly message?: string;
+}
+
 /** What happens during an apply, as it happens. */
 export type ApplyEvent =
   | { readonly event: 'write-started'; readonly write: Write }
@@ -33,5 +42,7 @@ export interface ApplyResult {
   readonly outcomes: readonly Outcome[];
   /** Where tokens of new credentials went, by address. */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
+  /** Every file of the plan once. */
+  readonly files: readonly FileOutcome[];
   readonly interrupted: boolean;
 }

@@ -46,6 +46,16 @@ export interface Write {
   readonly reason: string;
 }
 
+/** A file that applying the plan writes, as a whole. */
+export interface PlannedFile {
+  /** The resource whose value it holds. */
+  readonly address: string;
+  /** Relative to the working folder, or absolute. */
+  readonly path: string;
+  /** What is written; absent: known after apply. */
+  readonly text?: string;
+}
+
 /** A safety rule that the plan breaks. */
 export interface GuardViolation {
   readonly rule: 'protect' | 'delete-share' | 'delete-all';
@@ -81,6 +91,8 @@ export interface Plan {
   readonly changes: readonly Change[];
   /** In an order that is valid when they are made one after another. */
   readonly writes: readonly Write[];
+  /** Written when the writes are over; no others are. */
+  readonly files: readonly PlannedFile[];
   readonly diagnostics: readonly Diagnostic[];
   readonly violations: readonly GuardViolation[];
   readonly requests: {

@@ -1,5 +1,5 @@
 import type { Action, Change, ChangeStart } from '../model/change.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { toDigest } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan, type PlanSettings, type Write } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
@@ -7,6 +7,7 @@ import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { describeKeys, describeValidity } from './certificates.ts';
 import { listConflicts } from './claims.ts';
 import { type Decision, decideActions, listRefusals, listRenewalDiagnostics } from './decide.ts';
+import { listPlannedFiles } from './files.ts';
 import { guardPlan } from './guard.ts';
 import { matchResources } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
@@ -29,6 +30,8 @@ export interface PlanInput {
   readonly now: Date;
   /** Addresses of what is replaced though nothing differs. */
   readonly rotate: readonly string[];
+  /** Texts of the files that manifests have something written to, by path (`listFilePaths`); one that is absent does not exist. */
+  readonly files: ReadonlyMap<string, string>;
   /** Findings on the manifests, to be carried along. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -73,6 +76,7 @@ export function createPlan(input: PlanInput): Plan {
       .map((decision) => toChange(decision, reasons, listNotes(decision, input.tokens)))
       .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action)),
     writes,
+    files: hasErrors(diagnostics) ? [] : listPlannedFiles(decisions, input.files),
     diagnostics,
     violations: guardPlan({ decisions, settings: desired.stack.guard, mode, isTargeted: targets.length > 0 }),
     requests: { read: live.requests, apply: writes.length },

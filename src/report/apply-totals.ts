@@ -18,7 +18,9 @@ export function toApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
   return totals;
 }
 
-/** Whether all of the plan was done, and every token is where it was meant to go. */
-export function isFullyApplied({ outcomes, tokens }: ApplyResult): boolean {
-  return outcomes.every(({ outcome }) => outcome === 'applied') && !tokens.some(({ rescued }) => rescued);
+/** Whether all of the plan was done, files included, and every token is where it was meant to go. */
+export function isFullyApplied({ outcomes, files, tokens }: ApplyResult): boolean {
+  return (
+    [...outcomes, ...files].every(({ outcome }) => outcome === 'applied') && !tokens.some(({ rescued }) => rescued)
+  );
 }

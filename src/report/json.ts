@@ -57,6 +57,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     totals: toApplyTotals(result),
     outcomes: result.outcomes.map(toOutcomeDocument),
     tokens: result.tokens,
+    files: result.files,
     diagnostics,
     ...(error !== undefined && { error: toErrorDocument(error) }),
     plan: redactPlan(plan),

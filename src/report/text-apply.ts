@@ -30,6 +30,7 @@ export function renderApplyResultText(plan: Plan, result: ApplyResult, options: 
     ),
     renderSection('Skipped:', renderSkipped(skipped, result, options)),
     renderSection('Tokens:', result.tokens.map(renderToken)),
+    renderSection('Files:', result.files.map(renderFile)),
     renderTotals(plan, result, options),
     renderSection('Next:', renderNextSteps(plan, result, options)),
   ];
@@ -93,6 +94,11 @@ function renderToken({ address, place, rescued }: ApplyResult['tokens'][number])
   return `  ${toWord(address)}: ${rescued ? 'rescued to ' : ''}${toPrintable(place)}`;
 }
 
+function renderFile({ address, path, outcome, message }: ApplyResult['files'][number]): string {
+  const what = `${toPrintable(path)} of ${toWord(address)}`;
+  return outcome === 'applied' ? `  ${what}` : `  ${what} ${outcome}: ${toPrintable(message ?? '')}`;
+}
+
 function renderTotals(plan: Plan, result: ApplyResult, { color, width }: TextOptions): readonly string[] {
   const { applied, alreadyDone, failed, skipped } = toApplyTotals(result);
   const before = alreadyDone === 0 ? '' : ` (${alreadyDone} done before)`;
@@ -105,15 +111,19 @@ function renderTotals(plan: Plan, result: ApplyResult, { color, width }: TextOpt
 /** What to do about what did not go as planned; nothing when all did. */
 function renderNextSteps(plan: Plan, result: ApplyResult, { width }: TextOptions): readonly string[] {
   const failed = result.outcomes.filter((one) => one.outcome === 'failed');
+  const hasFailedFiles = result.files.some(({ outcome }) => outcome === 'failed');
   const isCutShort = result.interrupted && result.outcomes.some(({ outcome }) => outcome !== 'applied');
   const steps: readonly (readonly [boolean, string])[] = [
     [
       failed.some(isRefused),
       'The service refused the API key or what it asked for: check the key and its permissions.',
     ],
-    [failed.some(isMendable), 'Mend what failed.'],
+    [failed.some(isMendable) || hasFailedFiles, 'Mend what failed.'],
     [result.tokens.some(({ rescued }) => rescued), RESCUED],
-    [failed.length > 0 || isCutShort, `Run ${plan.mode} again: what is done stays done, and only the rest is planned.`],
+    [
+      failed.length > 0 || hasFailedFiles || isCutShort,
+      `Run ${plan.mode} again: what is done stays done, and only the rest is planned.`,
+    ],
     [failed.some((one) => one.isUnknown), 'What may have taken effect is found by its mark: nothing is made twice.'],
   ];
   return steps.filter(([applies]) => applies).flatMap(([, step]) => wrapBehind('  ', step, { width, rest: 4 }));

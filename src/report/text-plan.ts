@@ -19,7 +19,8 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
     ...view.violations.map((violation) => renderViolation(violation, options)),
     renderHead(view, options),
     ...renderChanges(view, options),
-    renderUnchanged(view, options),
+    renderList('Files to write:', view.files, options),
+    renderList('Left as they are:', view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     options.verbose ? renderWrites(view.writes, options) : [],
     renderTotals(view, options),
@@ -65,10 +66,9 @@ function renderChanges({ groups }: PlanView, options: TextOptions): readonly (re
   return blocks;
 }
 
-/** What to know of what nothing is done about. */
-function renderUnchanged({ unchanged }: PlanView, { width }: TextOptions): readonly string[] {
-  if (unchanged.length === 0) return [];
-  return ['Left as they are:', ...unchanged.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
+function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
+  if (sentences.length === 0) return [];
+  return [heading, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
 }
 
 function renderWrites(writes: readonly WriteView[], { color, width }: TextOptions): readonly string[] {

@@ -27,6 +27,8 @@ export interface PlanView {
   readonly writes: readonly WriteView[];
   /** Nothing would be done. */
   readonly isEmpty: boolean;
+  /** Files that will be written: each sentence starts with a path. */
+  readonly files: readonly string[];
 }
 
 /** What is done to a resource that is not left as it is. */
@@ -97,7 +99,8 @@ export function toPlanView(plan: Plan): PlanView {
     totals,
     requests: redacted.requests,
     writes: toWriteViews(redacted.writes),
-    isEmpty: redacted.writes.length === 0 && totals['no-op'] === redacted.changes.length,
+    files: redacted.files.map(toFileSentence),
+    isEmpty: redacted.writes.length === 0 && redacted.files.length === 0 && totals['no-op'] === redacted.changes.length,
   };
 }
 
@@ -126,6 +129,11 @@ function listNotes({ targets }: Plan): readonly string[] {
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {
   return notes.map((note) => `${toWord(address)}: ${toPrintable(note)}`);
+}
+
+function toFileSentence({ address, path, text }: Plan['files'][number]): string {
+  const sentence = `${toPrintable(path)}: what is issued for ${toWord(address)}`;
+  return text === undefined ? `${sentence} (known after apply)` : sentence;
 }
 
 function toPrintableViolation(violation: GuardViolation): GuardViolation {

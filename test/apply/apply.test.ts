@@ -81,6 +81,8 @@ async function apply(writes: readonly Write[], { answer, sink = WORKING, rescue 
     signal: new AbortController().signal,
     done: new Map(),
     ids: new Map(),
+    texts: new Map(),
+    writeFile: async () => undefined,
   });
   return { result, sent, events };
 }

@@ -118,10 +118,14 @@ export class World {
       diagnostics: [],
       now: this.#now(),
       rotate: [],
+      files: new Map(),
     });
   }
 
-  async apply(plan: Plan, { done = new Map(), ids = new Map() }: Partial<PlanCheck> = {}): Promise<ApplyResult> {
+  async apply(
+    plan: Plan,
+    { done = new Map(), ids = new Map(), texts = new Map() }: Partial<PlanCheck> = {},
+  ): Promise<ApplyResult> {
     return applyPlan(plan, {
       client: this.connect(),
       sinks: { find: () => this.#createSink(), rescue: this.#createSink() },
@@ -130,6 +134,8 @@ export class World {
       signal: new AbortController().signal,
       done,
       ids,
+      texts,
+      writeFile: async () => undefined,
     });
   }
 

@@ -169,6 +169,10 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
 const result: fc.Arbitrary<ApplyResult> = fc.record({
   outcomes: fc.array(outcome, { maxLength: 4 }),
   tokens: fc.array(fc.record({ address: text, place: text, rescued: fc.boolean() }), { maxLength: 2 }),
+  files: fc.array(
+    fc.record({ address: text, path: text, outcome: fc.constantFrom('applied', 'failed', 'skipped'), message: text }),
+    { maxLength: 2 },
+  ),
   interrupted: fc.boolean(),
 });
 
@@ -276,7 +280,7 @@ describe('no text of others can start a line of ours', () => {
 
   test('in a plan', () => {
     const OURS =
-      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Narrowed to |The tokens |Requests, |Left as they are:|\d+ to delete, |Nothing to do: |This plan can not be applied\.|Reading took |\d+ (safety|error|warning))/;
+      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Narrowed to |The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan can not be applied\.|Reading took |\d+ (safety|error|warning))/;
     fc.assert(
       fc.property(plan, (hostile) => {
         const heads = listHeadLines(renderPlanText(toPlanView(hostile), wide));
@@ -308,7 +312,7 @@ describe('no text of others can start a line of ours', () => {
   });
 
   test('in the result of an apply', () => {
-    const OURS = /^(Applied:|Failed:|Skipped:|Tokens:|Next:|\d+ writes? applied)/;
+    const OURS = /^(Applied:|Failed:|Skipped:|Tokens:|Files:|Next:|\d+ writes? applied)/;
     fc.assert(
       fc.property(plan, result, (hostile, outcomes) => {
         for (const head of listHeadLines(renderApplyResultText(hostile, outcomes, wide))) expect(head).toMatch(OURS);

@@ -24,6 +24,7 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
     changes: [],
     writes: [],
     diagnostics: [],
+    files: [],
     violations: [],
     requests: { read: 8, apply: parts.writes?.length ?? 0 },
     ...parts,

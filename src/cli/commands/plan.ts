@@ -36,12 +36,12 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   const made = await withSession(settings, context, (client) =>
-    makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: context.now() }),
+    makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: context.now(), cwd: context.cwd }),
   );
   const standing = listRefused(made, flags);
   if (flags.out !== undefined && !isInvalid(made)) await writePlanFile(flags.out, context.cwd, made);
   showPlan(made, context, { flags, standing });
   if (isInvalid(made)) return EXIT.invalid;
   if (standing.length > 0) return EXIT.refused;
-  return flags.detailedExitcode === true && made.writes.length > 0 ? EXIT.changes : EXIT.done;
+  return flags.detailedExitcode === true && made.writes.length + made.files.length > 0 ? EXIT.changes : EXIT.done;
 }

@@ -1,0 +1,35 @@
+import { findKind } from '../kinds/registry.ts';
+import type { Json } from '../model/json.ts';
+import type { PlannedFile } from '../model/plan.ts';
+import type { DesiredResource, DesiredState } from '../model/state.ts';
+import type { Decision } from './decide.ts';
+
+/** The paths of all files that manifests have something written to. */
+export function listFilePaths({ resources }: DesiredState): readonly string[] {
+  return [...resources.values()].flatMap((resource) => toFilePath(resource) ?? []);
+}
+
+/** The files that applying the decisions writes: those whose text is not what it is to be. `present`: texts by path. */
+export function listPlannedFiles(
+  decisions: readonly Decision[],
+  present: ReadonlyMap<string, string>,
+): readonly PlannedFile[] {
+  return decisions.flatMap((decision): PlannedFile[] => {
+    const { address, desired, kind, live } = decision.pair;
+    const path = desired === undefined ? undefined : toFilePath(desired);
+    if (path === undefined || kind.fileField === undefined) return [];
+    if (decision.action === 'create' || decision.action === 'replace') return [{ address, path }];
+    const text = toFileText(live?.computed[kind.fileField]);
+    return text === undefined || present.get(path) === text ? [] : [{ address, path, text }];
+  });
+}
+
+/** The text of a file that holds a field's value; `undefined`: there is no value. */
+export function toFileText(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? `${value.trimEnd()}\n` : undefined;
+}
+
+function toFilePath({ kind, lifecycle }: DesiredResource): string | undefined {
+  const path = lifecycle.settings['write_to'];
+  return typeof path === 'string' && findKind(kind)?.fileField !== undefined ? path : undefined;
+}

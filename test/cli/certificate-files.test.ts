@@ -1,0 +1,141 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { NOW } from './fake-context.ts';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A certificate of that name, with this lifecycle. */
+function toCertificate(name: string, lifecycle: string): string {
+  return `---
+apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: ${name} }
+spec:
+  ssh_certificate_authority_id: sshca_1
+  public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L
+lifecycle: ${lifecycle}
+`;
+}
+
+const WRITTEN = STACK + toCertificate('alice', '{ valid_for: 90d, renew_before: 14d, write_to: keys/alice-cert.pub }');
+
+describe('lifecycle.write_to', () => {
+  it('is relative to the folder of the manifest, and holds the certificate in a file that everybody may read', async () => {
+    const { folder, write, edgewise, server } = await createWorkspace();
+    await mkdir(join(folder, 'team'));
+    await write({ 'team/m.yaml': WRITTEN });
+    expect(await edgewise('apply team --yes')).toMatchObject({ exitCode: 0 });
+    const file = join(folder, 'team/keys/alice-cert.pub');
+    const text = await readFile(file, 'utf8');
+    expect(text).toMatch(/^ssh-ed25519-cert-v01@openssh\.com [^\n]+\n$/);
+    expect(JSON.stringify(server.snapshot().resources['SSHUserCertificate'])).toContain(text.trim());
+    expect((await stat(file)).mode & 0o777).toBe(0o644);
+    expect(await readdir(join(folder, 'team/keys'))).toEqual(['alice-cert.pub']);
+  });
+
+  it('is written again when somebody changed the file, and a plan only says so', async () => {
+    const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': WRITTEN });
+    await edgewise('apply m.yaml --yes');
+    const file = join(folder, 'keys/alice-cert.pub');
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, 'something else');
+    recorder.take();
+    expect(await edgewise('plan m.yaml --detailed-exitcode')).toMatchObject({ exitCode: 2 });
+    expect(await readFile(file, 'utf8')).toBe('something else');
+    expect(await edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });
+    expect(await readFile(file, 'utf8')).toBe(text);
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(await edgewise('plan m.yaml --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('follows a renewal', async () => {
+    let now = NOW;
+    const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN }, { now: () => now });
+    await edgewise('apply m.yaml --yes', { now: () => now });
+    const file = join(folder, 'keys/alice-cert.pub');
+    const before = await readFile(file, 'utf8');
+    now = new Date(NOW.getTime() + 80 * DAY_MS);
+    await edgewise('apply m.yaml --yes', { now: () => now });
+    expect(await readFile(file, 'utf8')).not.toBe(before);
+    expect(await edgewise('plan m.yaml --detailed-exitcode', { now: () => now })).toMatchObject({ exitCode: 0 });
+  });
+
+  it('fails the run when the file can not be written, and the next apply mends it', async () => {
+    const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN, keys: 'a file where a folder is needed' });
+    const failed = await edgewise('apply m.yaml --yes');
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stdout).toContain('keys/alice-cert.pub of SSHUserCertificate/alice failed');
+    const again = await edgewise('apply m.yaml --yes --format json');
+    expect(JSON.parse(again.stdout)).toMatchObject({ ok: false, files: [{ outcome: 'failed' }] });
+    await rm(join(folder, 'keys'));
+    expect(await edgewise('apply m.yaml --yes')).toMatchObject({ exitCode: 0 });
+    expect(await readdir(join(folder, 'keys'))).toEqual(['alice-cert.pub']);
+  });
+
+  it('is written when a saved plan that made the certificate is applied again', async () => {
+    const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': WRITTEN });
+    await edgewise('plan m.yaml -o plan.json');
+    await edgewise('apply plan.json --yes');
+    const file = join(folder, 'keys/alice-cert.pub');
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, '');
+    recorder.take();
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await readFile(file, 'utf8')).toBe(text);
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('asks before it writes nothing but files', async () => {
+    const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN });
+    await edgewise('apply m.yaml --yes');
+    await writeFile(join(folder, 'keys/alice-cert.pub'), '');
+    expect(await edgewise('apply m.yaml', { answers: ['no'] })).toMatchObject({ exitCode: 130 });
+    expect(await readFile(join(folder, 'keys/alice-cert.pub'), 'utf8')).toBe('');
+  });
+
+  it('can not be one file for two certificates', async () => {
+    const two = toCertificate('alice', '{ write_to: a.pub }') + toCertificate('bob', '{ write_to: ./keys/../a.pub }');
+    const { edgewise } = await createWorkspace({ 'm.yaml': STACK + two });
+    const { exitCode, stderr, stdout } = await edgewise('validate m.yaml');
+    expect(exitCode).toBe(3);
+    expect(stdout + stderr).toContain('lifecycle.write_to claims a.pub, which SSHUserCertificate/alice claims already');
+  });
+
+  it('leaves a plan with errors without files', async () => {
+    const both = WRITTEN + toEdge('postgres', 20_001);
+    const { edgewise } = await createWorkspace({ 'm.yaml': both });
+    const { exitCode, stdout } = await edgewise('plan m.yaml --target TCPEdge/nothing --format json');
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ files: [] });
+  });
+});
+
+describe('lifecycle of an SSH user certificate', () => {
+  it.each([
+    ['{ valid_for: 90 days }', '`90 days` is not a whole number and a unit'],
+    [
+      '{ valid_for: 1d, renew_before: 24h }',
+      'lifecycle.renew_before is not shorter than the 24 hours for which the certificate is valid',
+    ],
+    ['{ renew_before: 2d }', 'lifecycle.renew_before is not shorter than the 24 hours'],
+    ['{ rotate_after: 1d }', 'lifecycle.rotate_after is not a field that is known here'],
+  ])('%s is refused', async (lifecycle, message) => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': STACK + toCertificate('alice', lifecycle) });
+    const { exitCode, stdout } = await edgewise('validate m.yaml');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain(message);
+  });
+
+  it('takes a length or times, not both', async () => {
+    const manifest = toCertificate('alice', '{ valid_for: 90d }').replace(
+      'spec:\n',
+      'spec:\n  valid_until: 2036-01-01T00:00:00Z\n',
+    );
+    const { edgewise } = await createWorkspace({ 'm.yaml': STACK + manifest });
+    const { exitCode, stdout } = await edgewise('validate m.yaml');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('lifecycle.valid_for and spec.valid_until exclude each other');
+  });
+});

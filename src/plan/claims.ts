@@ -6,19 +6,26 @@ import type { FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts
 import type { Decision } from './decide.ts';
 import type { Pair } from './match.ts';
 
-/** Claims on what a resource holds that this plan does not change: the service would refuse them. */
+/** Claims on what a resource holds and this plan does not take from it: the service would refuse them. */
 export function listConflicts(decisions: readonly Decision[], live: LiveState, stack: string): readonly Diagnostic[] {
-  const changed = new Set(decisions.filter(({ action }) => action !== 'no-op').map(({ pair }) => pair.live?.id));
-  const planned = new Set(decisions.map(({ pair }) => pair.live?.id));
+  const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
   const holders = new Map<string, Holder>();
   for (const { kind } of new Map(decisions.map(({ pair }) => [pair.kind.name, pair])).values()) {
     for (const resource of live.resources.get(kind.name) ?? []) {
-      if (changed.has(resource.id)) continue;
-      const isLeftOut = resource.mark?.stack === stack && !planned.has(resource.id);
-      for (const { key } of listClaims(kind, resource.spec)) holders.set(key, { resource, isLeftOut });
+      const isLeftOut = resource.mark?.stack === stack && !byId.has(resource.id);
+      const kept = toKept(resource, byId.get(resource.id));
+      const keys = new Set(listClaims(kind, kept).map(({ key }) => key));
+      for (const { key } of listClaims(kind, resource.spec))
+        if (keys.has(key)) holders.set(key, { resource, isLeftOut });
     }
   }
   return decisions.flatMap((decision) => listConflictsOf(decision, holders));
+}
+
+/** What a resource has once the plan is done. Who keeps its id may keep what it has, in a field that is ignored. */
+function toKept({ spec }: LiveResource, decision: Decision | undefined): Spec {
+  if (decision === undefined || decision.action === 'no-op') return spec;
+  return decision.form !== undefined && decision.action !== 'replace' ? decision.form.normal : {};
 }
 
 /** Who has what is claimed. */
@@ -36,7 +43,7 @@ function listConflictsOf(
   if (action === 'no-op' || form === undefined || desired === undefined) return [];
   return listClaims(kind, form.normal).flatMap(({ field, value, key }): Diagnostic[] => {
     const holder = holders.get(key);
-    if (holder === undefined) return [];
+    if (holder === undefined || holder.resource.id === pair.live?.id) return [];
     const { resource } = holder;
     return [
       {

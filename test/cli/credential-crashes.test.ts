@@ -1,0 +1,122 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Transport } from '../../src/model/transport.ts';
+import { createWorkspace, STACK, toCredential, type Workspace } from './workspace.ts';
+
+const MANIFEST = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n${toCredential('agent')}`;
+
+/** Where the process stops: at that write, before it takes effect or before its answer arrives. */
+interface CrashPoint {
+  readonly write: string;
+  readonly when: 'before' | 'after';
+}
+
+const CREATION: readonly CrashPoint[] = toPoints('POST', 'PATCH');
+const ROTATION: readonly CrashPoint[] = toPoints('POST', 'PATCH', 'DELETE');
+
+function toPoints(...writes: readonly string[]): readonly CrashPoint[] {
+  return writes.flatMap((write) => [{ write, when: 'before' } as const, { write, when: 'after' } as const]);
+}
+
+/** A transport that is dead from a point on, as for a process that was killed there. */
+function crashAt({ write, when }: CrashPoint, transport: Transport): Transport {
+  let isDead = false;
+  return async (request) => {
+    const isPoint = request.method === write;
+    if (!isDead && isPoint && when === 'after') await transport(request);
+    isDead ||= isPoint;
+    if (isDead) throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) });
+    return transport(request);
+  };
+}
+
+/** Remembers every token that the service ever showed, by the id of its credential. */
+function watchTokens(transport: Transport, tokens: Map<string, string>): Transport {
+  return async (request) => {
+    const response = await transport(request);
+    if (request.method !== 'POST' || response.status !== 201) return response;
+    const { id, token } = (await response.clone().json()) as { readonly id: string; readonly token: string }; // what a creation answers
+    tokens.set(id, token);
+    return response;
+  };
+}
+
+/** The credentials that there are, and the token that the sink holds. */
+function look({ folder, server }: Workspace) {
+  const credentials = (server.snapshot().resources['Credential'] ?? []).map(({ id }) => String(id));
+  const file = join(folder, 'tokens/agent.token');
+  return { credentials, token: existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined };
+}
+
+describe.each([
+  ['the creation of a credential', CREATION, ''],
+  ['its rotation', ROTATION, ' --rotate Credential/agent'],
+] as const)('a crash during %s', (_, points, flags) => {
+  it.each(points)('$when its $write is made good by the next apply', async (point) => {
+    const tokens = new Map<string, string>();
+    const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
+    const { edgewise, server } = workspace;
+    const transport = watchTokens(server.handle, tokens);
+    if (flags !== '') expect(await edgewise('apply m.yaml --yes', { transport })).toMatchObject({ exitCode: 0 });
+    const crashed = await edgewise(`apply m.yaml --yes${flags}`, { transport: crashAt(point, transport) });
+    expect(crashed.exitCode).toBe(1);
+
+    expect(await edgewise('apply m.yaml --yes', { transport })).toMatchObject({ exitCode: 0 });
+    const { credentials, token } = look(workspace);
+    expect(credentials).toHaveLength(1);
+    expect(token).toBe(tokens.get(credentials[0] ?? ''));
+    expect(await edgewise('plan m.yaml --detailed-exitcode', { transport })).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each(points)('$when its $write leaves a credential whose token was delivered before, or none', async (point) => {
+    const tokens = new Map<string, string>();
+    const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
+    const { edgewise, server } = workspace;
+    const transport = watchTokens(server.handle, tokens);
+    if (flags !== '') await edgewise('apply m.yaml --yes', { transport });
+    await edgewise(`apply m.yaml --yes${flags}`, { transport: crashAt(point, transport) });
+    const { credentials, token } = look(workspace);
+    const working = credentials.map((id) => tokens.get(id));
+    expect(token === undefined || working.includes(token)).toBe(true);
+  });
+});
+
+describe('a sink that fails in the middle of a rotation', () => {
+  it('leaves the old credential, and the next apply replaces both', async () => {
+    const tokens = new Map<string, string>();
+    const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
+    const { edgewise, server, folder } = workspace;
+    const transport = watchTokens(server.handle, tokens);
+    await edgewise('apply m.yaml --yes', { transport });
+    const before = look(workspace);
+    const command = '["node","-e","process.exit(1)"]';
+    const failed = await edgewise(`apply m.yaml --yes --rotate Credential/agent --token-command ${command}`, {
+      transport,
+      env: { PATH: process.env['PATH'] ?? '', TMPDIR: folder },
+    });
+    expect(failed.exitCode).toBe(1);
+    expect(look(workspace).credentials).toEqual(expect.arrayContaining([...before.credentials]));
+    expect(look(workspace).token).toBe(before.token);
+
+    expect(await edgewise('apply m.yaml --yes', { transport })).toMatchObject({ exitCode: 0 });
+    const { credentials, token } = look(workspace);
+    expect(credentials).toHaveLength(1);
+    expect(before.credentials).not.toContain(credentials[0]);
+    expect(token).toBe(tokens.get(credentials[0] ?? ''));
+  });
+});
+
+describe('a token command', () => {
+  it.each(['plan', 'plan -o plan.json', 'validate'])('is never run by %s, whatever the Stack says', async (command) => {
+    const { folder, edgewise, write } = await createWorkspace();
+    const words = (mark: string) => JSON.stringify(['node', '-e', `require('fs').writeFileSync('${mark}', '')`]);
+    const sink = `{ command: ${words('delivered')}, test: ${words('tested')} }`;
+    await write({ 'm.yaml': `${STACK}spec: { tokens: { default: ${sink} } }\n${toCredential('agent')}` });
+    const env = { PATH: process.env['PATH'] ?? '' };
+    expect(await edgewise(`${command} m.yaml`, { env })).toMatchObject({ exitCode: 0 });
+    expect(['delivered', 'tested'].filter((file) => existsSync(join(folder, file)))).toEqual([]);
+    expect(await edgewise('apply m.yaml --yes', { env })).toMatchObject({ exitCode: 0 });
+    expect(['delivered', 'tested'].filter((file) => existsSync(join(folder, file)))).toEqual(['delivered', 'tested']);
+  });
+});

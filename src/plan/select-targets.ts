@@ -56,7 +56,7 @@ export function selectTargets(
 /** The targets and, step by step, what they refer to; `undefined`: everything. */
 function toClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
   if (targets.length === 0) return undefined;
-  const wanted = new Set<string>(targets);
+  const wanted = new Set<string>(targets.map(toBaseAddress));
   for (const address of wanted) {
     const resource = desired.resources.get(toBaseAddress(address));
     if (resource !== undefined)

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { toBaseAddress } from '../../src/model/change.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import { listTouched, World } from './world.ts';
@@ -32,6 +33,45 @@ describe('two live resources with one mark', () => {
       for (const { name } of COPYABLE) expect(world.resources()[name]).toHaveLength(before[name]?.length ?? 0);
     });
     await holds(property, 20);
+  });
+
+  it('are pruned together with what a target names, be it one of them', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(0, { kinds: COPYABLE }), async ([stack = []]) => {
+      const world = new World();
+      await world.migrate(stack);
+      await copyEverything(world);
+      const { changes } = await world.plan(stack);
+      const [duplicate] = changes.filter(({ action }) => action === 'delete');
+      if (duplicate === undefined) return;
+      const touched = [duplicate.address, toBaseAddress(duplicate.address)].map(async (target) =>
+        listTouched(await world.plan(stack, { targets: [target] })),
+      );
+      for (const lines of await Promise.all(touched)) expect(lines).toEqual([`delete ${duplicate.address}`]);
+    });
+    await holds(property, 10);
+  });
+
+  it('are not left when two applies of one stack run at once, and then another', LONG, async () => {
+    const property = fc.asyncProperty(
+      arbitraryHistory(1),
+      fc.scheduler(),
+      async ([first = [], second = []], scheduler) => {
+        const world = new World({ concurrency: 4 });
+        await world.migrate(first);
+        const plans = [await world.plan(second), await world.plan(second)];
+        world.interpose((inner) => async (request) => {
+          await scheduler.schedule(Promise.resolve(), request.method);
+          return inner(request);
+        });
+        await scheduler.waitFor(Promise.all(plans.map((plan) => world.apply(plan))));
+        world.interpose();
+        await world.migrate(second);
+        expect(listTouched(await world.plan(second))).toEqual([]);
+        for (const { name } of OWNED_KINDS)
+          expect(world.resources()[name]).toHaveLength(second.filter(({ kind }) => kind === name).length);
+      },
+    );
+    await holds(property, 30);
   });
 });
 

@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import { describe, it } from 'vitest';
+import { holdToDocument } from '../server/conformance.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { holds, LONG } from './properties.ts';
+import { World } from './world.ts';
+
+describe('what edgewise and the bundled server tell each other', () => {
+  it('is as the OpenAPI document says, whatever the stacks', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
+      const world = new World({ pageSize: 3 });
+      world.interpose(holdToDocument);
+      for (const stack of stacks) await world.migrate(stack);
+      await world.migrate([], { mode: 'destroy' });
+    });
+    await holds(property, 20);
+  });
+});

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Field } from '../../src/kinds/field.ts';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
-import { arbitrarySpec } from './arbitrary-values.ts';
+import { arbitrarySettings, arbitrarySpec } from './arbitrary-values.ts';
 import type { Mutation } from './mutate-stack.ts';
 import { mutateStack } from './mutate-stack.ts';
 import { NAMES } from './names.ts';
@@ -68,6 +68,7 @@ function arbitraryLifecycle(kind: Kind): fc.Arbitrary<TestResource['lifecycle']>
       { weight: 4, arbitrary: fc.constant([]) },
       { weight: 1, arbitrary: fc.uniqueArray(fc.constantFrom(...fields.map(([name]) => name)), { maxLength: 2 }) },
     ),
+    settings: arbitrarySettings(kind),
   });
 }
 

@@ -104,7 +104,7 @@ const TEXTS: Readonly<Record<TextFormat, fc.Arbitrary<string>>> = {
     { weight: 1, arbitrary: arbitraryComment().map((comment) => `${ECDSA}${comment}`) },
   ),
   'http-url': fc.constantFrom('https://phishing.example.com/login', 'http://[::1]:8080/?q=🙂'),
-  duration: fc.constantFrom('90d', '1s', '12h'),
+  duration: fc.constantFrom('2h', '23h', '36h', '1440m', '90d', '52w'),
   principal: fc.oneof(fc.constantFrom('deploy', 'root', '__proto__', 'é'), fc.string({ minLength: 1, maxLength: 8 })),
 };
 

@@ -19,6 +19,12 @@ export function arbitrarySpec(kind: Kind): fc.Arbitrary<Spec> {
   return arbitraryFields(Object.fromEntries(listSpecFields(kind)));
 }
 
+/** Anything that a kind has of its own in `lifecycle`, but for files that are written. Longer than a world lasts. */
+export function arbitrarySettings(kind: Kind): fc.Arbitrary<Spec> {
+  const isFile = ({ type }: Field) => type.type === 'text' && type.isPath === true;
+  return arbitraryFields(Object.fromEntries(Object.entries(kind.lifecycle).filter(([, field]) => !isFile(field))));
+}
+
 /** Any value that a manifest may state for a field. */
 export function arbitraryField(field: Field): fc.Arbitrary<Json> {
   return arbitraryValue(field.type);

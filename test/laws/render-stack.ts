@@ -44,13 +44,13 @@ function toStackDocument(): JsonObject {
 }
 
 function toDocument({ kind, name, spec, lifecycle }: TestResource): JsonObject {
-  const { protect, ignore, adopt } = lifecycle;
+  const { protect, ignore, adopt, settings = {} } = lifecycle;
   return {
     apiVersion: 'edgewise/v1',
     kind,
     metadata: { name },
     spec: escapeVariables(spec),
-    lifecycle: { ...(protect && { protect }), ignore, ...(adopt !== undefined && { adopt }) },
+    lifecycle: { ...(protect && { protect }), ignore, ...(adopt !== undefined && { adopt }), ...settings },
   };
 }
 

@@ -81,16 +81,27 @@ function settleFields(resource: TestResource): TestResource {
   let { spec } = resource;
   for (let [problem] = kind.check(spec); problem !== undefined; [problem] = kind.check(spec))
     spec = without(spec, problem.path) as Spec; // an object without one of its members
-  const { name, lifecycle } = resource;
+  const { name } = resource;
+  const lifecycle = { ...resource.lifecycle, settings: settleSettings(kind, resource, spec) };
   const marked = {
     kind,
     stack: STACK_NAME,
     name,
-    lifecycle: { adopt: undefined, settings: {}, ...lifecycle },
+    lifecycle: { adopt: undefined, ...lifecycle },
     isValid: true,
   };
   const { metadata: _, ...rest } = spec;
-  return { ...resource, spec: findMetadataProblem({ ...marked, spec }) === undefined ? spec : rest };
+  return { ...resource, lifecycle, spec: findMetadataProblem({ ...marked, spec }) === undefined ? spec : rest };
+}
+
+/** Drops what settings say against each other, or against the spec. */
+function settleSettings(kind: Kind, { lifecycle }: TestResource, spec: Spec): Spec {
+  let { settings = {} } = lifecycle;
+  for (let [problem] = kind.checkLifecycle(settings, spec); problem !== undefined; ) {
+    settings = without(settings, problem.path) as Spec; // an object without one of its members
+    [problem] = kind.checkLifecycle(settings, spec);
+  }
+  return settings;
 }
 
 function without(value: Json, [step, ...rest]: FieldPath): Json {

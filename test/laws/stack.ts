@@ -6,7 +6,13 @@ export interface TestResource {
   readonly name: string;
   /** As a manifest states it, references by name included. */
   readonly spec: Spec;
-  readonly lifecycle: { readonly protect: boolean; readonly ignore: readonly string[]; readonly adopt?: string };
+  readonly lifecycle: {
+    readonly protect: boolean;
+    readonly ignore: readonly string[];
+    readonly adopt?: string;
+    /** What the kind has of its own. */
+    readonly settings?: Spec;
+  };
 }
 
 /** The resources of a random stack, in the order of their documents. */

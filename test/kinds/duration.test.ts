@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { renderTimeSpan, toDurationMs, toDurationText } from '../../src/kinds/duration.ts';
+
+const HOUR = 3_600_000;
+
+describe('a duration', () => {
+  it.each(['45s', '90m', '36h', '90d'])('that is written as %s is read and written again', (text) => {
+    expect(toDurationText(toDurationMs(text) ?? 0)).toBe(text);
+  });
+
+  it.each([
+    ['2w', '14d'],
+    ['24h', '1d'],
+    ['60s', '1m'],
+  ])('that is written as %s is shown as %s', (text, shown) => {
+    expect(toDurationText(toDurationMs(text) ?? 0)).toBe(shown);
+  });
+
+  it.each(['', '90', 'd', '0d', '-1d', '1.5d', '90 d', '90d ', '9999999d', '1y'])('is not %o', (text) => {
+    expect(toDurationMs(text)).toBeUndefined();
+  });
+});
+
+describe('a time span for people', () => {
+  it.each([
+    [0, 'less than a second'],
+    [999, 'less than a second'],
+    [1000, '1 second'],
+    [60_000, '60 seconds'],
+    [120_000, '2 minutes'],
+    [24 * HOUR, '24 hours'],
+    [47 * HOUR, '47 hours'],
+    [48 * HOUR, '2 days'],
+    [12 * 24 * HOUR + HOUR, '12 days'],
+  ])('of %i ms is %s', (ms, text) => {
+    expect(renderTimeSpan(ms)).toBe(text);
+  });
+});

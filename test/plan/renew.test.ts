@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { SSH_USER_CERTIFICATE } from '../../src/kinds/ssh-user-certificate.ts';
+import { InvariantError } from '../../src/model/errors.ts';
+import type { Spec } from '../../src/model/state.ts';
+import type { Pair } from '../../src/plan/match.ts';
+import { findRenewal, listExpiredManifests } from '../../src/plan/renew.ts';
+
+const CREATED = '2026-03-01T12:00:00Z';
+const DAY_MS = 86_400_000;
+
+/** A resource that was made on the first of March, with these settings. */
+function toPair(kind: Kind, settings: Spec, live: Spec = {}): Pair {
+  const address = `${kind.name}/it` as const;
+  const mark = { stack: 'shop', name: 'it', protect: false, delivered: true, fields: {} };
+  return {
+    address,
+    kind,
+    by: 'mark',
+    desired: {
+      address,
+      kind: kind.name,
+      name: 'it',
+      spec: {},
+      lifecycle: { protect: false, ignore: [], adopt: undefined, settings },
+      locate: () => ({ file: 'm.yaml', line: 1, column: 1, excerpt: '' }),
+    },
+    live: { kind: kind.name, id: 'x_1', createdAt: CREATED, spec: live, mark, markTrouble: undefined, computed: {} },
+  };
+}
+
+/** Days after the creation. */
+function toDayAfter(days: number): Date {
+  return new Date(Date.parse(CREATED) + days * DAY_MS);
+}
+
+/** What is said of the pair so many days after the creation. */
+function renewalAfter(days: number, pair: Pair, written: Spec = {}) {
+  return findRenewal(pair, written, { now: toDayAfter(days), rotate: [] });
+}
+
+/** Valid from the creation on, for so many days. */
+function validFor(days: number): Spec {
+  return { valid_after: CREATED, valid_until: toDayAfter(days).toISOString() };
+}
+
+describe('a credential with rotate_after', () => {
+  const pair = toPair(CREDENTIAL, { rotate_after: '90d' });
+
+  it('is left until that very moment, and rotated from then on', () => {
+    expect(renewalAfter(90 - 1e-6, pair).reason).toBeUndefined();
+    expect(renewalAfter(90, pair).reason).toBe('it is 90 days old, and is rotated after 90d');
+  });
+
+  it('says when', () => {
+    expect(renewalAfter(78, pair).notes).toEqual(['rotates in 12 days']);
+  });
+
+  it('is left alone when the service does not say how old it is', () => {
+    const { live, ...rest } = pair;
+    if (live === undefined) throw new InvariantError('the pair has a live resource');
+    expect(renewalAfter(900, { ...rest, live: { ...live, createdAt: '' } })).toMatchObject({
+      reason: undefined,
+      notes: [],
+    });
+  });
+});
+
+describe('a certificate', () => {
+  const settings = { valid_for: '90d', renew_before: '14d' };
+  const pair = toPair(SSH_USER_CERTIFICATE, settings, validFor(90));
+
+  it('is renewed from the very moment that renew_before names', () => {
+    expect(renewalAfter(76 - 1e-6, pair).reason).toBeUndefined();
+    expect(renewalAfter(76, pair).reason).toBe('it expires in 14 days, and is renewed 14d before that');
+  });
+
+  it('says when', () => {
+    expect(renewalAfter(64, pair).notes).toEqual(['renews in 12 days']);
+  });
+
+  it('is replaced once it has expired, whatever else is said', () => {
+    expect(renewalAfter(90, pair).reason).toBe('it expired less than a second ago');
+    expect(renewalAfter(2, toPair(SSH_USER_CERTIFICATE, {}, validFor(1))).reason).toBe('it expired 24 hours ago');
+  });
+
+  it('of another length is replaced, and both lengths are named', () => {
+    const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
+    expect(renewalAfter(0, short).differences).toEqual([
+      { path: 'lifecycle.valid_for', from: '1d', to: '90d', origin: 'manifest', forcesReplace: true },
+    ]);
+  });
+
+  it('whose manifest states its end is never due', () => {
+    const written = { valid_until: toDayAfter(1).toISOString() };
+    const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));
+    expect(renewalAfter(0.5, stated, written)).toMatchObject({ reason: undefined, notes: ['expires in 12 hours'] });
+    expect(renewalAfter(2, stated, written)).toMatchObject({ reason: undefined, notes: ['expired 24 hours ago'] });
+  });
+
+  it.each([
+    [-1, []],
+    [0.5, ['SSHUserCertificate/it: its spec.valid_until ends in 12 hours, and a new one would end at the same time']],
+    [2, ['SSHUserCertificate/it: its spec.valid_until ended 24 hours ago, and a new one would end at the same time']],
+  ])('whose manifest states its end is warned of %d days after it was made', (days, messages) => {
+    const written = { valid_until: toDayAfter(1).toISOString() };
+    const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));
+    expect(listExpiredManifests(stated, written, toDayAfter(days)).map(({ message }) => message)).toEqual(messages);
+  });
+
+  it('that is only taken over is not renewed yet', () => {
+    const adopted: Pair = { ...toPair(SSH_USER_CERTIFICATE, {}, validFor(1)), by: 'adopt' };
+    expect(renewalAfter(2, adopted)).toMatchObject({
+      reason: undefined,
+      notes: ['it expired 24 hours ago: the next apply replaces it'],
+    });
+  });
+});
+
+describe('--rotate', () => {
+  it('is a reason by itself', () => {
+    const pair = toPair(CREDENTIAL, {});
+    const rotate = (address: string) => findRenewal(pair, {}, { now: toDayAfter(0), rotate: [address] }).reason;
+    expect(rotate('Credential/it')).toBe('asked for with --rotate');
+    expect(rotate('Credential/other')).toBeUndefined();
+  });
+});
+
+describe('a credential beside one whose token was not delivered', () => {
+  it('is replaced too', () => {
+    const pair = { ...toPair(CREDENTIAL, {}), hasUndelivered: true };
+    expect(renewalAfter(0, pair).reason).toContain('nobody knows which of the two tokens was delivered');
+  });
+});

@@ -90,38 +90,30 @@ function toMemberField(field: Field): Field {
 
 /** An existing resource can be taken over by one document only. */
 function listAdoptions(document: ManifestDocument, kind: Kind): readonly Claim[] {
-  const { lifecycle } = document.value;
-  const id = isJsonObject(lifecycle) ? lifecycle['adopt'] : undefined;
-  if (id === undefined) return [];
-  return [
-    {
-      document,
-      path: ['lifecycle', 'adopt'],
-      value: id,
-      key: JSON.stringify([kind.name, 'adopt', id]),
-      isAttachment: false,
-    },
-  ];
+  return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: [kind.name, 'adopt', id] }));
 }
 
 /** A file can be kept equal to one thing only. */
-function listWrittenFiles({ value, position, ...document }: ManifestDocument, kind: Kind): readonly Claim[] {
-  const { lifecycle } = value;
+function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly Claim[] {
   const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
-  return paths.flatMap(([name]): Claim[] => {
-    const path = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
-    if (typeof path !== 'string') return [];
-    const file = toManifestPath(position.source.file, path);
-    return [
-      {
-        document: { value, position, ...document },
-        path: ['lifecycle', name],
-        value: file,
-        key: JSON.stringify(['file', file]),
-        isAttachment: false,
-      },
-    ];
-  });
+  return paths.flatMap(([name]) =>
+    listLifecycleClaims(document, name, (path) => {
+      const file = toManifestPath(document.position.source.file, String(path));
+      return { value: file, key: ['file', file] };
+    }),
+  );
+}
+
+function listLifecycleClaims(
+  document: ManifestDocument,
+  name: string,
+  toClaim: (value: Json) => { readonly value: Json; readonly key: Json },
+): readonly Claim[] {
+  const { lifecycle } = document.value;
+  const stated = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
+  if (stated === undefined) return [];
+  const { value, key } = toClaim(stated);
+  return [{ document, path: ['lifecycle', name], value, key: JSON.stringify(key), isAttachment: false }];
 }
 
 function toDoubleClaim({ document, path, value, isAttachment }: Claim, first: Claim): DocumentProblem {

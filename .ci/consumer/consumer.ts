@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import {
   applyPlan,
   createClient,
   createFetchTransport,
+  createFileWriter,
   createPlan,
-  createRescueSink,
+  createTokenSinks,
   type DesiredState,
+  listFilePaths,
   loadManifests,
+  NO_SINKS,
   type Plan,
+  readFiles,
   readLive,
   renderPlanText,
   type Transport,
@@ -58,7 +63,11 @@ async function plan(transport: Transport, baseUrl: string): Promise<Plan> {
     settings,
     version: packageJson.version,
     mode: 'apply',
+    tokens: desired.stack.tokens,
     targets: [],
+    now: new Date(),
+    rotate: [],
+    files: await readFiles(listFilePaths(desired), process.cwd()),
     diagnostics: [],
   });
 }
@@ -68,12 +77,14 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
   assert.match(renderPlanText(toPlanView(first), { color: false, width: 80, verbose: false }), /create/);
   const result = await applyPlan(first, {
     client: connect(transport, baseUrl),
-    sink: undefined,
-    rescue: createRescueSink(),
+    sinks: createTokenSinks(NO_SINKS, { cwd: process.cwd(), env: process.env, temporaryFolder: tmpdir() }),
     onEvent: () => {},
+    now: () => new Date(),
     signal: new AbortController().signal,
     done: new Map(),
     ids: new Map(),
+    texts: new Map(),
+    writeFile: createFileWriter(process.cwd()),
   });
   assert.ok(result.outcomes.length > 0);
   assert.ok(result.outcomes.every(({ outcome }) => outcome === 'applied'));

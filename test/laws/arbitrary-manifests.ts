@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Field } from '../../src/kinds/field.ts';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
-import { arbitrarySettings, arbitrarySpec } from './arbitrary-values.ts';
+import { arbitrarySettings, arbitrarySpec, mayUseOwned } from './arbitrary-values.ts';
 import type { Mutation } from './mutate-stack.ts';
 import { mutateStack } from './mutate-stack.ts';
 import { NAMES } from './names.ts';
@@ -56,11 +56,12 @@ export function arbitraryResource(kinds: readonly Kind[] = MANIFEST_KINDS): fc.A
 
 /**
  * Seldom protected. What only one resource can have is not ignored here: who keeps such a value in spite of its manifest
- * stands in the way of the others. Nor is what the service chooses: that may not fit what a manifest says later.
+ * stands in the way of the others, and so does who keeps using what is deleted. Nor is what the service chooses: that may not
+ * fit what a manifest says later.
  */
 function arbitraryLifecycle(kind: Kind): fc.Arbitrary<TestResource['lifecycle']> {
-  const isIgnorable = ({ unique, serviceDefault, hasPath }: Field) =>
-    !unique && !serviceDefault && (kind.role === 'owned' || hasPath);
+  const isIgnorable = ({ type, unique, serviceDefault, hasPath }: Field) =>
+    !unique && !serviceDefault && !mayUseOwned(type) && (kind.role === 'owned' || hasPath);
   const fields = listSpecFields(kind).filter(([, field]) => isIgnorable(field));
   return fc.record({
     protect: kind.role === 'owned' ? fc.integer({ min: 0, max: 7 }).map((number) => number === 0) : fc.constant(false),

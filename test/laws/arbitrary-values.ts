@@ -40,6 +40,24 @@ export function isOwnedPrefix(prefix: string): boolean {
   return OWNED_KINDS.some(({ idPrefix }) => idPrefix === prefix);
 }
 
+/** Whether a value of the type may refer to what the service gives ids to, and so keep it in use. */
+export function mayUseOwned(type: FieldType): boolean {
+  switch (type.type) {
+    case 'reference':
+      return type.prefixes.some(isOwnedPrefix);
+    case 'list':
+      return mayUseOwned(type.of);
+    case 'map':
+      return mayUseOwned(type.keys) || mayUseOwned(type.of);
+    case 'object':
+      return Object.values(type.fields).some((field) => mayUseOwned(field.type));
+    case 'json':
+      return Object.values(type.references).some(mayUseOwned);
+    default:
+      return false;
+  }
+}
+
 function arbitraryValue(type: FieldType): fc.Arbitrary<Json> {
   switch (type.type) {
     case 'text':

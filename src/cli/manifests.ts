@@ -22,13 +22,14 @@ export async function readManifests(
 ): Promise<ReadManifests> {
   const { cwd, env, readStdin } = context;
   const loaded = await loadManifests(paths.length === 0 ? ['.'] : paths, { cwd, readStdin });
+  const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   const validated = validateManifests(loaded.sources, {
     env,
-    requireStack,
+    // What could not be read may hold the Stack: its lack is not the mistake.
+    requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd }),
     checkPublicKey: await loadKeyCheck(loaded.sources),
   });
-  const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   return {
     state: isLoaded ? validated.state : undefined,
     diagnostics: [...loaded.diagnostics, ...validated.diagnostics],

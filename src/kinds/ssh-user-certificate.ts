@@ -52,7 +52,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
     }),
     principals: field(
       setOf(formatted('principal')),
-      'User names that the holder may sign in as. Empty: any user name.',
+      'User names that the holder may sign in as. Empty: the interface says any user name, but OpenSSH with TrustedUserCAKeys lets nobody in.',
       { lifecycle: 'immutable' },
     ),
     critical_options: field(

@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { listMarkedFields } from '../../src/kinds/mark-fields.ts';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { assertDefined } from '../../src/model/errors.ts';
+import { parseMetadata, toFieldDigest, UNMANAGED } from '../../src/model/mark.ts';
+import { arbitraryStack } from './arbitrary-manifests.ts';
+import { findOwned } from './behind-the-back.ts';
+import { holds, LONG } from './properties.ts';
+import type { TestResource } from './stack.ts';
+import { World } from './world.ts';
+
+describe('the digests in the mark of what was made', () => {
+  it('are those of its fields as they are live, ids that came later included', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryStack({ kinds: OWNED_KINDS }), async (stack) => {
+      const world = new World();
+      await world.migrate(stack);
+      for (const resource of stack) expectDigests(world, resource);
+    });
+    await holds(property, 40);
+  });
+});
+
+function expectDigests(world: World, { kind: name, name: resource, lifecycle, spec }: TestResource): void {
+  const kind = assertDefined(
+    OWNED_KINDS.find((candidate) => candidate.name === name),
+    name,
+  );
+  const live = assertDefined(findOwned(world, name, resource), `live ${name}/${resource}`);
+  const { mark, user } = parseMetadata(String(live['metadata']));
+  const normal = normalizeSpec(kind, { ...live, metadata: user });
+  const chosen = Object.keys(kind.fields).filter(
+    (field) => kind.fields[field]?.serviceDefault && spec[field] === undefined,
+  );
+  const marked = listMarkedFields(kind, normal).filter((field) => !chosen.includes(field));
+  const managed = marked.filter((field) => !lifecycle.ignore.includes(field));
+  const digests = managed.map((field): [string, string] => [field, toFieldDigest(normal[field] ?? null)]);
+  const others = lifecycle.ignore.map((field): [string, string] => [field, UNMANAGED]);
+  expect(mark?.fields).toEqual(Object.fromEntries([...digests, ...others]));
+}

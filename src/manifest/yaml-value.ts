@@ -155,16 +155,26 @@ function convertScalar(scalar: Scalar, walk: Walk): Json {
 }
 
 function convertText(value: string, scalar: Scalar, walk: Walk): string {
-  const { text, unset } = fillEnvironment(value, walk.env);
+  const { text, unset, malformed } = fillEnvironment(value, walk.env);
+  const span = toSpan(scalar);
+  for (const part of new Set(malformed)) walk.faults.push({ ...toMalformedFault(part), span });
   for (const name of new Set(unset)) {
     walk.faults.push({
       code: 'env-unset',
       message: `the environment variable ${name} is not set`,
       remedy: `Set it, or give a default: \${env:${name}:-default}.`,
-      span: toSpan(scalar),
+      span,
     });
   }
   return text;
+}
+
+function toMalformedFault(part: string): Omit<Fault, 'span'> {
+  return {
+    code: 'env-malformed',
+    message: `\`${part}\` is neither \`\${env:NAME}\` nor \`\${env:NAME:-default}\``,
+    remedy: 'A name has letters, digits and `_`, a default no braces. Write `$${env:` where the text itself is meant.',
+  };
 }
 
 function convertNumber(value: number, scalar: Scalar, walk: Walk): Json {

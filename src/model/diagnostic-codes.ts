@@ -6,6 +6,7 @@ export const DIAGNOSTIC_CODES = {
   'yaml-syntax': 'A YAML or JSON document can not be parsed.',
   'yaml-aliases': 'A YAML document expands its aliases too often to be anything but a bomb.',
   'env-unset': 'A manifest names an environment variable that is not set and has no default.',
+  'env-malformed': 'A manifest has `${env:` in it that is not the start of a variable, and is not escaped.',
   'unknown-kind': 'A document has an apiVersion or a kind that edgewise does not know.',
   'unknown-field': 'A manifest has a field that its kind does not have.',
   'missing-field': 'A manifest lacks a field that its kind requires.',

@@ -15,6 +15,7 @@ const CODES = [
   'duplicate-address',
   'duplicate-attachment',
   'duplicate-claim',
+  'env-malformed',
   'env-unset',
   'missing-field',
   'out-of-range',

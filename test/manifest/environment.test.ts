@@ -3,7 +3,7 @@ import { fillEnvironment } from '../../src/manifest/environment.ts';
 
 const ENV = { NAME: 'value', EMPTY: '', DOLLAR: '$' + '{env:NAME}', PRICE: '$&$1' };
 const D = '$';
-const LITERAL = `$NAME $5 $ ${D}{NAME} ${D}{env:} ${D}{env:1A} ${D}{env:A-B} ${D}{env:NAME`;
+const LITERAL = `$NAME $5 $ ${D}{NAME} ${D}{ENV:NAME} ${D}{env}`;
 
 describe('variables in a text', () => {
   it.each([
@@ -22,21 +22,37 @@ describe('variables in a text', () => {
     [`${D}${D}{x}`, `${D}{x}`, []],
     [`${D}${D}${D}{env:NAME}`, `${D}${D}{env:NAME}`, []],
     [LITERAL, LITERAL, []],
-    [`${D}{env:NOPE:-{}}`, `${D}{env:NOPE:-{}}`, []],
     [`${D}{env:toString}`, `${D}{env:toString}`, ['toString']],
   ])('%s gives %s', (text, filled, unset) => {
-    expect(fillEnvironment(text, ENV)).toEqual({ text: filled, unset });
+    expect(fillEnvironment(text, ENV)).toEqual({ text: filled, unset, malformed: [] });
+  });
+
+  it.each([
+    [`${D}{env:NOPE:-${D}{env:NAME:-x}}`, [`${D}{env:NOPE:-${D}{env:NAME:-x}`]],
+    [`a ${D}{env:} b`, [`${D}{env:}`]],
+    [`${D}{env:9A}`, [`${D}{env:9A}`]],
+    [`${D}{env:A-B} ${D}{env:A:B}`, [`${D}{env:A-B}`, `${D}{env:A:B}`]],
+    [`${D}{env:NAME`, [`${D}{env:NAME`]],
+    [`${D}{env:NAME\nnext`, [`${D}{env:NAME`]],
+    [`${D}{env:NOPE:-{}}`, [`${D}{env:NOPE:-{}`]],
+    [`${D}${D}${D}{env:}`, []],
+    [`${D}${D}{env:} ${D}${D}{env:`, []],
+  ])('%j has what is almost a variable, which is left as it is', (text, malformed) => {
+    const filled = fillEnvironment(text, {});
+    expect(filled).toMatchObject({ unset: [], malformed });
+    expect(filled.text).toBe(text.replaceAll(`${D}${D}{`, `${D}{`));
   });
 
   it('are filled in once: what a variable holds is not looked at again', () => {
     expect(fillEnvironment(`${D}{env:DOLLAR} ${D}{env:PRICE}`, ENV)).toEqual({
       text: `${D}{env:NAME} $&$1`,
       unset: [],
+      malformed: [],
     });
   });
 
   it('take time that grows with the text only', () => {
     const text = `${D}{env:A:-`.repeat(100_000);
-    expect(fillEnvironment(text, ENV)).toEqual({ text, unset: [] });
+    expect(fillEnvironment(text, ENV)).toEqual({ text, unset: [], malformed: [text] });
   });
 });

@@ -16,7 +16,7 @@ export const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
   complete: (spec, _caller, now) => {
     parsePublicKey(spec);
     const after = parseTime(spec, 'valid_after') ?? new Date(toTimestamp(now));
-    const until = parseTime(spec, 'valid_until') ?? new Date(after.getTime() + DEFAULT_VALIDITY_MS);
+    const until = parseTime(spec, 'valid_until') ?? toDefaultUntil(after);
     return { ...spec, valid_after: toExactTimestamp(after), valid_until: toExactTimestamp(until) };
   },
   remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
@@ -56,6 +56,15 @@ function parseTime(spec: Spec, field: string): Date | undefined {
   const time = new Date(value);
   if (time.getTime() >= 0 && time.getTime() < YEAR_10000) return time;
   throw refuse(field, 'is not between the years 1970 and 9999');
+}
+
+function toDefaultUntil(after: Date): Date {
+  const until = new Date(after.getTime() + DEFAULT_VALIDITY_MS);
+  if (until.getTime() < YEAR_10000) return until;
+  throw refuse(
+    'valid_after',
+    'is too late for the default of valid_until, which is not between the years 1970 and 9999',
+  );
 }
 
 function toTexts(value: Json | undefined): Readonly<Record<string, string>> {

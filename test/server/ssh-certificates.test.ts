@@ -138,6 +138,14 @@ describe('a signed certificate', () => {
     expect(await sign(times)).toMatchObject({ status_code: 400, msg: expect.stringContaining('between the years') });
   });
 
+  it('can begin in its last 24 hours before the year 10000 only when it says when it ends', async () => {
+    const after = '9999-12-31T00:00:00Z';
+    expect(await sign({ valid_after: after })).toMatchObject({ status_code: 400, details: { field: 'valid_after' } });
+    const until = '9999-12-31T23:59:59Z';
+    expect(await sign({ valid_after: after, valid_until: until })).toMatchObject({ valid_until: until });
+    expect(await sign({ valid_after: '9999-12-30T23:59:59Z' })).toMatchObject({ valid_until: until });
+  });
+
   it.each([
     [
       'is too short',

@@ -75,6 +75,7 @@ describe('a list', () => {
     ['limit=-1', 'limit is not from 1 to 100'],
     ['limit=1e1', 'limit is not from 1 to 100'],
     ['limit=', 'limit is not from 1 to 100'],
+    ['limit=1?x', 'limit is not from 1 to 100'],
     ['limit=5&limit=6', 'limit stands there more than once'],
     ['before_id=cr_nobody', 'before_id is not an id of this list'],
     ['before_id=', 'before_id is not an id of this list'],

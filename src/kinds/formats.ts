@@ -102,7 +102,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'principal',
     expected: 'a user name without spaces or commas',
     example: 'deploy',
-    check: (text) => (/^[^\s,]+$/.test(text) ? undefined : 'is not a user name without spaces or commas'),
+    check: checkPrincipal,
     normalize: (text) => text,
   },
   duration: {
@@ -173,6 +173,11 @@ function checkSshPublicKey(text: string): string | undefined {
   const length = bytes.length >= 4 ? bytes.readUInt32BE(0) : 0;
   if (bytes.toString('latin1', 4, 4 + length) !== name) return `does not hold the ${name} key that it announces`;
   return undefined;
+}
+
+function checkPrincipal(text: string): string | undefined {
+  if (!/^[^\s,]+$/.test(text)) return 'is not a user name without spaces or commas';
+  return /\p{Cc}/u.test(text) ? 'has a control character in it' : undefined;
 }
 
 function isHttpUrl(text: string): boolean {

@@ -78,7 +78,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
 });
 
 function checkTimesAndOptions(spec: Spec): readonly SpecProblem[] {
-  return [...checkTimes(spec), ...checkCriticalOptions(spec)];
+  return [...checkTimes(spec), ...checkCriticalOptions(spec), ...checkExtensions(spec)];
 }
 
 function checkTimes(spec: Spec): readonly SpecProblem[] {
@@ -101,6 +101,11 @@ function checkCriticalOption(option: string, value: string): string | undefined 
   if (option === 'force-command') return undefined;
   if (option === 'source-address') return checkSourceAddress(value);
   return 'is not defined: only `force-command` and `source-address` are';
+}
+
+function checkExtensions({ extensions }: Spec): readonly SpecProblem[] {
+  if (!isJsonObject(extensions) || !Object.hasOwn(extensions, '')) return [];
+  return [{ path: ['extensions', ''], message: 'extensions has one without a name' }];
 }
 
 function checkRenewal(settings: Spec, spec: Spec): readonly SpecProblem[] {

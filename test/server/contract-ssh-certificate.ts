@@ -75,6 +75,9 @@ export function describeSshCertificates(target: ContractTarget): void {
       ['the wrong authority', { ssh_certificate_authority_id: target.ids.ca }],
       ['no authority', { ssh_certificate_authority_id: null }],
       ['a principal with a comma', { principals: ['a,b'] }],
+      ['a principal with a NUL', { principals: ['alice\0'] }],
+      ['a principal with a control character', { principals: ['\u001b[2Jalice'] }],
+      ['an extension without a name', { extensions: { 'permit-pty': '', '': 'x' } }],
     ])('is refused with %s', async (_, body) => {
       expect((await post(body)).status).toBe(400);
     });

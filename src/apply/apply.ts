@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.ts';
 import { listOneTimeFields } from '../kinds/kind.ts';
+import { isId } from '../kinds/paths.ts';
 import { getKind } from '../kinds/registry.ts';
 import { toBaseAddress } from '../model/change.ts';
 import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
@@ -118,7 +119,7 @@ class Run {
   async #acceptCreation(write: Write, sent: ResolvedWrite, answer: JsonObject): Promise<Outcome> {
     const { id } = answer;
     const undelivered = await this.#deliver(write, answer, typeof id === 'string' ? id : '');
-    if (typeof id !== 'string' || id === '') {
+    if (!isId(id)) {
       return fail(write, [...undelivered, 'the service did not say which id it has'].join('; '));
     }
     this.#ids.set(toBaseAddress(write.address), id);

@@ -23,7 +23,7 @@ export interface ResolvedWrite {
  */
 export function resolveWrite(write: Write, ids: ReadonlyMap<string, string>, now: Date): ResolvedWrite {
   const path = write.path.includes(ID_PLACEHOLDER)
-    ? write.path.replace(ID_PLACEHOLDER, idOf(ids, toBaseAddress(write.address)))
+    ? write.path.replace(ID_PLACEHOLDER, () => encodeURIComponent(idOf(ids, toBaseAddress(write.address))))
     : write.path;
   if (write.body === undefined) return { method: write.method, path, body: undefined };
   const body =

@@ -1,7 +1,10 @@
 import { checkPlan, type Moved, toCheckRequest } from '../apply/check-plan.ts';
 import { readLive } from '../client/read-live.ts';
 import { toCanonicalJson } from '../model/json.ts';
-import { NO_SINKS, type TokenSettings } from '../model/stack.ts';
+import type { Plan } from '../model/plan.ts';
+import { type GuardSettings, NO_SINKS, type StackSettings } from '../model/stack.ts';
+import type { LiveState } from '../model/state.ts';
+import { countOwned, guardPlan } from '../plan/guard.ts';
 import type { ApplyFlags } from './apply-manifests.ts';
 import type { Context } from './context.ts';
 import { executePlan } from './execute-plan.ts';
@@ -10,8 +13,8 @@ import { isInvalid, listRefused } from './make-plan.ts';
 import { readValidManifests } from './manifests.ts';
 import { readPlanFile } from './plan-file.ts';
 import { showPlan } from './present.ts';
-import { withSession } from './session.ts';
-import { resolveSettings } from './settings.ts';
+import { isEmbedded, withSession } from './session.ts';
+import { type RunSettings, resolveSettings } from './settings.ts';
 import { resolveTokens } from './token-sinks.ts';
 
 /** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
@@ -25,19 +28,18 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     const message = 'A saved plan does what it shows: --rotate goes with manifests, or with edgewise plan -o.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
-  const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl: plan.baseUrl });
-  if (settings.baseUrl !== plan.baseUrl) {
-    const message = `${file} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;
-    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
-  }
-  const tokens = resolveTokens(flags, await readStackTokens(flags.stack, context));
+  const stack = await readStack(flags.stack, context);
+  const settings = resolvePlanSettings(file, plan, { flags, stack, context });
+  const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
   const standing = listRefused(plan, flags);
   if (flags.format === 'text' || standing.length > 0) showPlan(plan, context, { flags, standing });
   if (isInvalid(plan)) return EXIT.invalid;
   if (standing.length > 0) return EXIT.refused;
   return withSession(settings, context, async (client) => {
-    const { moved, done, ids, texts } = checkPlan(plan, await readLive(client, toCheckRequest(plan)));
+    const live = await readLive(client, toCheckRequest(plan));
+    const { moved, done, ids, texts } = checkPlan(plan, live);
     if (moved.length > 0) throw new CommandError(toStaleMessage(file, moved), STALE);
+    refuseStanding(plan, live, { flags, guard: stack?.guard ?? plan.settings.guard });
     return executePlan(client, { plan, tokens, flags, done, ids, texts }, context);
   });
 }
@@ -47,11 +49,50 @@ const STALE = {
   remedy: 'Nothing was written. Make a new plan and have that approved.',
 };
 
-/** A plan file does not say where tokens go, since what it says could be run: the Stack does, or a flag. */
-async function readStackTokens(path: string | undefined, context: Context): Promise<TokenSettings> {
-  if (path === undefined) return NO_SINKS;
+/** The Stack says what a plan file must not: where tokens go, and where the API key may be sent. */
+async function readStack(path: string | undefined, context: Context): Promise<StackSettings | undefined> {
+  if (path === undefined) return undefined;
   const { state } = await readValidManifests([path], context);
-  return state.stack.tokens;
+  return state.stack;
+}
+
+interface SavedRun {
+  readonly flags: ApplyFlags;
+  readonly stack: StackSettings | undefined;
+  readonly context: Context;
+}
+
+/**
+ * How to reach the service that a plan was made for. A file that was edited could name another one, which would then get the key:
+ * somebody else has to name it too, but for the embedded server.
+ */
+function resolvePlanSettings(file: string, plan: Plan, { flags, stack, context }: SavedRun): RunSettings {
+  if (stack !== undefined && stack.name !== plan.stack) {
+    const message = `${file} was made for the stack ${plan.stack}, and ${flags.stack} is the stack ${stack.name}.`;
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made of.' });
+  }
+  const own = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;
+  const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl: stack?.api.baseUrl ?? own });
+  if (settings.baseUrl === plan.baseUrl) return settings;
+  const message = `${file} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;
+  throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+}
+
+/** The safety rules once more, on what is live now: what the file says of them could have been taken out. */
+function refuseStanding(
+  plan: Plan,
+  live: LiveState,
+  { flags, guard }: { readonly flags: ApplyFlags; readonly guard: GuardSettings },
+): void {
+  const { changes, stack, mode, targets } = plan;
+  const owned = countOwned(live, stack);
+  const marks = new Map([...live.resources.values()].flat().map(({ id, mark }) => [id, mark?.protect === true]));
+  const known = changes.map((change) =>
+    marks.get(change.live?.id ?? '') === true ? { ...change, protect: true } : change,
+  );
+  const violations = guardPlan({ changes: known, owned, settings: guard, mode, isTargeted: targets.length > 0 });
+  const [first] = listRefused({ ...plan, violations }, flags);
+  if (first !== undefined) throw new CommandError(first.message, { exitCode: EXIT.refused, remedy: first.remedy });
 }
 
 function toStaleMessage(file: string, moved: readonly Moved[]): string {

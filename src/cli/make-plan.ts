@@ -50,7 +50,7 @@ export async function makePlan(
     desired,
     live,
     baseUrl,
-    settings: stored,
+    settings: { ...stored, guard: desired.stack.guard },
     tokens: resolveTokens(flags, desired.stack.tokens),
     version: VERSION,
     mode,

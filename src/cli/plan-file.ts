@@ -1,20 +1,22 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { writeAtomically } from '../apply/atomic-file.ts';
+import { listPlanFaults } from '../apply/verify-plan.ts';
 import { PLAN_SCHEMA } from '../kinds/plan-schema.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { renderPlanJson } from '../report/json.ts';
 import { CommandError, EXIT } from './exit-code.ts';
 
-/** Writes a plan file, as a whole or not at all. */
+/** Writes a plan file, as a whole or not at all; what is no regular file, such as a device or a pipe, is written to as it is. */
 export async function writePlanFile(file: string, cwd: string, plan: Plan): Promise<void> {
   const path = resolve(cwd, file);
-  const temporary = `${path}.part`;
+  const text = renderPlanJson(plan);
   try {
-    await writeFile(temporary, renderPlanJson(plan));
-    await rename(temporary, path);
+    const found = await stat(path).catch(() => undefined);
+    if (found !== undefined && !found.isFile()) await writeFile(path, text);
+    else await writeAtomically(found === undefined ? path : await realpath(path), text, { mode: 0o644 });
   } catch (error) {
-    await rm(temporary, { force: true });
     throw new CommandError(`The plan can not be written to ${file}: ${toReason(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
@@ -32,11 +34,21 @@ export async function readPlanFile(file: string, cwd: string): Promise<Plan> {
     );
   }
   const parsed = PLAN_SCHEMA.safeParse(value);
-  if (parsed.success) return value as Plan; // it conforms; what the schema itself gives lacks keys such as __proto__
+  if (parsed.success) return checkConsistency(file, value as Plan); // what the schema gives lacks keys such as __proto__
   const [issue] = parsed.error.issues;
   throw new CommandError(`${file} is not a plan file: ${issue?.path.join('.') || 'the document'}: ${issue?.message}`, {
     exitCode: EXIT.invalid,
     remedy: 'Make one with edgewise plan -o FILE.',
+  });
+}
+
+/** Refuses a plan that would do what it does not show. */
+function checkConsistency(file: string, plan: Plan): Plan {
+  const [fault] = listPlanFaults(plan);
+  if (fault === undefined) return plan;
+  throw new CommandError(`${file} would do what it does not show: ${fault}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'It was edited. Make a new plan and have that approved.',
   });
 }
 

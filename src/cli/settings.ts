@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { PlanSettings } from '../model/plan.ts';
+import type { ConnectionSettings } from '../model/plan.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
@@ -14,7 +14,7 @@ export interface ConnectionFlags {
 }
 
 /** How a run reaches the service. */
-export interface RunSettings extends PlanSettings {
+export interface RunSettings extends ConnectionSettings {
   readonly baseUrl: string;
 }
 

@@ -1,5 +1,6 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { isId } from '../kinds/paths.ts';
 import { toModuleSchema, toResponseSchema } from '../kinds/schema.ts';
 import { NetworkError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -18,8 +19,7 @@ const SCHEMAS = new WeakMap<Kind | Field, Schema>();
 /** A member of a list as the resource that it must be. `place` says where it came from. Throws `NetworkError` when it does not fit. */
 export function toListedResource(kind: Kind, json: Json, place: string): ListedResource {
   const id = isJsonObject(json) ? json['id'] : undefined;
-  if (!isJsonObject(json) || typeof id !== 'string' || id === '')
-    throw new NetworkError(`${place} is no ${kind.title} with an id`);
+  if (!isJsonObject(json) || !isId(id)) throw new NetworkError(`${place} is no ${kind.title} with an id`);
   expectFit(
     getSchema(kind, () => toResponseSchema(kind, 'response')),
     json,

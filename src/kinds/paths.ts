@@ -20,11 +20,15 @@ export function toModulePath(kind: Kind, ids: Spec, module: string): string {
   return `${toResourcePath(kind, ids)}/${module}`;
 }
 
+/** Whether a text can be the id of something: not empty, and not a step of a path. */
+export function isId(text: unknown): text is string {
+  return typeof text === 'string' && text !== '' && text !== '.' && text !== '..';
+}
+
 /** `.` and `..` would lead to another resource, however they are encoded. */
 function toSegment(kind: Kind, name: string, ids: Spec): string {
   const id = ids[name];
   if (id === ID_PLACEHOLDER) return id;
-  if (typeof id !== 'string' || id === '' || id === '.' || id === '..')
-    throw new InvariantError(`${kind.name}: ${JSON.stringify(id)} can't stand for ${name} in a path`);
+  if (!isId(id)) throw new InvariantError(`${kind.name}: ${JSON.stringify(id)} can't stand for ${name} in a path`);
   return encodeURIComponent(id);
 }

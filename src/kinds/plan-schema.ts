@@ -107,6 +107,9 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
       versionHeader: z.string(),
       pageSize: z.int().min(1).max(100),
       concurrency: z.int().min(1),
+      guard: z
+        .strictObject({ maxDeletes: z.int().min(0), maxDeleteShare: z.number().min(0).max(1) })
+        .describe('When deletes need consent.'),
     }),
     targets: texts,
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),

@@ -1,6 +1,7 @@
 import type { Change } from './change.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
+import type { GuardSettings } from './stack.ts';
 import type { ManifestInput, Spec } from './state.ts';
 
 /** Version of the plan file format. */
@@ -65,11 +66,17 @@ export interface GuardViolation {
   readonly addresses: readonly string[];
 }
 
-/** The settings of the run that made a plan. */
-export interface PlanSettings {
+/** How a run talks to the service. */
+export interface ConnectionSettings {
   readonly versionHeader: string;
   readonly pageSize: number;
   readonly concurrency: number;
+}
+
+/** The settings of the run that made a plan. */
+export interface PlanSettings extends ConnectionSettings {
+  /** When deletes need consent. */
+  readonly guard: GuardSettings;
 }
 
 /** What applying the manifests would do. Immutable, serialisable, and without secrets. */

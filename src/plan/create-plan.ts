@@ -8,7 +8,7 @@ import { describeKeys, describeValidity } from './certificates.ts';
 import { listConflicts } from './claims.ts';
 import { type Decision, decideActions, listRefusals, listRenewalDiagnostics } from './decide.ts';
 import { listPlannedFiles } from './files.ts';
-import { guardPlan } from './guard.ts';
+import { countOwned, guardPlan } from './guard.ts';
 import { matchResources } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { selectTargets } from './select-targets.ts';
@@ -62,6 +62,9 @@ export function createPlan(input: PlanInput): Plan {
     ? []
     : orderWrites(decisions, desired.stack.name);
   const reasons = explainDeletedFirst(writes);
+  const changes = decisions
+    .map((decision) => toChange(decision, reasons, listNotes(decision, input.tokens)))
+    .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action));
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },
@@ -72,13 +75,17 @@ export function createPlan(input: PlanInput): Plan {
     targets: targets.toSorted(),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
-    changes: decisions
-      .map((decision) => toChange(decision, reasons, listNotes(decision, input.tokens)))
-      .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action)),
+    changes,
     writes,
     files: hasErrors(diagnostics) ? [] : listPlannedFiles(decisions, input.files),
     diagnostics,
-    violations: guardPlan({ decisions, settings: desired.stack.guard, mode, isTargeted: targets.length > 0 }),
+    violations: guardPlan({
+      changes,
+      owned: countOwned(live, desired.stack.name),
+      settings: desired.stack.guard,
+      mode,
+      isTargeted: targets.length > 0,
+    }),
     requests: { read: live.requests, apply: writes.length },
   };
 }

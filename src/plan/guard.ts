@@ -1,14 +1,24 @@
-import { toBaseAddress } from '../model/change.ts';
+import { getKind } from '../kinds/registry.ts';
+import { type Change, toBaseAddress } from '../model/change.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
-import type { Decision } from './decide.ts';
+import type { LiveState } from '../model/state.ts';
 
-/** What the guard looks at. */
+/** What the guard looks at: what a plan would do, and how much there is. */
 export interface GuardInput {
-  readonly decisions: readonly Decision[];
+  readonly changes: readonly Change[];
+  /** Number of resources that the stack owns, by kind, whatever the plan is narrowed to. */
+  readonly owned: ReadonlyMap<string, number>;
   readonly settings: GuardSettings;
   readonly mode: Plan['mode'];
   readonly isTargeted: boolean;
+}
+
+/** How much a stack owns of each kind that was read. */
+export function countOwned(live: LiveState, stack: string): ReadonlyMap<string, number> {
+  return new Map(
+    [...live.resources].map(([kind, all]) => [kind, all.filter(({ mark }) => mark?.stack === stack).length]),
+  );
 }
 
 /** What flags allow. */
@@ -34,13 +44,13 @@ export function listStanding(violations: readonly GuardViolation[], allowances: 
   });
 }
 
-function listProtected({ decisions, mode }: GuardInput): readonly GuardViolation[] {
-  return decisions.filter(isProtectedRemoval).map(({ pair, action }) => {
-    const address = toBaseAddress(pair.address);
-    const remedy = action === 'replace' ? BEFORE_REPLACE : mode === 'destroy' ? BEFORE_DESTROY : BEFORE_DELETE;
+function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
+  return changes.filter(isProtectedRemoval).map((change) => {
+    const address = toBaseAddress(change.address);
+    const remedy = change.action === 'replace' ? BEFORE_REPLACE : mode === 'destroy' ? BEFORE_DESTROY : BEFORE_DELETE;
     return {
       rule: 'protect',
-      message: `${pair.address} is protected, and this plan would ${action} it.`,
+      message: `${change.address} is protected, and this plan would ${change.action} it.`,
       remedy: `${remedy} and apply that first, or allow it with --allow-protected ${address}.`,
       addresses: [address],
     };
@@ -51,40 +61,39 @@ const BEFORE_REPLACE = 'Take back what forces the replacement, set lifecycle.pro
 const BEFORE_DESTROY = 'Set lifecycle.protect: false in its manifest';
 const BEFORE_DELETE = 'Put its manifest back, with lifecycle.protect: false,';
 
-function isProtectedRemoval({ pair, action }: Decision): boolean {
-  const isProtected = pair.live?.mark?.protect === true || pair.desired?.lifecycle.protect === true;
-  return isProtected && (action === 'delete' || action === 'replace');
+function isProtectedRemoval({ protect, live, action }: Change): boolean {
+  return (protect === true || live?.mark?.protect === true) && (action === 'delete' || action === 'replace');
 }
 
-function listDeleteAll({ decisions, isTargeted }: GuardInput): readonly GuardViolation[] {
-  const owned = decisions.filter(({ pair }) => pair.kind.role === 'owned');
-  if (isTargeted || owned.length === 0 || owned.some(({ pair }) => pair.desired !== undefined)) return [];
+function listDeleteAll({ changes, isTargeted }: GuardInput): readonly GuardViolation[] {
+  const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');
+  if (isTargeted || owned.length === 0 || owned.some(({ action }) => action !== 'delete')) return [];
   return [
     {
       rule: 'delete-all',
       message: `The manifests describe no resource, and the stack owns ${owned.length}: this plan would delete all of them.`,
       remedy: 'If that is meant, use --allow-deletes, or edgewise destroy. If not, check the paths that were given.',
-      addresses: owned.map(({ pair }) => pair.address),
+      addresses: owned.map(({ address }) => address),
     },
   ];
 }
 
-function listDeleteShare({ decisions, settings }: GuardInput): readonly GuardViolation[] {
-  const byKind = Map.groupBy(
-    decisions.filter(({ pair }) => pair.live?.mark !== undefined),
-    ({ pair }) => pair.kind.name,
+function listDeleteShare({ changes, owned, settings }: GuardInput): readonly GuardViolation[] {
+  const deletes = Map.groupBy(
+    changes.filter(({ action }) => action === 'delete'),
+    ({ kind }) => kind,
   );
-  return [...byKind].flatMap(([kind, owned]): GuardViolation[] => {
-    const deletes = owned.filter(({ action }) => action === 'delete');
-    const share = deletes.length / owned.length;
-    if (deletes.length <= settings.maxDeletes || share <= settings.maxDeleteShare) return [];
+  return [...deletes].flatMap(([kind, deleted]): GuardViolation[] => {
+    const total = Math.max(owned.get(kind) ?? 0, deleted.length);
+    const share = deleted.length / total;
+    if (deleted.length <= settings.maxDeletes || share <= settings.maxDeleteShare) return [];
     const percent = (part: number) => `${Math.round(part * 100)} %`;
     return [
       {
         rule: 'delete-share',
-        message: `This plan would delete ${deletes.length} of ${owned.length} ${kind} (${percent(share)}). More than ${settings.maxDeletes} that are also over ${percent(settings.maxDeleteShare)} need consent.`,
+        message: `This plan would delete ${deleted.length} of ${total} ${kind} (${percent(share)}). More than ${settings.maxDeletes} that are also over ${percent(settings.maxDeleteShare)} need consent.`,
         remedy: 'If that is meant, use --allow-deletes. The limits are spec.guard in the Stack.',
-        addresses: deletes.map(({ pair }) => pair.address),
+        addresses: deleted.map(({ address }) => address),
       },
     ];
   });

@@ -145,7 +145,7 @@ describe('a new credential', () => {
   });
 
   it('whose id the service does not say has failed, with its token in safety', async () => {
-    for (const answer of [() => ({ token: 'the-token' }), () => null]) {
+    for (const answer of [() => ({ token: 'the-token' }), () => null, () => ({ id: '..', token: 'the-token' })]) {
       const { result, sent } = await apply([CREATE, DELIVER], { answer });
       expect(sent).toEqual(['POST /credentials']);
       expect(toOutcomes(result)[0]).toContain('the service did not say which id it has');
@@ -201,4 +201,10 @@ it('what is last starts when everything else is over, however that ended', async
 
 it('an error that nobody foresaw is not taken for an outcome', async () => {
   await expect(apply([REMOVE], { answer: () => new RangeError('bug') })).rejects.toThrow('bug');
+});
+
+it('an id that a service answers with leads nowhere else', async () => {
+  const answer = (method: string): JsonObject => ({ ...WHOLE(method), id: '../edges/tcp/edgtcp_theirs?$&' });
+  const { sent } = await apply([CREATE, DELIVER], { answer });
+  expect(sent[1]).toBe('PATCH /credentials/..%2Fedges%2Ftcp%2Fedgtcp_theirs%3F%24%26');
 });

@@ -5,7 +5,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/plan-file.ts';
 import { makePlan } from '../report/sample-plans.ts';
 
+const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' };
+const IDS = { edge_id: 'edghts_web', id: 'edghtsrt_api' };
+
 const PLAN = makePlan({
+  changes: [
+    {
+      address: 'HTTPSEdgeRoute/api',
+      kind: 'HTTPSEdgeRoute',
+      action: 'update',
+      differences: [],
+      live: { id: 'edghtsrt_api', digest: '', spec: IDS },
+      desired: { ...IDS, request_headers: { enabled: true, add: HEADERS, remove: [] } },
+    },
+  ],
   writes: [
     {
       id: 'set request_headers of HTTPSEdgeRoute/api',
@@ -14,7 +27,8 @@ const PLAN = makePlan({
       address: 'HTTPSEdgeRoute/api',
       kind: 'HTTPSEdgeRoute',
       module: 'request_headers',
-      body: { add: { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' } },
+      resourceId: 'edghtsrt_api',
+      body: { add: HEADERS },
       needs: [],
       last: false,
       reason: 'sets request_headers',

@@ -110,7 +110,12 @@ export class World {
       desired,
       live,
       baseUrl: BASE_URL,
-      settings: { versionHeader: 'Service-Version', pageSize, concurrency },
+      settings: {
+        versionHeader: 'Service-Version',
+        pageSize,
+        concurrency,
+        guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
+      },
       tokens: { default: { directory: 'tokens' }, credentials: {} },
       version: '0.0.0',
       mode,

@@ -17,7 +17,12 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
     stack: 'production',
     baseUrl: 'https://api.example.com',
     mode: 'apply',
-    settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
+    settings: {
+      versionHeader: 'Service-Version',
+      pageSize: 100,
+      concurrency: 8,
+      guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
+    },
     targets: [],
     inputs: [],
     externals: { 'External/blue': 'bkdhr_2aaa' },
@@ -177,7 +182,12 @@ export const EVERYTHING: Plan = makePlan({
       reason: 'marks it as ours and sets enforced',
     }),
   ],
-  settings: { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
+  settings: {
+    versionHeader: 'Service-Version',
+    pageSize: 100,
+    concurrency: 8,
+    guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
+  },
   diagnostics: [
     {
       code: 'lockout',

@@ -1,0 +1,114 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Plan, Write } from '../../src/model/plan.ts';
+import { BASE_URL } from './fake-context.ts';
+import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
+
+/** Saves a plan that updates `a`, deletes `old`, and creates `new` and a credential; an edge that is not ours is there too. */
+async function savePlan(): Promise<Workspace & { readonly edit: (change: (plan: Plan) => unknown) => Promise<void> }> {
+  const workspace = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}${toEdge('old', 20002)}` });
+  const { edgewise, server, folder, write } = workspace;
+  await edgewise('apply --yes');
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  await server.handle(
+    new Request(`${BASE_URL}/edges/tcp`, { method: 'POST', headers, body: '{"description":"theirs"}' }),
+  );
+  await write({ 'edgewise.yaml': `${STACK}${toEdge('a', 20003)}${toEdge('new', 20004)}${toCredential('agent')}` });
+  await edgewise('plan edgewise.yaml -o plan.json');
+  const edit = async (change: (plan: Plan) => unknown): Promise<void> => {
+    const plan: Plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
+    await writeFile(join(folder, 'plan.json'), JSON.stringify(change(plan)));
+  };
+  workspace.recorder.take();
+  return { ...workspace, edit };
+}
+
+function withWrite(plan: Plan, id: string, parts: Partial<Record<keyof Write, unknown>>): unknown {
+  return { ...plan, writes: plan.writes.map((write) => (write.id === id ? { ...write, ...parts } : write)) };
+}
+
+const THEIRS = { id: 'delete TCPEdge/theirs', method: 'DELETE', path: '/edges/tcp/edgtcp_theirs', kind: 'TCPEdge' };
+
+describe('a plan file that would do what it does not show is refused before any request:', () => {
+  it.each<[string, (plan: Plan) => unknown]>([
+    [
+      'a write without a change',
+      (plan) => ({
+        ...plan,
+        writes: [...plan.writes, { ...THEIRS, address: 'TCPEdge/theirs', needs: [], last: false, reason: '' }],
+      }),
+    ],
+    ['a delete of what is only updated', (plan) => withWrite(plan, 'update TCPEdge/a', { method: 'DELETE' })],
+    ['another resource', (plan) => withWrite(plan, 'delete TCPEdge/old', { resourceId: 'edgtcp_theirs' })],
+    ['another path', (plan) => withWrite(plan, 'delete TCPEdge/old', { path: '/edges/tcp/edgtcp_theirs' })],
+    ['another kind', (plan) => withWrite(plan, 'create TCPEdge/new', { kind: 'IPRestriction' })],
+    ['a kind that there is not', (plan) => withWrite(plan, 'create TCPEdge/new', { kind: 'Widget' })],
+    [
+      'a value that no change shows',
+      (plan) => withWrite(plan, 'update TCPEdge/a', { body: { hostports: ['9.tcp.example.net:1'] } }),
+    ],
+    [
+      'a field that no change shows',
+      (plan) =>
+        withWrite(plan, 'update TCPEdge/a', { body: { hostports: ['1.tcp.example.net:20003'], description: 'x' } }),
+    ],
+    ['a field that there is not', (plan) => withWrite(plan, 'update TCPEdge/a', { body: { hostport: 'x' } })],
+    ['no mark', (plan) => withWrite(plan, 'create Credential/agent', { mark: undefined })],
+    ['the mark of another stack', (plan) => ({ ...plan, stack: 'other' })],
+    ['a need for nothing', (plan) => withWrite(plan, 'update TCPEdge/a', { needs: ['zzz'] })],
+    ['the same write twice', (plan) => ({ ...plan, writes: [...plan.writes, ...plan.writes] })],
+  ])('%s', async (_, change) => {
+    const { edgewise, recorder, edit } = await savePlan();
+    await edit(change);
+    for (const line of ['apply plan.json --yes --token-directory tokens', 'show plan.json']) {
+      const { exitCode, stderr } = await edgewise(line);
+      expect(stderr).toContain('plan.json would do what it does not show');
+      expect(exitCode).toBe(3);
+    }
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('and one that was not edited is applied', async () => {
+    const { edgewise, edit } = await savePlan();
+    await edit((plan) => plan);
+    expect(await edgewise('apply plan.json --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('what a plan file says of safety is not believed:', () => {
+  it('protection is looked up where it is remembered', async () => {
+    const { edgewise, write, folder, recorder } = await createWorkspace({
+      'edgewise.yaml': `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}lifecycle: { protect: true }\n`,
+    });
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
+    expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 5 });
+    const text = await readFile(join(folder, 'plan.json'), 'utf8');
+    const plan: Plan = JSON.parse(text);
+    const changes = plan.changes.map(({ protect: _, ...change }) => change);
+    await writeFile(join(folder, 'plan.json'), JSON.stringify({ ...plan, changes, violations: [] }));
+    recorder.take();
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
+    expect(await edgewise('apply plan.json --yes --allow-protected TCPEdge/b')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('the key goes only where somebody else says as well', async () => {
+    const { edgewise, edit, recorder } = await savePlan();
+    await edit((plan) => ({ ...plan, baseUrl: 'https://elsewhere.test' }));
+    const env = { EDGEWISE_BASE_URL: '' };
+    expect(await edgewise('apply plan.json --yes', { env })).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 6 });
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('tokens go where the Stack of the same name says', async () => {
+    const { edgewise, write, recorder } = await savePlan();
+    const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
+    await write({ 'other.yaml': `${STACK.replace('test', 'other')}${tokens}`, 'same.yaml': `${STACK}${tokens}` });
+    expect(await edgewise('apply plan.json --yes --stack other.yaml')).toMatchObject({ exitCode: 6 });
+    expect(recorder.take()).toEqual([]);
+    expect(await edgewise('apply plan.json --yes --stack same.yaml')).toMatchObject({ exitCode: 0 });
+  });
+});

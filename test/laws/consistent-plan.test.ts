@@ -1,0 +1,14 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { listPlanFaults } from '../../src/apply/verify-plan.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { holds, LONG } from './properties.ts';
+import { World } from './world.ts';
+
+it('a plan does what its changes show, whatever it is made of', LONG, async () => {
+  const property = fc.asyncProperty(arbitraryHistory(2), async (stacks) => {
+    const world = new World();
+    for (const stack of stacks) expect(listPlanFaults(await world.migrate(stack))).toEqual([]);
+  });
+  await holds(property, 40);
+});

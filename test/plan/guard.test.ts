@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import type { GuardInput } from '../../src/plan/guard.ts';
+import { guardPlan } from '../../src/plan/guard.ts';
+import { makeChange } from '../report/sample-plans.ts';
+
+const DELETES = Array.from({ length: 6 }, (_, index) => makeChange(`TCPEdge/edge-${index}`, 'delete'));
+
+function guard(input: Partial<GuardInput>): readonly string[] {
+  const settings = { maxDeletes: 5, maxDeleteShare: 0.3 };
+  const base: GuardInput = { changes: DELETES, owned: new Map(), settings, mode: 'apply', isTargeted: true };
+  return guardPlan({ ...base, ...input }).map(({ message }) => message);
+}
+
+it('the share of deletes is one of all that is owned, whatever the plan is narrowed to', () => {
+  expect(guard({ owned: new Map([['TCPEdge', 40]]) })).toEqual([]);
+  expect(guard({ owned: new Map([['TCPEdge', 10]]) })).toEqual([
+    'This plan would delete 6 of 10 TCPEdge (60 %). More than 5 that are also over 30 % need consent.',
+  ]);
+});
+
+it('a plan that was made to delete only minds protection', () => {
+  const [first, ...rest] = DELETES;
+  expect(guard({ mode: 'destroy', isTargeted: false })).toEqual([]);
+  const kept = first === undefined ? [] : [{ ...first, protect: true }, ...rest];
+  expect(guard({ mode: 'destroy', changes: kept })).toEqual([
+    'TCPEdge/edge-0 is protected, and this plan would delete it.',
+  ]);
+});

@@ -5,7 +5,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { toPrintable, toPrintableLines, toQuoted, toWord } from './escape.ts';
 import { findFieldType, type KnownType } from './field-type.ts';
-import { listLeaves, withoutDefaults } from './leaves.ts';
+import { listLeaves, toReadingOrder, withoutDefaults } from './leaves.ts';
 import { diffLines, type FoldedLine, foldSame } from './line-diff.ts';
 import {
   isEmpty,
@@ -81,7 +81,8 @@ function compareValues({ from, to }: Difference, type: KnownType, names: Names):
   const [before = [], after = []] = [from, to].map((side) => {
     if (side === undefined || isEmpty(side)) return [];
     if (isText && typeof side === 'string') return toPrintableLines(side);
-    return toLines(isAlone ? withoutDefaults(type, side) : side, { type, names });
+    const ordered = toReadingOrder(type, side);
+    return toLines(isAlone ? withoutDefaults(type, ordered) : ordered, { type, names });
   });
   const isOfMembers = [from, to].every((side) => isEmpty(side) || isPlainList(side));
   return foldSame(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);

@@ -159,7 +159,9 @@ function listGroups(plan: Plan): readonly ChangeGroup[] {
 
 function toNames({ changes, externals }: Plan): Names {
   const known = changes.flatMap(({ address, live }) => (live === undefined ? [] : [[live.id, address] as const]));
-  return new Map([...Object.entries(externals).map(([address, id]) => [id, address] as const), ...known]);
+  const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
+  // Of several names for one id the last counts, in a plan as in its file.
+  return new Map([...named.sort(([, left], [, right]) => (left < right ? -1 : 1)), ...known]);
 }
 
 function toChangeView(change: Change, action: ChangeAction, names: Names): ChangeView {

@@ -60,10 +60,10 @@ test('an address inside of the configuration of an action is known after apply',
       + • actions:
       +     • type: "restrict-ips"
       +       config:
-      +         ip_policies:
-      +           • External/a (known after apply)
       +         allow:
-      +           • "a/b""
+      +           • "a/b"
+      +         ip_policies:
+      +           • External/a (known after apply)"
   `);
   const difference = makeDifference('policy.inbound[0].actions[0].config.ip_policies', {
     from: [],
@@ -171,13 +171,13 @@ test('text of several lines inside of an object stays one block', () => {
   expect(renderCreate('TCPEdge', { metadata })).toMatchInlineSnapshot(`
     "metadata:
       + notes:
-      +   text: |
-      +     one
-      +     two
       +   list:
       +     • |
       +         a
-      +         b"
+      +         b
+      +   text: |
+      +     one
+      +     two"
   `);
 });
 
@@ -244,8 +244,8 @@ test('a create shows its maps and modules field by field', () => {
   ).toMatchInlineSnapshot(`
     "edge_id:                      edghts_2a
     id:                           edghtsrt_2a
-    request_headers.add["x-a.b"]: "x y"
-    request_headers.add.b:        y"
+    request_headers.add.b:        y
+    request_headers.add["x-a.b"]: "x y""
   `);
 });
 
@@ -255,4 +255,18 @@ test('a kind that this version does not know shows its differences only', () => 
     makeLiveChange('Unknown/b', 'update', { id: 'x_1', differences: [makeDifference('size', { from: 1, to: 2 })] }),
   ];
   expect(renderFields({ changes })).toBe('size: 1 → 2');
+});
+
+test('an empty map is shown where leaving it out would mean another', () => {
+  const spec = { public_key: 'ssh-ed25519 AAAA', ssh_certificate_authority_id: 'sshca_2a' };
+  expect(renderCreate('SSHUserCertificate', { ...spec, extensions: {} })).toContain(
+    'extensions:                   (none)',
+  );
+  expect(renderCreate('SSHUserCertificate', spec)).not.toContain('extensions');
+});
+
+test('a member of a map that is empty is shown, since it is there', () => {
+  expect(renderCreate('TCPEdge', { metadata: { a: {}, b: null, c: 1 } })).toBe(
+    ['metadata.a: (none)', 'metadata.b: (none)', 'metadata.c: 1'].join('\n'),
+  );
 });

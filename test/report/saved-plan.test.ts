@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { listSpecFields } from '../../src/kinds/kind.ts';
+import { getKind } from '../../src/kinds/registry.ts';
+import { assertDefined } from '../../src/model/errors.ts';
+import type { Json } from '../../src/model/json.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import type { Spec } from '../../src/model/state.ts';
+import { renderPlanJson } from '../../src/report/json.ts';
+import { renderPlanText } from '../../src/report/text-plan.ts';
+import { toPlanView } from '../../src/report/view.ts';
+import { validate } from '../manifest/explain.ts';
+import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
+
+const FIXTURE = readFileSync(new URL('../manifest/fixtures/everything.yaml', import.meta.url), 'utf8');
+
+function render(plan: Plan): string {
+  return renderPlanText(toPlanView(plan), { ...PLAIN, verbose: true });
+}
+
+function save(plan: Plan): Plan {
+  return JSON.parse(renderPlanJson(plan));
+}
+
+/** Every kind with every field: made, deleted, and each field added, removed and changed. */
+function listChanges(): Plan['changes'] {
+  const { resources } = assertDefined(validate(FIXTURE).state, 'desired state');
+  return [...resources.values()].flatMap(({ address, kind, spec }) => {
+    const names = listSpecFields(getKind(kind)).map(([name]) => name);
+    const differences = names.flatMap((name) => listDifferences(name, toNormal(address, spec)));
+    return [
+      makeChange(address, 'create', { desired: toNormal(address, spec) }),
+      makeLiveChange(address, 'delete', { id: 'id_1', spec }),
+      makeLiveChange(address, 'update', { id: 'id_2', differences }),
+    ];
+  });
+}
+
+function listDifferences(name: string, spec: Spec) {
+  const value = spec[name] ?? null;
+  return [{ from: value }, { to: value }, { from: value, to: change(value) }].map((sides) =>
+    makeDifference(name, sides),
+  );
+}
+
+/** The value with each scalar inside of it changed. */
+function change(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return `${value} changed`;
+  if (Array.isArray(value)) return value.map(change);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(member)]));
+}
+
+test('a saved plan is shown as the plan was that it was saved from', () => {
+  const plan = makePlan({ changes: listChanges() });
+  expect(plan.changes.length).toBeGreaterThan(20);
+  expect(render(save(plan))).toBe(render(plan));
+  expect(render(save(EVERYTHING))).toBe(render(EVERYTHING));
+});
+
+test('of several names for one id a saved plan shows the one that the plan showed', () => {
+  const differences = [makeDifference('ip_restriction.ip_policy_ids', { to: ['ipp_1'] })];
+  const plan = makePlan({
+    externals: { 'External/z': 'ipp_1', 'External/a': 'ipp_1' },
+    changes: [makeLiveChange('TCPEdge/edge', 'update', { id: 'edgtcp_1', differences })],
+  });
+  expect(render(plan)).toContain('ipp_1 (External/z)');
+  expect(render(save(plan))).toBe(render(plan));
+});
+
+test('members of rules stand in the order of their kind, in whatever order they come', () => {
+  const rule = { actions: [{ config: { b: 1, a: 2 }, type: 'log' }], expressions: ['x'], name: 'one' };
+  const differences = [{ to: rule }, { from: rule, to: { ...rule, actions: [] } }].map((sides) =>
+    makeDifference('policy.inbound[0]', sides),
+  );
+  const plan = makePlan({ changes: [makeLiveChange('TCPEdge/edge', 'update', { id: 'edgtcp_1', differences })] });
+  const fields = render(plan)
+    .split('\n')
+    .filter((line) => line.startsWith('    '));
+  expect(fields.join('\n')).toMatchInlineSnapshot(`
+    "    policy.inbound[0]: added
+          + name: "one"
+          + expressions:
+          +   • "x"
+          + actions:
+          +   • type: "log"
+          +     config:
+          +       a: 2
+          +       b: 1
+        policy.inbound[0]:
+            name: "one"
+            expressions:
+              • "x"
+          - actions:
+          -   • type: "log"
+          -     config:
+          -       a: 2
+          -       b: 1
+          + actions: (none)"
+  `);
+});

@@ -55,7 +55,8 @@ async function plan(transport: Transport, baseUrl: string): Promise<Plan> {
   const desired = await readManifests();
   const client = connect(transport, baseUrl);
   const live = await readLive(client, toReadRequest(desired, []));
-  const settings = { versionHeader: 'Service-Version', pageSize: 100, concurrency: 4 };
+  const { guard } = desired.stack;
+  const settings = { versionHeader: 'Service-Version', pageSize: 100, concurrency: 4, guard };
   return createPlan({
     desired,
     live,

@@ -11,14 +11,19 @@ interface Entry<T extends Listed> {
 /** Fewer gaps than this are not worth closing. */
 const MIN_GAPS = 1024;
 
+/** So many places of what was removed are known; then the one that was removed first is forgotten. */
+const MAX_GONE = 100_000;
+
 /**
  * Values in the order in which they were added, found by id and listed newest first. On the whole, adding, changing and removing cost
- * the same however many there are, and a page little more. The place of a value that was removed not long ago is still known, so that
- * paging goes on where it was.
+ * the same however many there are, and a page little more. The places of the last values that were removed are still known, so that
+ * paging goes on where they were.
  */
 export class Listing<T extends Listed> {
   #entries: Entry<T>[] = [];
   readonly #byId = new Map<string, Entry<T>>();
+  /** By id: the positions of what was removed, the first removed first. */
+  readonly #gone = new Map<string, number>();
   #next = 0;
   #gaps = 0;
 
@@ -28,25 +33,28 @@ export class Listing<T extends Listed> {
 
   /** Whether the id has, or lately had, a place to go on from. */
   knows(id: string): boolean {
-    return this.#byId.has(id);
+    return this.#byId.has(id) || this.#gone.has(id);
   }
 
   add(value: T): void {
     const entry = { position: this.#next++, value };
     this.#entries.push(entry);
     this.#byId.set(value.id, entry);
+    this.#gone.delete(value.id);
   }
 
   /** Puts a value in the place of the one with its id, if there is one. */
   replace(value: T): void {
     const entry = this.#byId.get(value.id);
-    if (entry?.value !== undefined) entry.value = value;
+    if (entry !== undefined) entry.value = value;
   }
 
   remove(id: string): void {
     const entry = this.#byId.get(id);
-    if (entry?.value === undefined) return;
+    if (entry === undefined) return;
     entry.value = undefined;
+    this.#byId.delete(id);
+    this.#rememberGone(id, entry.position);
     this.#gaps += 1;
     if (this.#gaps > MIN_GAPS && this.#gaps * 2 > this.#entries.length) this.#closeGaps();
   }
@@ -69,7 +77,7 @@ export class Listing<T extends Listed> {
   }
 
   #indexOf(id: string): number {
-    const position = this.#byId.get(id)?.position ?? 0;
+    const position = this.#byId.get(id)?.position ?? this.#gone.get(id) ?? 0;
     let low = 0;
     let high = this.#entries.length;
     while (low < high) {
@@ -81,8 +89,13 @@ export class Listing<T extends Listed> {
     return low;
   }
 
+  #rememberGone(id: string, position: number): void {
+    this.#gone.set(id, position);
+    if (this.#gone.size <= MAX_GONE) return;
+    for (const first of this.#gone.keys().take(1)) this.#gone.delete(first);
+  }
+
   #closeGaps(): void {
-    for (const [id, { value }] of this.#byId) if (value === undefined) this.#byId.delete(id);
     this.#entries = this.#entries.filter(({ value }) => value !== undefined);
     this.#gaps = 0;
   }

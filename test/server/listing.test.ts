@@ -64,15 +64,30 @@ describe('a listing', () => {
     expect(toIds(listing.listBefore(undefined, 2))).toEqual(['x4', 'x1']);
   });
 
-  it('forgets what is long gone, and keeps the order of the rest', () => {
+  it('goes on from any of thousands that are gone, and keeps the order of the rest', () => {
     const count = 3000;
     const listing = createListing(count);
     for (let index = 0; index < count; index += 1) if (index % 3 !== 0) listing.remove(`x${index}`);
-    expect(listing.knows('x1')).toBe(false);
     expect(listing.listAll()).toHaveLength(count / 3);
+    expect(toIds(listing.listBefore('x2999', 2))).toEqual(['x2997', 'x2994']);
+    expect(toIds(listing.listBefore('x1', 2))).toEqual(['x0']);
     listing.add({ id: 'new', version: 0 });
     expect(toIds(listing.listBefore(undefined, 3))).toEqual(['new', 'x2997', 'x2994']);
     expect(toIds(listing.listBefore('x2994', 2))).toEqual(['x2991', 'x2988']);
     expect(toIds(listing.listBefore('x0', 2))).toEqual([]);
+  });
+
+  it('finds the place of what is gone and came back', () => {
+    const listing = createListing(3);
+    listing.remove('x1');
+    listing.add({ id: 'x1', version: 1 });
+    expect(toIds(listing.listBefore('x1', 5))).toEqual(['x2', 'x0']);
+    expect(toIds(listing.listBefore(undefined, 1))).toEqual(['x1']);
+  });
+
+  it('forgets in the end, what was removed first at first', () => {
+    const listing = createListing(100_002);
+    for (let index = 0; index < 100_001; index += 1) listing.remove(`x${index}`);
+    expect(['x0', 'x1', 'x100001'].map((id) => listing.knows(id))).toEqual([false, true, true]);
   });
 });

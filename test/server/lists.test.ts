@@ -69,6 +69,16 @@ describe('a list', () => {
     expect(toIds(second.body)).toEqual(ids.slice(4));
   });
 
+  it('goes on when thousands were deleted since, the end of its page among them', async () => {
+    const resources = { Credential: Array.from({ length: 3000 }, (_, index) => ({ id: `cr_${3000 - index}` })) };
+    const { call } = createTestServer({ seed: { resources } });
+    const first = await call('GET', '/credentials');
+    expect(toIds(first.body).slice(0, 2)).toEqual(['cr_1', 'cr_2']);
+    for (let index = 1; index <= 2000; index += 1) await call('DELETE', `/credentials/cr_${index}`);
+    const second = await call('GET', textOf(first.body['next_page_uri']));
+    expect([second.status, toIds(second.body)[0]]).toEqual([200, 'cr_2001']);
+  });
+
   it.each([
     ['limit=0', 'limit is not from 1 to 100'],
     ['limit=101', 'limit is not from 1 to 100'],

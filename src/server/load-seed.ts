@@ -8,7 +8,7 @@ import { getBehaviour } from './behaviours.ts';
 import { Failure } from './failure.ts';
 import { createAttachment } from './module-handlers.ts';
 import type { SeedResource, ServerSeed } from './seed.ts';
-import { checkClaims, checkReferences, type Service, toTools } from './service.ts';
+import { checkClaims, listBadReferences, type Service, toTools } from './service.ts';
 import type { StoredResource } from './store.ts';
 import { toTimestamp } from './timestamp.ts';
 import { checkSpec, validateCreate } from './validate-body.ts';
@@ -18,14 +18,56 @@ interface Placed {
   readonly place: string;
   readonly kind: Kind;
   readonly resource: SeedResource;
+  readonly created: Date;
 }
 
-/** Puts the resources of a seed into an empty store. Throws `RangeError`, naming the place, on one that the server would not have taken. */
+/** A resource of a seed, ready for the store but for what else the seed holds. */
+interface Draft extends Placed {
+  readonly stored: StoredResource;
+}
+
+/**
+ * Puts the resources of a seed into an empty store, oldest first. Throws `RangeError`, naming each with its place, on those that the server
+ * would not have taken.
+ */
 export function loadSeed(service: Service, { resources = {} }: ServerSeed): void {
-  const placed = Object.entries(resources).flatMap(([name, members]) => placeResources(name, members));
-  const stored = placed.map(({ place, kind, resource }) => at(place, () => load(service, kind, resource)));
-  for (const [index, { place, kind }] of placed.entries())
-    at(place, () => checkReferences(service, kind, stored[index]?.spec ?? {}));
+  const mistakes = new Mistakes();
+  const now = service.now();
+  const placed = Object.entries(resources).flatMap(([name, members]) =>
+    placeResources(name, members, { mistakes, now }),
+  );
+  const oldestFirst = placed.toSorted((left, right) => left.created.getTime() - right.created.getTime());
+  const drafts = oldestFirst.flatMap((one) => mistakes.collect(one.place, () => toDraft(service, one)) ?? []);
+  const admitted = new Set(drafts.filter((draft) => admit(service, draft, mistakes)).map(({ place }) => place));
+  const refused = new Set(placed.filter(({ place }) => !admitted.has(place)).map(({ resource }) => resource['id']));
+  for (const { place, kind, stored } of drafts)
+    for (const { id, message } of listBadReferences(service, kind, stored.spec))
+      if (!refused.has(id)) mistakes.add(place, message);
+  mistakes.refuse();
+}
+
+/** Everything that is wrong with a seed. */
+class Mistakes {
+  readonly #messages: string[] = [];
+
+  add(place: string, message: string): void {
+    this.#messages.push(`${place}: ${message}`);
+  }
+
+  /** What an act returns; nothing when it fails, which is then a mistake at this place. */
+  collect<T>(place: string, act: () => T): T | undefined {
+    try {
+      return act();
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      this.add(place, error.message);
+      return undefined;
+    }
+  }
+
+  refuse(): void {
+    if (this.#messages.length > 0) throw new RangeError(this.#messages.join('\n'));
+  }
 }
 
 /** The resources of a store as a seed has them: the inverse of loading. */
@@ -37,61 +79,81 @@ export function toSeedResources({ store }: Service): Readonly<Record<string, rea
   return Object.fromEntries(entries);
 }
 
-function placeResources(name: string, members: readonly SeedResource[]): readonly Placed[] {
+function placeResources(
+  name: string,
+  members: readonly SeedResource[],
+  { mistakes, now }: { readonly mistakes: Mistakes; readonly now: Date },
+): readonly Placed[] {
   const kind = findKind(name);
-  if (kind === undefined) throw new RangeError(`resources.${name}: there is no such kind`);
-  return members.map((resource, index) => ({ place: `resources.${name}[${index}]`, kind, resource }));
-}
-
-function at<T>(place: string, act: () => T): T {
-  try {
-    return act();
-  } catch (error) {
-    if (error instanceof Failure) throw new RangeError(`${place}: ${error.message}`, { cause: error });
-    throw error;
+  if (kind === undefined) {
+    mistakes.add(`resources.${name}`, 'there is no such kind');
+    return [];
   }
+  return members.flatMap((resource, index) => {
+    const place = `resources.${name}[${index}]`;
+    const created = mistakes.collect(place, () => toCreated(resource, now));
+    return created === undefined ? [] : [{ place, kind, resource, created }];
+  });
 }
 
-function load(service: Service, kind: Kind, resource: SeedResource): StoredResource {
-  const loaded =
-    kind.role === 'attached' ? loadAttachment(service, kind, resource) : loadOwned(service, kind, resource);
-  if (service.store.listingOf(kind).find(loaded.id) !== undefined) throw refuse(`${loaded.id} stands there twice`);
-  service.store.put(kind, loaded);
-  return loaded;
+function toCreated({ created_at: createdAt }: SeedResource, now: Date): Date {
+  if (createdAt === undefined) return now;
+  const created = new Date(String(createdAt));
+  if (Number.isNaN(created.getTime())) throw refuse('created_at is not a time');
+  return created;
 }
 
-function loadAttachment(service: Service, kind: Kind, resource: SeedResource): StoredResource {
+function toDraft(service: Service, placed: Placed): Draft {
+  const isAttached = placed.kind.role === 'attached';
+  return { ...placed, stored: isAttached ? draftAttachment(service, placed) : draftOwned(service, placed) };
+}
+
+function draftAttachment(service: Service, { kind, resource }: Placed): StoredResource {
   const spec = validateCreate(kind, resource);
   const isModule = (name: string): boolean => kind.fields[name]?.hasPath === true;
   const ids = Object.entries(spec).filter(([name]) => !isModule(name));
   return { ...createAttachment(service, kind, Object.fromEntries(ids.map(([name, id]) => [name, String(id)]))), spec };
 }
 
-function loadOwned(service: Service, kind: Kind, resource: SeedResource): StoredResource {
-  const { id, created_at: createdAt, deletable, state, ...fields } = resource;
-  const behaviour = getBehaviour(kind);
-  const created = typeof createdAt === 'string' ? new Date(createdAt) : service.now();
+function draftOwned(service: Service, { kind, resource, created }: Placed): StoredResource {
+  const { id, created_at: _createdAt, deletable, state, ...fields } = resource;
   const asked = validateCreate(kind, fields);
-  const spec = behaviour.complete?.(asked, OWNER, created) ?? asked;
+  const spec = getBehaviour(kind).complete?.(asked, OWNER, created) ?? asked;
   checkSpec(kind, spec);
-  const draft = {
-    id: id === undefined ? service.identities.createId(kind.idPrefix, created) : checkId(kind, String(id)),
+  return {
+    id: id === undefined ? service.identities.createId(kind.idPrefix, created) : String(id),
     createdAt: toTimestamp(created),
     spec,
     state: isJsonObject(state) ? state : {},
     deletable: deletable !== false,
   };
-  checkClaims(service, kind, draft);
-  if (isJsonObject(state)) return draft;
-  return { ...draft, state: behaviour.remember?.(draft, undefined, { ...toTools(service), now: created }) ?? {} };
+}
+
+/** Puts a draft into the store. Whether nothing was wrong with it. */
+function admit(service: Service, { place, kind, resource, created, stored }: Draft, mistakes: Mistakes): boolean {
+  const checks = [
+    () => checkId(kind, stored.id),
+    () => refuseTwice(service, kind, stored.id),
+    () => checkClaims(service, kind, stored),
+  ];
+  const passed = checks.filter((check) => mistakes.collect(place, () => check() ?? true) === true);
+  if (passed.length < checks.length) return false;
+  const remember = isJsonObject(resource['state']) ? undefined : getBehaviour(kind).remember;
+  const state = remember?.(stored, undefined, { ...toTools(service), now: created }) ?? stored.state;
+  service.store.put(kind, { ...stored, state });
+  return true;
 }
 
 /** Who made what a seed holds. */
 const OWNER: ApiKey = { key: '', userId: DEFAULT_USER_ID, isAdmin: true, mayReportAbuse: true };
 
-function checkId(kind: Kind, id: string): string {
-  if (hasPrefixOf(idOf(kind.idPrefix), id)) return id;
+function checkId(kind: Kind, id: string): void {
+  if (kind.role === 'attached' || hasPrefixOf(idOf(kind.idPrefix), id)) return;
   throw refuse(`id ${id} is not an id ${kind.idPrefix}_…`);
+}
+
+function refuseTwice(service: Service, kind: Kind, id: string): void {
+  if (service.store.listingOf(kind).find(id) !== undefined) throw refuse(`${id} stands there twice`);
 }
 
 function refuse(message: string): Failure {

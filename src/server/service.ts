@@ -53,15 +53,27 @@ export function isExternal(service: Service, id: string): boolean {
 
 /** Refuses references to what has the wrong prefix or does not exist. Also for a part of a spec. */
 export function checkReferences(service: Service, kind: Kind, spec: Spec): void {
-  for (const reference of listReferences(kind, spec)) {
+  const [first] = listBadReferences(service, kind, spec);
+  if (first === undefined) return;
+  const { field, id, message } = first;
+  throw new Failure(message, { code: 'missing_reference', details: { field, id } });
+}
+
+/** A reference that leads nowhere. */
+export interface BadReference {
+  readonly field: string;
+  readonly id: string;
+  readonly message: string;
+}
+
+/** All references of a spec to what has the wrong prefix or does not exist. */
+export function listBadReferences(service: Service, kind: Kind, spec: Spec): readonly BadReference[] {
+  return listReferences(kind, spec).flatMap((reference) => {
     const problem = findProblem(service, reference);
-    if (problem === undefined) continue;
+    if (problem === undefined) return [];
     const field = toPathText(reference.path);
-    throw new Failure(`${field} ${reference.value} ${problem}`, {
-      code: 'missing_reference',
-      details: { field, id: reference.value },
-    });
-  }
+    return [{ field, id: reference.value, message: `${field} ${reference.value} ${problem}` }];
+  });
 }
 
 /** Refuses what another resource has already. */

@@ -52,6 +52,17 @@ describe('a seed', () => {
     ]);
   });
 
+  it('has in its lists what was created last first, wherever it stands', async () => {
+    const days = ['2025-01-02', '2025-01-03', '2025-01-01', '2025-01-03'];
+    const edges = days.map((day, index) => ({ id: `edgtcp_${index}`, created_at: `${day}T00:00:00Z` }));
+    const { call } = createTestServer({ seed: { resources: { TCPEdge: [{ id: 'edgtcp_now' }, ...edges] } } });
+    const { body } = await call('GET', '/edges/tcp');
+    const ids = ['edgtcp_now', 'edgtcp_3', 'edgtcp_1', 'edgtcp_0', 'edgtcp_2'];
+    expect(listOf(body['tcp_edges']).map(({ id }) => id)).toEqual(ids);
+    const older = await call('GET', '/edges/tcp?before_id=edgtcp_1');
+    expect(listOf(older.body['tcp_edges']).map(({ id }) => id)).toEqual(['edgtcp_0', 'edgtcp_2']);
+  });
+
   it('is as good as requests: what it holds is claimed, referred to, signed and provisioned', async () => {
     const { call } = createTestServer({ seed: ACCOUNT });
     expect((await call('POST', '/edges/tcp', { body: { hostports: ['a.example.com:1'] } })).status).toBe(409);
@@ -107,9 +118,42 @@ describe('a seed', () => {
       { resources: { SSHUserCertificate: [{ public_key: 'x' }] } },
       'resources.SSHUserCertificate[0]: ',
     ],
+    [
+      'a time that is none',
+      { resources: { TCPEdge: [{ created_at: 'x' }] } },
+      'resources.TCPEdge[0]: created_at is not',
+    ],
   ])('with %s is refused, and the refusal says where', (_, seed, message) => {
     expect(() => createServer({ seed })).toThrow(RangeError);
     expect(() => createServer({ seed })).toThrow(message);
+  });
+
+  it('is refused with all of its mistakes at once, and with nothing that only follows from them', () => {
+    const hostports = ['a.example.com:1'];
+    const resources = {
+      Thing: [{}],
+      WeightedBackend: [
+        { id: 'bkdwd_1', backends: { bkdtg_1: 1 } },
+        { id: 'bkdwd_1', backends: { bkdtg_1: 1, ipp_1: 1 } },
+        { id: 'bkdwd_bad', weight: 1 },
+      ],
+      TCPEdge: [
+        { id: 'edgtcp_1', hostports },
+        { id: 'edge', hostports, backend: { backend_id: 'bkdwd_3' } },
+        { hostports: ['x'] },
+        { backend: { backend_id: 'bkdwd_1' } },
+        { backend: { backend_id: 'bkdwd_bad' } },
+      ],
+    };
+    expect(() => createServer({ seed: { resources } })).toThrowErrorMatchingInlineSnapshot(`
+      [RangeError: resources.Thing: there is no such kind
+      resources.WeightedBackend[1]: backends.ipp_1 must be an id bkdhr_… or bkdtg_…
+      resources.WeightedBackend[2]: weight is not a field that is known here
+      resources.TCPEdge[2]: hostports[0] \`x\` is not \`host:port\` with a port from 1 to 65535
+      resources.TCPEdge[1]: id edge is not an id edgtcp_…
+      resources.TCPEdge[1]: hostports a.example.com:1 belongs to edgtcp_1
+      resources.TCPEdge[1]: backend.backend_id bkdwd_3 does not exist]
+    `);
   });
 });
 

@@ -6,13 +6,14 @@ import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
 import { withServerInput } from './server-input.ts';
 
-/** Keeps the data of a server in its snapshot file: a moment after each change, and at the end. */
+/** Keeps the data of a server in its snapshot file: when it begins with a seed, a moment after each change, and at the end. */
 export interface Keeper {
   /** What the server starts with: the snapshot, else the seed. */
   readonly seed: ServerSeed | undefined;
   /** Where that came from, for messages. */
   readonly source: string;
   readonly keepSoon: (server: Server) => void;
+  /** Nothing happens when there is nothing to keep. */
   readonly keep: (server: Server) => Promise<void>;
 }
 
@@ -24,13 +25,13 @@ export interface KeeperFiles {
 
 const KEEP_AFTER_MS = 500;
 
-/** Reads what a server starts with. Nothing is written before the first change. */
+/** Reads what a server starts with. Only what a seed began is worth keeping before the first change: ids were made up for it. */
 export async function createKeeper(files: KeeperFiles, context: Context): Promise<Keeper> {
   const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   const kept = path === undefined ? undefined : await withServerInput('The snapshot', () => readSnapshotFile(path));
   const seed = kept ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
-  let isChanged = false;
+  let isChanged = kept === undefined && seed !== undefined;
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
   const keep = (server: Server): Promise<void> => {

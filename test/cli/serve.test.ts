@@ -85,6 +85,22 @@ it('starts with a seed and limits the rate of requests', async () => {
   expect(await server.end()).toBe(0);
 });
 
+it('keeps what a seed began, with the ids that were made up for it, before anything changes', async () => {
+  const folder = await createFolder();
+  await writeFile(join(folder, 'seed.json'), JSON.stringify({ resources: { TCPEdge: [{ description: 'seeded' }] } }));
+  const flags = ['--api-key', 'dev', '--seed', 'seed.json', '--snapshot', 'account.json'];
+  const first = await startServe(flags, folder);
+  const seen = await (await fetch(`${first.url}/edges/tcp`, { headers: HEADERS })).text();
+  const [id = 'none'] = /edgtcp_\w+/.exec(seen) ?? [];
+  const kept = await readFile(join(folder, 'account.json'), 'utf8');
+  expect(await first.end()).toBe(0);
+  const second = await startServe(flags, folder);
+  const again = await (await fetch(`${second.url}/edges/tcp`, { headers: HEADERS })).json();
+  expect(again).toMatchObject({ tcp_edges: [{ id, description: 'seeded' }] });
+  expect(kept).toContain(id);
+  expect(await second.end()).toBe(0);
+});
+
 it('says when its port is taken', async () => {
   const other = createNetServer();
   await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));

@@ -69,6 +69,10 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
       cause: error,
     });
   });
+  await keeper.keep(server).catch(async (error: unknown) => {
+    await listening.close();
+    throw error;
+  });
   const interrupted = untilInterrupted(context);
   context.stdout.write(`edgewise server listening on ${listening.url}\n`);
   await interrupted;

@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline/promises';
 import { sleepFor } from '../client/retry.ts';
+import { createAsk } from './ask.ts';
 import type { Context, Output } from './context.ts';
 import { run } from './run.ts';
 
@@ -12,7 +12,7 @@ const context: Context = {
   now: () => new Date(),
   sleep: sleepFor,
   readStdin,
-  ask,
+  ask: createAsk({ input: process.stdin, output: process.stderr, onInterrupt }),
   onInterrupt,
   exitNow: (code) => process.exit(code),
   openTransport: async (options) => (await import('../client/undici-transport.ts')).createUndiciTransport(options),
@@ -40,16 +40,6 @@ async function readStdin(): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of process.stdin) parts.push(part);
   return Buffer.concat(parts);
-}
-
-async function ask(question: string): Promise<string | undefined> {
-  if (!process.stdin.isTTY) return undefined;
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return await reader.question(question);
-  } finally {
-    reader.close();
-  }
 }
 
 function onInterrupt(listener: () => void): () => void {

@@ -32,7 +32,7 @@ describe('adopting what is as its manifest says', () => {
       expect(listTouched(await world.plan(adopting))).toEqual([]);
       expect(listTouched(await world.plan(stack))).toEqual([]);
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 });
 

@@ -41,13 +41,18 @@ export const HOSTILE_WORDS = [
   'External/ipp-0',
 ] as const;
 
+/** Any code point but half a surrogate. The unit `binary` is the same, and takes half a second to begin with. */
+const ANY_LETTER = fc
+  .integer({ min: 0, max: 0x10_f7_ff })
+  .map((number) => String.fromCodePoint(number < 0xd8_00 ? number : number + 0x8_00));
+
 /** Any text of at most `maxBytes` bytes of UTF-8, often of exactly so many. */
 export function arbitraryText(maxBytes = 64): fc.Arbitrary<string> {
   return fc
     .oneof(
       { weight: 4, arbitrary: fc.constantFrom(...HOSTILE_WORDS) },
       { weight: 4, arbitrary: fc.string({ maxLength: 20 }) },
-      { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
+      { weight: 2, arbitrary: fc.string({ unit: ANY_LETTER, maxLength: 20 }) },
       { weight: 1, arbitrary: fc.constantFrom('x', 'é', '漢', '🙂').map((letter) => fill(letter, maxBytes)) },
       { weight: 1, arbitrary: fc.constant('') },
     )

@@ -18,7 +18,7 @@ describe('the digests in the mark of what was made', () => {
       await world.migrate(stack);
       for (const resource of stack) expectDigests(world, resource);
     });
-    await holds(property, 40);
+    await holds(property, 25);
   });
 });
 

@@ -13,6 +13,6 @@ describe('what edgewise and the bundled server tell each other', () => {
       for (const stack of stacks) await world.migrate(stack);
       await world.migrate([], { mode: 'destroy' });
     });
-    await holds(property, 20);
+    await holds(property, 10);
   });
 });

@@ -19,7 +19,7 @@ describe('two live resources with one mark', () => {
       for (const { name } of COPYABLE)
         expect(world.resources()[name]).toHaveLength(second.filter(({ kind }) => kind === name).length);
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 
   it('become one that need not be made anew, when only one of them is as it should be', LONG, async () => {
@@ -32,7 +32,7 @@ describe('two live resources with one mark', () => {
       expect(changes.filter(({ action }) => action !== 'no-op' && action !== 'delete')).toEqual([]);
       for (const { name } of COPYABLE) expect(world.resources()[name]).toHaveLength(before[name]?.length ?? 0);
     });
-    await holds(property, 20);
+    await holds(property, 10);
   });
 
   it('are pruned together with what a target names, be it one of them', LONG, async () => {
@@ -71,7 +71,7 @@ describe('two live resources with one mark', () => {
           expect(world.resources()[name]).toHaveLength(second.filter(({ kind }) => kind === name).length);
       },
     );
-    await holds(property, 30);
+    await holds(property, 20);
   });
 });
 

@@ -14,7 +14,7 @@ describe('after an apply', () => {
         expect(listTouched(await world.plan(stack))).toEqual([]);
       }
     });
-    await holds(property, 20);
+    await holds(property, 8);
   });
 
   it('nothing is left to do for stacks of every kind, and another apply sends no request', LONG, async () => {
@@ -30,7 +30,7 @@ describe('after an apply', () => {
         expect(world.takeRequests()).toEqual([]);
       }
     });
-    await holds(property, 60);
+    await holds(property, 40);
   });
 
   it(
@@ -51,7 +51,7 @@ describe('after an apply', () => {
           expect(listTouched(await world.plan(stack))).toEqual([]);
         }
       });
-      await holds(property, 40);
+      await holds(property, 30);
     },
   );
 });

@@ -34,7 +34,7 @@ describe('a field that is ignored', () => {
       expect(readField(world, kind, { name: first.name, field })).toEqual(before);
       expect(listTouched(await world.plan([second]))).toEqual([]);
     });
-    await holds(property, 15);
+    await holds(property, 6);
   });
 });
 

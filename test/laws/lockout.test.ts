@@ -30,6 +30,6 @@ describe('what may lock its own caller out', () => {
         expect(tail.sort()).toEqual(expected.sort());
       }
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 });

@@ -34,7 +34,7 @@ describe('a field that changes in a manifest', () => {
       await world.apply(plan);
       expect(listTouched(await world.plan(after))).toEqual([]);
     });
-    await holds(property, 6);
+    await holds(property, 4);
   });
 });
 

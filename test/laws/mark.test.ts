@@ -42,7 +42,7 @@ describe('the mark', () => {
         expect(lengths).toEqual([4096]);
       },
     );
-    await holds(property, 25);
+    await holds(property, 15);
   });
 });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { listPlanFaults } from '../../src/apply/verify-plan.ts';
 import { readPlanFile, writePlanFile } from '../../src/cli/plan-file.ts';
 import { toPlanJsonSchema } from '../../src/kinds/plan-schema.ts';
 import { renderPlanText } from '../../src/report/text-plan.ts';
@@ -29,13 +30,14 @@ describe('a plan that is saved', () => {
         expect(conforms(JSON.parse(text)), JSON.stringify(conforms.errors)).toBe(true);
         const saved = await readPlanFile('plan.json', FOLDER);
         expect(saved).toEqual(plan);
+        expect(listPlanFaults(saved)).toEqual([]);
         await writePlanFile('again.json', FOLDER, saved);
         expect(await readFile(join(FOLDER, 'again.json'), 'utf8')).toBe(text);
         await world.apply(saved);
         expect((await world.plan(stack)).writes).toEqual([]);
       }
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 
   it('can be shown, whatever is in it', LONG, async () => {
@@ -46,6 +48,6 @@ describe('a plan that is saved', () => {
       const text = renderPlanText(toPlanView(plan), { color: false, width: 100, verbose });
       for (const { action, address } of plan.changes) if (action !== 'no-op') expect(text).toContain(address);
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 });

@@ -21,7 +21,7 @@ describe('the requests of a run', () => {
         await world.apply(plan);
       }
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 
   it('are as many for an apply as the plan says, and every one a write of the plan', LONG, async () => {
@@ -36,7 +36,7 @@ describe('the requests of a run', () => {
         expect(sent.map(({ method }) => method).sort()).toEqual(plan.writes.map(({ method }) => method).sort());
       }
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 
   it('wait for none that stands behind them in the plan', LONG, async () => {
@@ -52,7 +52,7 @@ describe('the requests of a run', () => {
         }
       }
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 });
 

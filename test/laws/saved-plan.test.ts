@@ -30,7 +30,7 @@ describe('a saved plan', () => {
         }
       },
     );
-    await holds(property, 60);
+    await holds(property, 40);
   });
 
   it('does nothing when it is applied again', LONG, async () => {
@@ -45,7 +45,7 @@ describe('a saved plan', () => {
       expect(outcomes.filter(({ outcome }) => outcome !== 'applied')).toEqual([]);
       expect(world.takeRequests().map(({ method, path }) => `${method} ${path}`)).toEqual([]);
     });
-    await holds(property, 40);
+    await holds(property, 25);
   });
 });
 

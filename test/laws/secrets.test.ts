@@ -52,7 +52,7 @@ describe('tokens and the API key', () => {
       }
       issued += secrets.size - 1;
     });
-    await holds(property, 15);
+    await holds(property, 8);
     expect(issued).toBeGreaterThan(0);
   });
 });

@@ -38,7 +38,7 @@ describe('what somebody else changes after a plan was saved', () => {
       const left = (await world.plan(second)).changes.filter(({ action }) => action !== 'no-op');
       for (const change of left) expectOwnDrift(change, { addresses, field: drifted.field, plan });
     });
-    await holds(property, 60);
+    await holds(property, 30);
   });
 
   it('makes it stale when what it starts from is gone, or it is to be gone anyway', LONG, async () => {
@@ -56,7 +56,7 @@ describe('what somebody else changes after a plan was saved', () => {
       const isHarmless = change?.action === 'delete' || change?.action === 'no-op' || isDeletedFirst(plan, change);
       expect(isStale).toBe(!isHarmless);
     });
-    await holds(property, 40);
+    await holds(property, 20);
   });
 });
 

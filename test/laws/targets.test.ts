@@ -29,7 +29,7 @@ describe('a plan for targets', () => {
       await world.migrate(second);
       expect(listTouched(await world.plan(second))).toEqual([]);
     });
-    await holds(property, 60);
+    await holds(property, 40);
   });
 });
 

@@ -29,7 +29,7 @@ describe('what is not ours', () => {
       await world.migrate(stacks.at(-1) ?? [], { mode: 'destroy' });
       expectKept(before, world.resources());
     });
-    await holds(property, 60);
+    await holds(property, 40);
   });
 });
 

@@ -2,6 +2,7 @@ import { applyPlan } from '../../src/apply/apply.ts';
 import { checkPlan, type PlanCheck, toCheckRequest } from '../../src/apply/check-plan.ts';
 import { createDirectorySink } from '../../src/apply/directory-sink.ts';
 import type { TokenSink } from '../../src/apply/token-sink.ts';
+import { listPlanFaults } from '../../src/apply/verify-plan.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { readLive } from '../../src/client/read-live.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
@@ -149,7 +150,7 @@ export class World {
     return checkPlan(plan, await readLive(this.connect(), toCheckRequest(plan)));
   }
 
-  /** Plans and applies, and throws unless everything was done. */
+  /** Plans and applies, and throws unless everything was done, by a plan that does what it shows. */
   async migrate(stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<Plan> {
     const plan = await this.plan(stack, options);
     expectNoErrors(plan);
@@ -203,6 +204,8 @@ export function loadStack(stack: TestStack, layout?: Layout): DesiredState {
 }
 
 function expectNoErrors(plan: Plan): void {
+  const faults = listPlanFaults(plan);
+  if (faults.length > 0) throw new Error(`A plan file of this would be refused:\n${faults.join('\n')}`);
   if (hasErrors(plan.diagnostics)) throw new Error(plan.diagnostics.map(({ message }) => message).join('\n'));
 }
 

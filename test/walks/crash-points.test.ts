@@ -67,7 +67,7 @@ describe('a run that dies', () => {
       for (const stack of stacks) for (const death of crashes) await dieOnTheWay(world, loadStack(stack), death);
       await expectConvergence(world, loadStack(stacks.at(-1) ?? []), folder);
     });
-    await holds(property, 40);
+    await holds(property, 25);
   });
 });
 

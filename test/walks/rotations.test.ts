@@ -26,7 +26,7 @@ describe('values that only one resource can have', () => {
         await world.migrate([], { mode: 'destroy' });
         expect(world.resources()['TCPEdge']).toEqual([]);
       });
-      await holds(property, 40);
+      await holds(property, 25);
     },
   );
 
@@ -44,7 +44,7 @@ describe('values that only one resource can have', () => {
         expect(writes).toHaveLength(circles === 0 ? 0 : size + circles);
       },
     );
-    await holds(property, 20);
+    await holds(property, 15);
   });
 
   it('go from restriction to restriction and from ingress to ingress, which are replaced', LONG, async () => {
@@ -61,7 +61,7 @@ describe('values that only one resource can have', () => {
         }
       },
     );
-    await holds(property, 40);
+    await holds(property, 25);
   });
 });
 

@@ -24,7 +24,7 @@ describe('a walk from stack to stack', () => {
       for (const { name } of OWNED_KINDS) expect(after[name]).toEqual(before[name]);
       expect(listLeftBehind(world, stacks)).toEqual([]);
     });
-    await holds(property, 40);
+    await holds(property, 25);
   });
 });
 

@@ -1,5 +1,6 @@
 import { ApiError, NetworkError } from '../model/errors.ts';
-import { toPrintable, toPrintableLines } from '../report/escape.ts';
+import { toPrintable } from '../model/printable.ts';
+import { toPrintableLines } from '../report/escape.ts';
 import { type Failure, renderFailureJson } from '../report/json.ts';
 import { renderDiagnosticsText } from '../report/text-diagnostics.ts';
 import type { Context } from './context.ts';

@@ -1,5 +1,5 @@
 import type { ClientOptions } from '../client/client.ts';
-import { toPrintable } from '../report/escape.ts';
+import { toPrintable } from '../model/printable.ts';
 import type { Context } from './context.ts';
 import { createLogger } from './logger.ts';
 

@@ -5,7 +5,7 @@ import { listFindings } from '../kinds/findings.ts';
 import { toRequestSchema } from '../kinds/schema.ts';
 import { ApiError, NetworkError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
-import { toPrintable } from '../report/escape.ts';
+import { toPrintable } from '../model/printable.ts';
 import { CommandError, EXIT } from './exit-code.ts';
 
 /** The body of a report. Throws, with everything that is wrong, when the service would not take it. */

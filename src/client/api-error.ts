@@ -1,6 +1,6 @@
 import { ApiError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
-import { toExcerpt, toPrintable } from './printable.ts';
+import { toExcerpt, toOneLine } from './printable.ts';
 import type { Strike } from './strike-key.ts';
 
 /** A response of failure, read whole. */
@@ -29,7 +29,7 @@ export function toApiError(failed: FailedResponse, strike: Strike): ApiError {
     details,
   };
   const said = readText(json?.['msg'], strike) ?? toFallback(failed, strike);
-  return new ApiError(toPrintable(`${method} ${path}: ${toSentence(facts, said)}`), { ...facts, method, path });
+  return new ApiError(toOneLine(`${method} ${path}: ${toSentence(facts, said)}`), { ...facts, method, path });
 }
 
 function toSentence(facts: Pick<ApiError['response'], 'status' | 'code' | 'operationId' | 'details'>, said: string) {

@@ -1,3 +1,4 @@
+import { toPrintable } from '../model/printable.ts';
 import type { Strike } from './strike-key.ts';
 
 const EXCERPT_LENGTH = 200;
@@ -5,15 +6,12 @@ const EXCERPT_LENGTH = 200;
 const CONSIDERED_LENGTH = 65_536;
 
 /** Text of the service on one line, with what a terminal would obey or hide written out. */
-export function toPrintable(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/\p{C}/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+export function toOneLine(text: string): string {
+  return toPrintable(text.replace(/\s+/g, ' ').trim());
 }
 
 /** The first characters of a body that is not what it should be, fit to be shown. */
 export function toExcerpt(body: string, strike: Strike): string {
-  const text = toPrintable(strike(body.slice(0, CONSIDERED_LENGTH)));
+  const text = toOneLine(strike(body.slice(0, CONSIDERED_LENGTH)));
   return text.length > EXCERPT_LENGTH ? `${text.slice(0, EXCERPT_LENGTH)}…` : text;
 }

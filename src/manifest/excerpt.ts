@@ -1,3 +1,5 @@
+import { toPrintable } from '../model/printable.ts';
+
 /** Where a caret goes: line and column from 1, the length in UTF-16 units. */
 export interface Caret {
   readonly line: number;
@@ -65,22 +67,16 @@ function toCutStart(line: string, offset: number, length: number): number {
 
 /** The characters of a text as they are printed: a tab as two spaces, what is invisible as its escape. */
 function toCells(text: string): readonly string[] {
-  return Array.from(text.replace(HALF_CHARACTER, ''), (character) => {
-    if (character === '\t') return '  ';
-    return INVISIBLE.test(character) ? toEscape(character) : character;
-  });
+  return Array.from(text.replace(HALF_CHARACTER, ''), (character) =>
+    character === '\t' ? '  ' : toPrintable(character),
+  );
 }
 
 /** What a cut leaves of a character. */
 const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
 
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 const WIDE = /[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303F\uFF01-\uFF60]/u;
 const COMBINING = /\p{Mark}/u;
-
-function toEscape(character: string): string {
-  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
-}
 
 /** Columns that printed characters take on a terminal, near enough. */
 function toWidth(cells: readonly string[]): number {

@@ -1,6 +1,7 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { toPrintable } from '../model/printable.ts';
 import { type Style, toPaint } from './color.ts';
-import { toPrintable, toWord } from './escape.ts';
+import { toWord } from './escape.ts';
 import { toColumns, toCount, toPadded } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 

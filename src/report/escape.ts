@@ -1,16 +1,9 @@
+import { toPrintable } from '../model/printable.ts';
+
 /**
- * Text that came from the API or a manifest is untrusted. What is printed of it goes through here, so that nobody can move
- * the cursor, hide or reorder text, or start a line that looks like ours. Idempotent: printable text is left as it is.
+ * Text that came from the API or a manifest is untrusted. What is printed of it goes through `toPrintable`, mostly by one of
+ * these, so that nobody can move the cursor, hide or reorder text, or start a line that looks like ours.
  */
-
-/** Control and format characters (C0, C1, bidi, zero-width), line and paragraph separators, lone surrogates, invisible fillers. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
-const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-/** The text on one line, each unprintable character escaped as JSON would: `\n`, `\u001b`, `\u202e`. */
-export function toPrintable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => SHORT[character] ?? toEscape(character));
-}
 
 /** The text in double quotes: a JSON string that is printable, so that one can tell `"\\n"` from `"\n"`. */
 export function toQuoted(text: string): string {
@@ -28,11 +21,3 @@ export function toPrintableLines(text: string): readonly string[] {
 }
 
 const WORD = /^[\w*./:][\w*./:@=+-]*$/;
-
-/** One escape for each UTF-16 unit, so that it means the same inside of a JSON text. */
-function toEscape(character: string): string {
-  return Array.from(
-    { length: character.length },
-    (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
-  ).join('');
-}

@@ -4,8 +4,8 @@ import { ApiError } from '../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
+import { toPrintable } from '../model/printable.ts';
 import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
-import { toPrintable } from './escape.ts';
 import { redactPlan } from './redact.ts';
 import { countActions } from './view.ts';
 

@@ -1,7 +1,7 @@
 import type { ApplyEvent, Outcome } from '../model/outcome.ts';
 import type { Write } from '../model/plan.ts';
+import { toPrintable } from '../model/printable.ts';
 import { toPaint } from './color.ts';
-import { toPrintable } from './escape.ts';
 import { renderApplyEventText } from './text-event.ts';
 import { toClipped } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';

@@ -1,5 +1,6 @@
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
-import { toPrintable, toPrintableLines } from './escape.ts';
+import { toPrintable } from '../model/printable.ts';
+import { toPrintableLines } from './escape.ts';
 
 /** The diagnostic with every text of it printable. Only excerpts and remedies have line breaks. */
 export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {

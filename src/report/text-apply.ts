@@ -1,8 +1,9 @@
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
+import { toPrintable } from '../model/printable.ts';
 import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
 import { toPaint } from './color.ts';
-import { toPrintable, toWord } from './escape.ts';
+import { toWord } from './escape.ts';
 import { toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 import { toSubject } from './view.ts';

@@ -1,6 +1,6 @@
 import type { Diagnostic, Severity, SourcePlace } from '../model/diagnostic.ts';
+import { toPrintable } from '../model/printable.ts';
 import { type Paint, type Style, toPaint } from './color.ts';
-import { toPrintable } from './escape.ts';
 import { toPrintableDiagnostic } from './printable-diagnostic.ts';
 import { toCount, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';

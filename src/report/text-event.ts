@@ -1,7 +1,7 @@
 import { assertNever } from '../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../model/outcome.ts';
+import { toPrintable } from '../model/printable.ts';
 import { toPaint } from './color.ts';
-import { toPrintable } from './escape.ts';
 import { renderDiagnosticLines } from './text-diagnostics.ts';
 import type { TextOptions } from './text-options.ts';
 

@@ -177,7 +177,7 @@ describe('list, rather than give a part', () => {
   it('refuses a page that is not JSON, and shows how it begins, fit for a terminal', async () => {
     const html = `<html>\n  \u001b[31mLogin\u202e ${'x'.repeat(300)}`;
     expect(await failureOf(new Response(html))).toBe(
-      `${FIRST}: the answer is not JSON: <html> \\u{1b}[31mLogin\\u{202e} ${'x'.repeat(169)}…`,
+      `${FIRST}: the answer is not JSON: <html> \\u001b[31mLogin\\u202e ${'x'.repeat(171)}…`,
     );
   });
 

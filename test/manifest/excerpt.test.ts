@@ -98,6 +98,15 @@ describe('an excerpt', () => {
     `);
   });
 
+  it('shows what stands for nothing visible, with the caret behind it', () => {
+    expect(render('a: \u3164\ufe0f bad', 'bad')).toMatchInlineSnapshot(`
+      "
+      1 | a: \\u3164\\ufe0f bad
+        |                 ^^^
+      "
+    `);
+  });
+
   it('shows what can not be seen', () => {
     expect(render('a: "\u001b[31m\u202e\u0000" bad', 'bad')).toMatchInlineSnapshot(`
       "

@@ -16,7 +16,7 @@ import { countActions } from './view.ts';
  */
 
 /** Version of the shape of these documents. Fields may be added without raising it. */
-export const REPORT_FORMAT = 1;
+const REPORT_FORMAT = 1;
 
 /** What goes into the document of a command that failed. Everything that is known. */
 export interface Failure {

@@ -22,7 +22,7 @@ function redactChange(change: Change): Change {
 }
 
 /** A write without them. */
-export function redactWrite(write: Write): Write {
+function redactWrite(write: Write): Write {
   const secrets = listSecrets(write.kind);
   if (secrets.length === 0) return write;
   const { body, mark } = write;

@@ -76,7 +76,7 @@ export interface WriteView {
 }
 
 /** The order in which a plan is read, and the glyph of each action. What is lost comes first. */
-export const GLYPHS: Readonly<Record<ChangeAction, string>> = {
+const GLYPHS: Readonly<Record<ChangeAction, string>> = {
   delete: '-',
   replace: '±',
   update: '~',

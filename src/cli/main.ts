@@ -1,12 +1,16 @@
 import { sleepFor } from '../client/retry.ts';
 import { createAsk } from './ask.ts';
-import type { Context, Output } from './context.ts';
+import type { Context } from './context.ts';
+import { createOutput, settleOutputs } from './output.ts';
 import { run } from './run.ts';
+
+const stdout = createOutput(process.stdout);
+const stderr = createOutput(process.stderr);
 
 /** The only file that names the process: gives its parts to `run` and takes the exit code back. */
 const context: Context = {
-  stdout: toOutput(process.stdout),
-  stderr: toOutput(process.stderr),
+  stdout,
+  stderr,
   env: process.env,
   cwd: process.cwd(),
   now: () => new Date(),
@@ -18,23 +22,7 @@ const context: Context = {
   openTransport: async (options) => (await import('../client/undici-transport.ts')).createUndiciTransport(options),
 };
 
-process.exitCode = await run(process.argv.slice(2), context);
-
-/** A reader that has gone away (a pipe to `head`) is no fault: what it does not read is not written. */
-function toOutput(stream: NodeJS.WriteStream): Output {
-  let isGone = false;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    isGone = true;
-  });
-  return {
-    write: (text) => {
-      if (!isGone) stream.write(text);
-    },
-    isTerminal: stream.isTTY === true,
-    columns: () => stream.columns ?? 0,
-  };
-}
+process.exitCode = await settleOutputs(await run(process.argv.slice(2), context), { stdout, stderr });
 
 async function readStdin(): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];

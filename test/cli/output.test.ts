@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/exit-code.ts';
+import { createOutput, settleOutputs } from '../../src/cli/output.ts';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
+
+/** A stream that takes everything, or fails each time as it is told. */
+function createStream(fail?: 'throws' | 'reports', code = 'ENOSPC') {
+  const written: string[] = [];
+  const stream = new Writable({
+    decodeStrings: false,
+    write: (chunk: string, _, done) => {
+      const error = Object.assign(new Error(`${code}: no space`), { code });
+      if (fail === 'throws') throw error;
+      if (fail === undefined) written.push(chunk);
+      done(fail === undefined ? null : error);
+    },
+  });
+  return { output: createOutput(stream), written };
+}
+
+describe.each(['throws', 'reports'] as const)('an output whose stream %s what went wrong', (fail) => {
+  it('is written to no more, and the result counts as lost', async () => {
+    const stdout = createStream(fail);
+    const stderr = createStream();
+    stdout.output.write('one\n');
+    stdout.output.write('two\n');
+    const exitCode = await settleOutputs(EXIT.done, { stdout: stdout.output, stderr: stderr.output });
+    expect(exitCode).toBe(1);
+    expect(stderr.written.join('')).toBe(
+      'edgewise: The result can not be written to standard output: ENOSPC: no space\n',
+    );
+  });
+
+  it('leaves the exit code of a failure as it is', async () => {
+    const [{ output: stdout }, { output: stderr }] = [createStream(fail), createStream(fail)];
+    stdout.write('one\n');
+    expect(await settleOutputs(EXIT.refused, { stdout, stderr })).toBe(5);
+  });
+
+  it('is no fault when its reader has gone away', async () => {
+    const [{ output: stdout }, stderr] = [createStream(fail, 'EPIPE'), createStream()];
+    stdout.write('one\n');
+    expect(await settleOutputs(EXIT.changes, { stdout, stderr: stderr.output })).toBe(2);
+    expect(stderr.written.join('')).toBe('');
+  });
+});
+
+it('an error stream that fails changes nothing', async () => {
+  const [stdout, { output: stderr }] = [createStream(), createStream('reports')];
+  stderr.write('progress\n');
+  stdout.output.write('result\n');
+  expect(await settleOutputs(EXIT.done, { stdout: stdout.output, stderr })).toBe(0);
+  expect(stdout.written.join('')).toBe('result\n');
+});
+
+const FULL = '/dev/full';
+
+describe.runIf(existsSync(FULL))('on a full device', () => {
+  const start = async (words: readonly string[], full: 'stdout' | 'stderr') => {
+    const { folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
+    const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+    const device = openSync(FULL, 'w');
+    const child = spawn(process.execPath, [main, ...words, '--base-url', 'embedded:account.json'], {
+      cwd: folder,
+      stdio: ['ignore', full === 'stdout' ? device : 'pipe', full === 'stderr' ? device : 'pipe'],
+    });
+    closeSync(device);
+    const other = full === 'stdout' ? child.stderr : child.stdout;
+    const [shown, [exitCode]] = await Promise.all([other === null ? '' : text(other), once(child, 'close')]);
+    return { folder, shown, exitCode };
+  };
+
+  it('a plan that can not be shown says so in one line', async () => {
+    const { shown, exitCode } = await start(['plan'], 'stdout');
+    expect(exitCode).toBe(1);
+    expect(shown).toMatch(/\nedgewise: The result can not be written to standard output: ENOSPC.*\n$/);
+    expect(shown).not.toContain('    at ');
+  }, 30_000);
+
+  it('an apply whose progress can not be shown is done to its end', async () => {
+    const { folder, shown, exitCode } = await start(['apply', '--yes'], 'stderr');
+    expect(exitCode).toBe(0);
+    expect(shown).toContain('1 write applied');
+    expect(await readFile(join(folder, 'account.json'), 'utf8')).toContain('1.tcp.example.net:20001');
+  }, 30_000);
+});

@@ -13,11 +13,13 @@ export interface Terminal {
 export function createAsk({ input, output, onInterrupt }: Terminal): Context['ask'] {
   return async (question) => {
     if (input.isTTY !== true) return undefined;
+    const prompt = question.slice(question.lastIndexOf('\n') + 1);
+    output.write(question.slice(0, question.length - prompt.length));
     const { promise: closed, resolve: setClosed } = Promise.withResolvers<void>();
     let answer: string | undefined;
     const reader = createInterface({ input, output }).once('close', setClosed);
     const stopListening = onInterrupt(() => reader.close());
-    reader.question(question, (text) => {
+    reader.question(prompt, (text) => {
       answer = text;
       reader.close();
     });

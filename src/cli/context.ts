@@ -18,7 +18,7 @@ export interface Context {
   /** Resolves after a time, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly readStdin: () => Promise<Uint8Array>;
-  /** Asks a person; `undefined` when there is nobody to ask, and empty when they leave without an answer. */
+  /** Asks a person, on the last line of a text that may have more; `undefined` when there is nobody to ask, and empty when they leave without an answer. */
   readonly ask: (question: string) => Promise<string | undefined>;
   /** Calls back on each request to stop (SIGINT, SIGTERM) until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;

@@ -9,7 +9,7 @@ import { renderApplyJson } from '../report/json.ts';
 import { renderApplyResultText } from '../report/text-apply.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
-import { type FormatFlags, toTextOptions } from './present.ts';
+import { type FormatFlags, renderAskedPlan, toTextOptions } from './present.ts';
 import { createProgress } from './progress.ts';
 import { chooseSinks, listOpenWrites } from './token-sinks.ts';
 
@@ -28,7 +28,7 @@ export async function executePlan(client: Client, execution: Execution, context:
   const { plan, flags, tokens, done } = execution;
   const open = listOpenWrites(plan, done);
   const { sinks, test } = chooseSinks(open, tokens, context);
-  if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(plan, open.length, context);
+  if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(execution, open.length, context);
   await test();
   const result = await applyWithProgress(client, { ...execution, sinks }, context);
   const text =
@@ -39,10 +39,12 @@ export async function executePlan(client: Client, execution: Execution, context:
   return toExitCode(result);
 }
 
-async function confirm({ baseUrl }: Plan, writes: number, context: Context): Promise<void> {
+/** With JSON nobody has seen the plan yet: what is asked has it. */
+async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<void> {
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
-  const question = writes === 0 ? 'Write the files?' : `Do ${what} on ${baseUrl}?`;
-  const answer = await context.ask(`${question} Only "yes" does it: `);
+  const question = writes === 0 ? 'Write the files?' : `Do ${what} on ${plan.baseUrl}?`;
+  const unseen = flags.format === 'json' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
+  const answer = await context.ask(`${unseen}${question} Only "yes" does it: `);
   if (answer === undefined)
     throw new CommandError('There is nobody to ask.', {
       exitCode: EXIT.invalid,

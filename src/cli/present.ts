@@ -38,3 +38,8 @@ export function showPlan(
       : renderPlanText(toPlanView({ ...plan, violations: standing }), toTextOptions(context.stdout, context, flags));
   context.stdout.write(text);
 }
+
+/** A plan that no safety rule stands against, for the person who is asked about it: that is never JSON, and goes where questions go. */
+export function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): string {
+  return renderPlanText(toPlanView({ ...plan, violations: [] }), toTextOptions(context.stderr, context, flags));
+}

@@ -10,7 +10,7 @@ const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 
 /** Asks at a terminal that is made of streams. */
-function askAt(typed: string, { interrupt = false, isTTY = true } = {}) {
+function askAt(typed: string, { interrupt = false, isTTY = true, question = 'Sure? ' } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY });
   const output = Object.assign(new PassThrough(), { isTTY });
   let listeners = 0;
@@ -26,7 +26,7 @@ function askAt(typed: string, { interrupt = false, isTTY = true } = {}) {
     },
   });
   if (typed !== '') input.write(typed);
-  return { answer: ask('Sure? '), listeners: () => listeners };
+  return { answer: ask(question), output, listeners: () => listeners };
 }
 
 describe('a question', () => {
@@ -34,6 +34,13 @@ describe('a question', () => {
     const { answer, listeners } = askAt('yes\n');
     expect(await answer).toBe('yes');
     expect(listeners()).toBe(0);
+  });
+
+  it('shows what stands above its last line', async () => {
+    const { answer, output } = askAt('yes\n', { question: 'The plan.\n\nSure? ' });
+    expect(await answer).toBe('yes');
+    output.end();
+    expect(await text(output)).toMatch(/^The plan\.\n\n.*Sure\? /s);
   });
 
   it.each([

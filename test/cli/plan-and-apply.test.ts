@@ -108,6 +108,23 @@ describe('apply', () => {
     expect(accepted.exitCode).toBe(0);
   });
 
+  it('shows the plan to whoever is asked, also with JSON', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    for (const [line, shown] of [
+      ['apply edgewise.yaml', '+ TCPEdge/a'],
+      ['destroy edgewise.yaml', '- TCPEdge/a'],
+    ] as const) {
+      const { stderr, stdout, exitCode } = await edgewise(`${line} --format json`, { answers: ['yes'] });
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain(shown);
+      expect(stderr.indexOf(shown)).toBeLessThan(stderr.indexOf('Only "yes" does it'));
+      expect(JSON.parse(stdout)).toMatchObject({ ok: true, outcomes: [{}, {}] });
+    }
+    const unasked = await edgewise('apply edgewise.yaml --format json');
+    expect(unasked).toMatchObject({ exitCode: 3 });
+    expect(unasked.stderr).not.toContain('TCPEdge');
+  });
+
   it('with nothing to do asks nothing', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     await edgewise('apply --yes');

@@ -64,7 +64,7 @@ async function applyWithProgress(
   const stopListening = context.onInterrupt(() => {
     if (abort.signal.aborted) context.exitNow(EXIT.interrupted);
     abort.abort();
-    context.stderr.write('Stopping: no new writes; those under way finish. Interrupt again to stop at once.\n');
+    progress.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
   });
   try {
     return await applyPlan(plan, {

@@ -6,6 +6,8 @@ import type { Output } from './context.ts';
 /** Shows an apply while it runs. */
 export interface Progress {
   readonly onEvent: (event: ApplyEvent) => void;
+  /** Says something besides, in a line that stays. */
+  readonly tell: (line: string) => void;
   /** Takes the live lines off the screen. */
   readonly end: () => void;
 }
@@ -28,7 +30,11 @@ function createPlain(output: Output, options: TextOptions): Progress {
     if (due === '') setImmediate(flush);
     due += `${text}\n`;
   };
-  return { onEvent, end: flush };
+  const tell = (line: string): void => {
+    flush();
+    output.write(`${line}\n`);
+  };
+  return { onEvent, tell, end: flush };
 }
 
 /** Redraws at most once for each turn of the event loop, however many events it brings. */
@@ -59,6 +65,7 @@ function createLive(output: Output, total: number, options: TextOptions): Progre
   };
   return {
     onEvent,
+    tell: (line) => redraw([line]),
     end: () => {
       isEnded = true;
       draw([]);

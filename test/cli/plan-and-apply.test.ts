@@ -7,6 +7,18 @@ import { createWorkspace, STACK, toCredential, toEdge, toTranscript } from './wo
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
+/** The lines that a terminal shows in the end: each step up has erased what was below. */
+function toScreen(written: string): readonly string[] {
+  const lines = [''];
+  for (const piece of `[m${written}`.split('\u001b')) {
+    const [code = '', parameters, letter] = /^\[([\d;]*)([A-Zm])\r?/.exec(piece) ?? [];
+    if (letter === 'A') lines.splice(Math.max(0, lines.length - 1 - Number(parameters)), lines.length, '');
+    const [first = '', ...more] = piece.slice(code.length).split('\n');
+    lines.push(`${lines.pop()}${first}`, ...more);
+  }
+  return lines;
+}
+
 describe('plan', () => {
   it('tells changes from none by its exit code when asked', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
@@ -181,6 +193,25 @@ describe('apply', () => {
       },
     });
     expect(twice.exits).toEqual([130]);
+  });
+
+  it('says on a terminal that it stops, and leaves that line and the result only', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    let interrupt = (): void => undefined;
+    const transport: typeof recorder.transport = async (request) => {
+      await setImmediate();
+      if (request.method === 'POST') interrupt();
+      await setImmediate();
+      return recorder.transport(request);
+    };
+    const { stderr } = await edgewise('apply --yes --concurrency 1', {
+      terminal: 100,
+      transport,
+      onListen: (listener) => (interrupt = listener),
+    });
+    const left = toScreen(stderr).filter((line) => line !== '');
+    expect(left[0]).toMatch(/^Stopping: no new writes/);
+    expect(left.slice(1).filter((line) => /…$|of 2 done/.test(line))).toEqual([]);
   });
 
   it('a failure gives exit code 1, one of permission 4', async () => {

@@ -1,4 +1,4 @@
-import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { writeAtomically } from '../apply/atomic-file.ts';
 import { listPlanFaults } from '../apply/verify-plan.ts';
@@ -54,13 +54,27 @@ function checkConsistency(file: string, plan: Plan): Plan {
 
 /** Whether a path names a file that looks like a plan and not like manifests. */
 export async function isPlanFile(path: string, cwd: string): Promise<boolean> {
-  if (path === '-' || !path.endsWith('.json')) return false;
+  if (path === '-') return false;
   try {
-    const value = parseJson(await readFile(resolve(cwd, path), 'utf8'));
+    const file = resolve(cwd, path);
+    if (!(await startsAsObject(file))) return false;
+    const value = parseJson(await readFile(file, 'utf8'));
     return isJsonObject(value) && 'writes' in value && 'changes' in value;
   } catch (error) {
     if (error instanceof Error && 'code' in error) return false;
     throw error;
+  }
+}
+
+/** Manifests may be long, and YAML is not parsed twice. What is no regular file, such as a pipe, could be read only once. */
+async function startsAsObject(file: string): Promise<boolean> {
+  if (!(await stat(file)).isFile()) return false;
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, 0);
+    return buffer.toString('latin1', 0, bytesRead) === '{';
+  } finally {
+    await handle.close();
   }
 }
 

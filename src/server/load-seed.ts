@@ -32,9 +32,8 @@ interface Draft extends Placed {
  */
 export function loadSeed(service: Service, { resources = {} }: ServerSeed): void {
   const mistakes = new Mistakes();
-  const now = service.now();
   const placed = Object.entries(resources).flatMap(([name, members]) =>
-    placeResources(name, members, { mistakes, now }),
+    placeResources(name, members, { mistakes, now: service.now }),
   );
   const oldestFirst = placed.toSorted((left, right) => left.created.getTime() - right.created.getTime());
   const drafts = oldestFirst.flatMap((one) => mistakes.collect(one.place, () => toDraft(service, one)) ?? []);
@@ -82,7 +81,7 @@ export function toSeedResources({ store }: Service): Readonly<Record<string, rea
 function placeResources(
   name: string,
   members: readonly SeedResource[],
-  { mistakes, now }: { readonly mistakes: Mistakes; readonly now: Date },
+  { mistakes, now }: { readonly mistakes: Mistakes; readonly now: () => Date },
 ): readonly Placed[] {
   const kind = findKind(name);
   if (kind === undefined) {
@@ -96,8 +95,8 @@ function placeResources(
   });
 }
 
-function toCreated({ created_at: createdAt }: SeedResource, now: Date): Date {
-  if (createdAt === undefined) return now;
+function toCreated({ created_at: createdAt }: SeedResource, now: () => Date): Date {
+  if (createdAt === undefined) return now();
   const created = new Date(String(createdAt));
   if (Number.isNaN(created.getTime())) throw refuse('created_at is not a time');
   return created;

@@ -16,14 +16,17 @@ const FAILURES: Readonly<
   403: { name: 'Forbidden', description: 'The API key is valid, and this act is not allowed.' },
   404: { name: 'NotFound', description: 'There is nothing with this path or id, or the module is not set.' },
   405: { name: 'MethodNotAllowed', description: 'The path exists, the method does not.', header: 'Allow' },
+  408: { name: 'RequestTimeout', description: 'The request took too long to arrive.' },
   409: { name: 'Conflict', description: 'Another resource has this value, or refers to this resource.' },
   413: { name: 'BodyTooLarge', description: 'The body is larger than 1 MiB.' },
   415: { name: 'BadContentType', description: 'The body is not application/json.' },
+  417: { name: 'ExpectationFailed', description: 'Only 100-continue can be expected.' },
   429: { name: 'RateLimited', description: 'Too many requests.', header: 'Retry-After' },
+  431: { name: 'HeadersTooLarge', description: 'The headers of the request are too large.' },
   500: { name: 'InternalError', description: 'A bug in the server.' },
 };
 
-/** The responses that operations share: one for each failure. `MethodNotAllowed` and `NotFound` answer what is no operation, too. */
+/** The responses that operations share: one for each failure. Some answer what is no operation, or no request. */
 export function toComponentResponses(): JsonObject {
   const entries = Object.values(FAILURES).map(({ name, description, header }) => {
     const extra = header === undefined ? {} : { [header]: { schema: { type: 'string' }, required: true } };

@@ -1,7 +1,8 @@
-import type { JsonObject } from '../model/json.ts';
+import { OPERATION_ID_HEADER } from '../kinds/openapi-responses.ts';
 
 /** Every failure code of the bundled server, with its HTTP status. */
 export const FAILURE_STATUS = {
+  bad_request: 400,
   bad_version: 400,
   bad_query: 400,
   bad_body: 400,
@@ -12,11 +13,14 @@ export const FAILURE_STATUS = {
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
+  request_timeout: 408,
   already_taken: 409,
   in_use: 409,
   body_too_large: 413,
   bad_content_type: 415,
+  expectation_failed: 417,
   rate_limited: 429,
+  headers_too_large: 431,
   internal_error: 500,
 } as const;
 
@@ -49,12 +53,14 @@ export class Failure extends Error {
   }
 }
 
-/** The error body of a failure. */
-export function toErrorBody(failure: Failure, operationId: string): JsonObject {
-  return {
+/** The response that tells of a failure. */
+export function renderFailure(failure: Failure, operationId: string): Response {
+  const body = {
     error_code: failure.code,
     status_code: failure.status,
     msg: failure.message,
     details: { ...failure.details, operation_id: operationId },
   };
+  const headers = { ...failure.headers, 'content-type': 'application/json', [OPERATION_ID_HEADER]: operationId };
+  return new Response(JSON.stringify(body), { status: failure.status, headers });
 }

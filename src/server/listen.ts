@@ -1,8 +1,17 @@
-import type { Server as HttpServer } from 'node:http';
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import { InvariantError } from '../model/errors.ts';
+import { toConnectionFailure } from './connection-failure.ts';
+import { Failure } from './failure.ts';
 import type { Server } from './server.ts';
 
 /** A server that can be reached over a socket. */
@@ -18,7 +27,7 @@ export async function listen(
   options: { readonly port: number; readonly host?: string },
 ): Promise<Listener> {
   const { port, host = '127.0.0.1' } = options;
-  const http = createAdaptorServer({ fetch: server.handle, overrideGlobalObjects: false }) as HttpServer; // without options it makes a plain one
+  const http = createHttpServer(server);
   await new Promise<void>((resolve, reject) => {
     http.once('error', reject);
     http.listen(port, host, () => resolve());
@@ -45,4 +54,90 @@ async function close(http: HttpServer): Promise<void> {
     clearInterval(idle);
     clearTimeout(late);
   }
+}
+
+interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+/** The HTTP server in front of a bundled one. What is no request that it can read gets an error body as well, and the connection is closed. */
+function createHttpServer(server: Server): HttpServer {
+  const latest = new WeakMap<Duplex, Exchange>();
+  const answer = (exchange: Exchange, handle: Server['handle']): void => {
+    latest.set(exchange.incoming.socket, exchange);
+    const errorHandler = (error: unknown): Response => refuse(server, toRequestFailure(error), exchange.incoming);
+    const listener = getRequestListener(handle, { overrideGlobalObjects: false, errorHandler });
+    listener(exchange.incoming, exchange.outgoing).catch(() => exchange.outgoing.destroy());
+  };
+  const http = createServer({ requireHostHeader: false }, (incoming, outgoing) =>
+    answer({ incoming, outgoing }, server.handle),
+  );
+  http.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const failure = new Failure('Only 100-continue can be expected', { code: 'expectation_failed' });
+    answer({ incoming, outgoing }, async () => refuse(server, failure, incoming));
+  });
+  http.on('connect', (incoming, socket) => {
+    endWith(socket, refuse(server, new Failure('This is no proxy', { code: 'bad_request' }), incoming));
+  });
+  const refused = new WeakSet<Duplex>();
+  http.on('clientError', (error, socket) => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    refuseBytes(server, error, { socket, exchange: latest.get(socket) });
+  });
+  return http;
+}
+
+function toRequestFailure(error: unknown): Failure {
+  if (error instanceof RequestError)
+    return new Failure(`The request has no valid URL and host: ${error.message}`, { code: 'bad_request' });
+  return new Failure('This is a bug in the server', { code: 'internal_error', cause: error });
+}
+
+/** Refuses what no request could be made of. An answer that is under way comes first; one that has begun can't be followed by another. */
+function refuseBytes(
+  server: Server,
+  error: Error,
+  { socket, exchange }: { readonly socket: Duplex; readonly exchange: Exchange | undefined },
+): void {
+  const failure = toConnectionFailure(error);
+  if (failure === undefined || !socket.writable) {
+    if (!socket.writableEnded) socket.destroy();
+    return;
+  }
+  const { incoming, outgoing } = exchange ?? {};
+  const isItsBody = incoming?.complete === false;
+  if (isItsBody && outgoing?.headersSent) {
+    socket.destroy();
+    return;
+  }
+  const end = (): void => endWith(socket, refuse(server, failure, isItsBody ? incoming : undefined));
+  if (outgoing === undefined || isItsBody || outgoing.writableFinished) end();
+  else outgoing.once('finish', end);
+}
+
+function refuse(server: Server, failure: Failure, incoming: IncomingMessage | undefined): Response {
+  return server.refuse(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
+}
+
+/** How long a client that was refused may go on sending. A connection that is cut at once can take the answer with it. */
+const LINGER_MS = 500;
+
+/** Sends a response as the last on a connection, and closes it. */
+function endWith(socket: Duplex, response: Response): void {
+  if (!socket.writable) return;
+  const late = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(late));
+  socket.once('error', () => socket.destroy());
+  response.text().then(
+    (body) => socket.end(renderResponse(response, body)),
+    () => socket.destroy(),
+  );
+}
+
+function renderResponse({ status, headers }: Response, body: string): string {
+  const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
+  const length = `content-length: ${Buffer.byteLength(body)}`;
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, length, '', body].join('\r\n');
 }

@@ -6,7 +6,7 @@ import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
 import { type Admission, admit } from './admission.ts';
 import type { ApiKey } from './api-key.ts';
-import { Failure, toErrorBody } from './failure.ts';
+import { Failure, renderFailure } from './failure.ts';
 import { deleteModule, getModule, replaceModule } from './module-handlers.ts';
 import { checkQuery, PAGE_PARAMETERS } from './page.ts';
 import { readBody } from './read-body.ts';
@@ -112,19 +112,13 @@ function toFailureResponse(error: Error, context: Context<Env>): Response {
   if (!(error instanceof Failure)) context.env.onBug(error);
   const failure =
     error instanceof Failure ? error : new Failure('This is a bug in the server', { code: 'internal_error' });
-  const body = JSON.stringify(toErrorBody(failure, context.env.operationId));
-  return toResponse(context, failure.status, body, failure.headers);
+  return renderFailure(failure, context.env.operationId);
 }
 
-function toResponse(
-  context: Context<Env>,
-  status: number,
-  body: string | null,
-  headers: Readonly<Record<string, string>> = {},
-): Response {
+function toResponse(context: Context<Env>, status: number, body: string | null): Response {
   const type = body === null ? undefined : { 'content-type': 'application/json' };
   return new Response(body, {
     status,
-    headers: { ...headers, ...type, [OPERATION_ID_HEADER]: context.env.operationId },
+    headers: { ...type, [OPERATION_ID_HEADER]: context.env.operationId },
   });
 }

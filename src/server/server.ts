@@ -4,6 +4,7 @@ import { DEFAULT_VERSION_HEADER, type Transport } from '../model/transport.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './abuse-report-rules.ts';
 import { type ApiKey, DEFAULT_USER_ID, parseApiKey, toKeyring } from './api-key.ts';
 import { createCertificateAuthorities, toAuthorizedKey } from './certificate-authority.ts';
+import { type Failure, renderFailure } from './failure.ts';
 import { createIdentities } from './identities.ts';
 import { loadSeed, toSeedResources } from './load-seed.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
@@ -39,6 +40,7 @@ export interface ServerOptions {
 
 /** What can be told of a request. Holds no secrets. */
 export interface RequestLogEntry {
+  /** Empty, as the path, when it could not be read. */
   readonly method: string;
   /** With the query. */
   readonly path: string;
@@ -54,6 +56,8 @@ export interface Server {
   readonly handle: Transport;
   /** The same server below a base URL that has a path, which its answers then name. */
   readonly at: (baseUrl: string) => Transport;
+  /** The answer to what came over a connection and is no request that `handle` could take. It is logged like one. */
+  readonly refuse: (failure: Failure, asked: Pick<RequestLogEntry, 'method' | 'path'>) => Response;
   /** Everything that it knows, as a value. Tokens are not in it; the secrets of certificate authorities are. */
   readonly snapshot: () => ServerSnapshot;
   /** The public key of an SSH certificate authority, in authorized-keys format, for those who trust it. */
@@ -78,6 +82,7 @@ export function createServer(options: ServerOptions = {}): Server {
       const base = { baseUrl: baseUrl.replace(/\/+$/, ''), basePath: new URL(baseUrl).pathname.replace(/\/+$/, '') };
       return (request) => respond(front, request, base);
     },
+    refuse: (failure, asked) => refuse(front, failure, asked),
     snapshot: () => toSnapshot(service),
     certificateAuthorityKey: (id) => toAuthorizedKey(service.authorities.getKey(id).toPublic()),
   };
@@ -124,6 +129,19 @@ async function respond(
     operationId,
     ...(bug !== undefined && { error: bug }),
   });
+  return response;
+}
+
+function refuse(
+  { service, onRequest }: Pick<Front, 'service' | 'onRequest'>,
+  failure: Failure,
+  asked: Pick<RequestLogEntry, 'method' | 'path'>,
+): Response {
+  const operationId = service.identities.createOperationId();
+  const response = renderFailure(failure, operationId);
+  response.headers.set('connection', 'close');
+  const error = failure.cause instanceof Error ? { error: failure.cause } : {};
+  onRequest?.({ ...asked, status: failure.status, durationMs: 0, operationId, ...error });
   return response;
 }
 

@@ -1,6 +1,10 @@
 /** What a duration looks like. */
 export const DURATION_EXPECTED = 'a whole number and a unit: `s`, `m`, `h`, `d` or `w`, such as `90d`';
 
+/** A regular expression that durations match, and nothing else does. */
+export const DURATION_PATTERN = '^([1-9][0-9]{0,5})([smhdw])$';
+
+const DURATION = new RegExp(DURATION_PATTERN);
 const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,
@@ -11,7 +15,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
 
 /** A duration such as `90d` in milliseconds; `undefined` when it is none. */
 export function toDurationMs(text: string): number | undefined {
-  const [, count, unit = ''] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? [];
+  const [, count, unit = ''] = DURATION.exec(text) ?? [];
   return count === undefined ? undefined : Number(count) * (UNITS_MS[unit] ?? 0);
 }
 

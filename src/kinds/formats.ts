@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { RE2JS } from 're2js';
-import { DURATION_EXPECTED, toDurationMs } from './duration.ts';
+import { DURATION_EXPECTED, DURATION_PATTERN, toDurationMs } from './duration.ts';
 
 /** The checked forms of text. */
 export type TextFormat =
@@ -22,6 +22,8 @@ export interface FormatRule {
   /** What it looks like, for error messages and schemas. */
   readonly expected: string;
   readonly example: string;
+  /** A regular expression that every such text matches, for JSON Schema. Absent: none says enough. */
+  readonly pattern?: string;
   /** What is wrong with the text; `undefined`: nothing. */
   readonly check: (text: string) => string | undefined;
   /** The one form of equal texts. */
@@ -29,9 +31,20 @@ export interface FormatRule {
 }
 
 const LABEL = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
-const DOMAIN = new RegExp(`^${LABEL}(\\.${LABEL})+$`);
-const HOST = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
-const LABEL_PART = /^[A-Za-z0-9._/-]+$/;
+const DOMAIN_PATTERN = `${LABEL}(\\.${LABEL})+`;
+const HOST_PATTERN = `${LABEL}(\\.${LABEL})*`;
+const HOSTPORT_PATTERN = `${HOST_PATTERN}:[1-9][0-9]{0,4}`;
+const LABEL_PART_PATTERN = '[A-Za-z0-9._/-]+';
+const DOMAIN = new RegExp(`^${DOMAIN_PATTERN}$`);
+const HOST = new RegExp(`^${HOST_PATTERN}$`);
+const LABEL_PART = new RegExp(`^${LABEL_PART_PATTERN}$`);
+const BINDING_PATTERN = [
+  '\\*',
+  HOSTPORT_PATTERN,
+  `(\\*\\.)?${DOMAIN_PATTERN}`,
+  `(\\*|${LABEL_PART_PATTERN})=(\\*|${LABEL_PART_PATTERN})`,
+].join('|');
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const KEY_TYPES: Readonly<Record<string, string>> = {
   'ssh-ed25519': 'ed25519',
   'ssh-rsa': 'rsa',
@@ -46,6 +59,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'hostport',
     expected: '`host:port` with a port from 1 to 65535',
     example: '1.tcp.example.net:20001',
+    pattern: `^${HOSTPORT_PATTERN}$`,
     check: (text) => (isHostport(text) ? undefined : 'is not `host:port` with a port from 1 to 65535'),
     normalize: (text) => text.toLowerCase(),
   },
@@ -53,6 +67,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'domain',
     expected: 'a domain name of at least two labels',
     example: 'ingress.example.com',
+    pattern: `^${DOMAIN_PATTERN}$`,
     check: (text) => (isDomain(text) ? undefined : 'is not a domain name of at least two labels'),
     normalize: (text) => text.toLowerCase(),
   },
@@ -60,6 +75,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'ACL rule',
     expected: '`*`, or `bind:` with a domain (`*.` may lead), `host:port`, `key=value` (`*` for either side) or `*`',
     example: 'bind:*.example.com',
+    pattern: `^(\\*|bind:(${BINDING_PATTERN}))$`,
     check: checkAclRule,
     normalize: (text) => text,
   },
@@ -74,13 +90,15 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'header name',
     expected: 'an HTTP header name',
     example: 'x-environment',
-    check: (text) => (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text) ? undefined : 'is not an HTTP header name'),
+    pattern: HEADER_NAME.source,
+    check: (text) => (HEADER_NAME.test(text) ? undefined : 'is not an HTTP header name'),
     normalize: (text) => text.toLowerCase(),
   },
   'header-value': {
     title: 'header value',
     expected: 'text without line breaks or NUL',
     example: 'production',
+    pattern: '^[^\\r\\n\\u0000]*$',
     check: (text) => (hasForbiddenHeaderByte(text) ? 'has a line break or a NUL in it' : undefined),
     normalize: (text) => text,
   },
@@ -88,6 +106,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'SSH public key',
     expected: 'an RSA, ECDSA or Ed25519 public key in OpenSSH authorized-keys format',
     example: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA… alice@example.com',
+    pattern: `^\\s*(${Object.keys(KEY_TYPES).join('|')})\\s+\\S`,
     check: checkSshPublicKey,
     normalize: (text) => text.trim().split(/\s+/).slice(0, 2).join(' '),
   },
@@ -102,6 +121,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'principal',
     expected: 'a user name without spaces or commas',
     example: 'deploy',
+    pattern: '^[^\\s,]+$',
     check: checkPrincipal,
     normalize: (text) => text,
   },
@@ -109,6 +129,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'duration',
     expected: DURATION_EXPECTED,
     example: '90d',
+    pattern: DURATION_PATTERN,
     check: (text) => (toDurationMs(text) === undefined ? `is not ${DURATION_EXPECTED}` : undefined),
     normalize: (text) => text,
   },

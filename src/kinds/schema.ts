@@ -143,7 +143,7 @@ function toText(type: TextType): z.ZodType<string> {
       if (wrong !== undefined)
         context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
     })
-    .meta({ examples: [rule.example] });
+    .meta({ examples: [rule.example], ...(rule.pattern !== undefined && { pattern: rule.pattern }) });
 }
 
 function toFile(): z.ZodType {
@@ -179,7 +179,7 @@ function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
           (value) => isReference(type, value),
           refuse('wrong-reference', `must be ${listReferable(type)}, or an id ${ids}`),
         )
-        .meta({ pattern: `^([A-Za-z]+/.|(${type.prefixes.join('|')})_.)` });
+        .meta({ pattern: toReferencePattern(type) });
     case 'request':
       return z.string().refine((value) => hasPrefixOf(type, value), refuse('wrong-reference', `must be an id ${ids}`));
     case 'response':
@@ -196,8 +196,19 @@ function isReference(type: ReferenceType, value: string): boolean {
   return parseAddress(value) !== undefined || hasPrefixOf(type, value);
 }
 
+/** For editors, which are told of a kind that does not fit too. */
+function toReferencePattern(type: ReferenceType): string {
+  return `^((${listReferableNames(type).join('|')})/[^/\\s]+$|(${type.prefixes.join('|')})_.)`;
+}
+
 function listReferable(type: ReferenceType): string {
-  return [...listReferableKinds(type).map(({ name }) => name), 'External'].map((name) => `${name}/name`).join(' or ');
+  return listReferableNames(type)
+    .map((name) => `${name}/name`)
+    .join(' or ');
+}
+
+function listReferableNames(type: ReferenceType): readonly string[] {
+  return [...listReferableKinds(type).map(({ name }) => name), 'External'];
 }
 
 function toList(type: ListType, use: SchemaUse): z.ZodType {
@@ -216,9 +227,10 @@ function toMap(type: MapType, use: SchemaUse): z.ZodType {
 }
 
 function toKey(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
-  return type.type === 'text'
-    ? z.string().check(toCheck(toText(type)))
-    : z.string().check(toCheck(toReference(type, use)));
+  const schema = type.type === 'text' ? toText(type) : toReference(type, use);
+  const pattern = schema.meta()?.['pattern'];
+  const key = z.string().check(toCheck(schema));
+  return pattern === undefined ? key : key.meta({ pattern });
 }
 
 /** Runs a schema as a check of a string, since the keys of a record must be of a string type. */

@@ -32,6 +32,9 @@ function vary(kind: string, parts: JsonObject): JsonObject {
   return { ...EVERYTHING.find((document) => document['kind'] === kind), ...parts };
 }
 
+const SSH = { ssh_certificate_authority_id: 'sshca_1' };
+const ROUTE = { edge_id: 'edghts_1', id: 'edghtsrt_1' };
+
 const isManifest = createCheck();
 
 describe('the JSON Schema of manifests', () => {
@@ -53,6 +56,15 @@ describe('the JSON Schema of manifests', () => {
     ['a number out of range', vary('Stack', { spec: { api: { page_size: 101 } } })],
     ['an empty list where a value is needed', vary('TCPEdge', { spec: { ip_restriction: { ip_policy_ids: [] } } })],
     ['an id with another prefix', vary('TCPEdge', { spec: { backend: { backend_id: 'ipp_1' } } })],
+    ['what is no hostport', vary('TCPEdge', { spec: { hostports: ['nope'] } })],
+    ['what is no ACL rule', vary('Credential', { spec: { acl: ['bind'] } })],
+    ['what is no public key', vary('SSHUserCertificate', { spec: { ...SSH, public_key: 'ssh-dss AAAA' } })],
+    ['a reference to another kind', vary('TCPEdge', { spec: { backend: { backend_id: 'TCPEdge/x' } } })],
+    ['a key that refers to another kind', vary('WeightedBackend', { spec: { backends: { 'TCPEdge/x': 1 } } })],
+    [
+      'a key that is no header name',
+      vary('HTTPSEdgeRoute', { spec: { ...ROUTE, request_headers: { add: { 'a b': 'c' } } } }),
+    ],
     ['a bad name', vary('TCPEdge', { metadata: { name: 'Postgres' } })],
     ['a lifecycle on what is not managed', vary('External', { lifecycle: {} })],
     ['protection of what has no life of its own', vary('HTTPSEdge', { lifecycle: { protect: true } })],
@@ -68,6 +80,8 @@ describe('the JSON Schema of manifests', () => {
   it('accepts a variable of the environment where a text is limited', () => {
     const variable = `\${env:NAME}`;
     expect(isManifest(vary('TCPEdge', { metadata: { name: variable }, spec: { description: variable } }))).toBe(true);
+    const edge = { hostports: [`${variable}:80`], backend: { backend_id: `WeightedBackend/${variable}` } };
+    expect(isManifest(vary('TCPEdge', { spec: edge }))).toBe(true);
     const restriction = vary('IPRestriction', { spec: { type: variable, ip_policy_ids: [variable] } });
     expect(isManifest(restriction)).toBe(true);
   });
@@ -86,12 +100,40 @@ describe('the JSON Schema of manifests', () => {
     );
   });
 
+  it.each<[string, JsonObject]>([
+    ['/spec/hostports/0', vary('TCPEdge', { spec: { hostports: ['nope'] } })],
+    ['/spec/backend/backend_id', vary('TCPEdge', { spec: { backend: { backend_id: 'TCPEdge/x' } } })],
+    ['/spec/policy/inbound/0/expressions', vary('TCPEdge', { spec: { policy: { inbound: [{ expressions: 1 }] } } })],
+    ['/spec/policy/inbound/name', vary('TCPEdge', { spec: { policy: { inbound: { name: 1 } } } })],
+    ['/spec/type', vary('IPRestriction', { spec: { type: 'x', ip_policy_ids: ['ipp_1'] } })],
+    ['/spec/api/page_size', vary('Stack', { spec: { api: { page_size: 101 } } })],
+    ['/kind', vary('TCPEdge', { kind: 'UDPEdge' })],
+    ['/apiVersion', vary('TCPEdge', { apiVersion: 'v1' })],
+    [
+      '/items/0/spec/hostports/0',
+      { apiVersion: 'v1', kind: 'List', items: [vary('TCPEdge', { spec: { hostports: ['nope'] } })] },
+    ],
+  ])('tells of the one field %s that is wrong, and of nothing else', (path, document) => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    addFormats.default(ajv);
+    const check = ajv.compile(toManifestJsonSchema());
+    expect(check(document)).toBe(false);
+    // ajv also says that a document has to be as its kind says; editors do not.
+    const told = (check.errors ?? []).filter(({ keyword }) => keyword !== 'if');
+    expect([...new Set(told.map(({ instancePath }) => instancePath))]).toEqual([path]);
+  });
+
+  it('lists the kinds where none is stated yet, so that an editor can complete it', () => {
+    expect(toManifestJsonSchema()['properties']).toMatchObject({ kind: { enum: DOCUMENT_KINDS } });
+    expect(isManifest({ apiVersion: 'edgewise/v1' })).toBe(false);
+  });
+
   it('describes every kind and every field, so that an editor can explain them', () => {
     const bare = listProperties(toManifestJsonSchema()).filter(
       ({ schema }) => typeof schema['description'] !== 'string',
     );
     expect(bare.map(({ name }) => name)).toEqual([]);
-    const kinds = toManifestJsonSchema()['oneOf'];
+    const kinds = toManifestJsonSchema()['allOf'];
     expect(JSON.stringify(kinds).match(/"title":/g)).toHaveLength(DOCUMENT_KINDS.length);
   });
 
@@ -138,5 +180,6 @@ function listProperties(schema: Json): readonly { readonly name: string; readonl
   if (!isJsonObject(schema)) return [];
   const properties = isJsonObject(schema['properties']) ? Object.entries(schema['properties']) : [];
   const own = properties.flatMap(([name, inner]) => (isJsonObject(inner) ? [{ name, schema: inner }] : []));
-  return [...own, ...Object.values(schema).flatMap(listProperties)];
+  const inner = Object.entries(schema).flatMap(([key, member]) => (key === 'if' ? [] : listProperties(member)));
+  return [...own, ...inner];
 }

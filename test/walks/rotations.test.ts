@@ -9,7 +9,7 @@ const TYPES = ['dashboard', 'api', 'agent', 'endpoints'];
 
 describe('values that only one resource can have', () => {
   it(
-    'go from edge to edge in any rotation of ten, with as few writes as there are edges and circles',
+    'go from edge to edge in any rotation of ten, with fewer writes that only give up than edges that change',
     LONG,
     async () => {
       const rounds = fc.array(arbitraryAssignment(10, 12), { minLength: 2, maxLength: 4 });
@@ -21,7 +21,7 @@ describe('values that only one resource can have', () => {
           expect(listTouched(await world.plan(stack))).toEqual([]);
           const updates = writes.filter(({ id }) => id.startsWith('update'));
           const releases = writes.filter(({ id }) => id.startsWith('release'));
-          expect(releases.length).toBeLessThanOrEqual(Math.floor(updates.length / 2));
+          expect(releases.length).toBeLessThanOrEqual(Math.max(0, updates.length - 1));
         }
         await world.migrate([], { mode: 'destroy' });
         expect(world.resources()['TCPEdge']).toEqual([]);

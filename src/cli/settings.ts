@@ -30,13 +30,18 @@ export function resolveSettings(flags: ConnectionFlags, env: Context['env'], sto
     throw new CommandError('No base URL says where the service is.', { exitCode: EXIT.invalid, remedy });
   }
   return {
-    baseUrl,
+    baseUrl: toNormalUrl(baseUrl),
     versionHeader:
       flags.versionHeader ?? env['EDGEWISE_VERSION_HEADER'] ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
     pageSize: toCount('page size', flags.pageSize ?? env['EDGEWISE_PAGE_SIZE'], 100) ?? stored.pageSize ?? 100,
     concurrency:
       toCount('concurrency', flags.concurrency ?? env['EDGEWISE_CONCURRENCY'], 64) ?? stored.concurrency ?? 8,
   };
+}
+
+/** A slash at the end is the same place. What follows `embedded:` is no URL. */
+function toNormalUrl(baseUrl: string): string {
+  return /^https?:/i.test(baseUrl) ? baseUrl.replace(/\/+$/, '') : baseUrl;
 }
 
 /** The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names, and from nowhere else. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const ONE = `${STACK}${toEdge('a', 20001)}`;
@@ -10,6 +11,16 @@ describe('a saved plan', () => {
     expect((await edgewise('show my.plan')).exitCode).toBe(0);
     expect(await edgewise('apply my.plan --yes')).toMatchObject({ exitCode: 0 });
     expect((await edgewise('apply my.plan --yes')).stdout).toContain('1 done before');
+  });
+
+  it('is for the same place with and without a slash at its end', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const slash = { env: { EDGEWISE_BASE_URL: `${BASE_URL}/` } };
+    await edgewise('plan edgewise.yaml -o plan.json');
+    await edgewise('plan edgewise.yaml -o slash.json', slash);
+    expect((await edgewise('show slash.json --format json')).stdout).toContain(`"baseUrl": "${BASE_URL}"`);
+    expect(await edgewise('apply plan.json --yes', slash)).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply slash.json --yes')).toMatchObject({ exitCode: 0 });
   });
 
   it('is not what other files are: manifests, folders, and none', async () => {

@@ -32,7 +32,7 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
   const standing = listRefused(plan, flags);
-  if (flags.format === 'text' || standing.length > 0) showPlan(plan, context, { flags, standing });
+  if (flags.format === 'text' || isInvalid(plan) || standing.length > 0) showPlan(plan, context, { flags, standing });
   if (isInvalid(plan)) return EXIT.invalid;
   if (standing.length > 0) return EXIT.refused;
   return withSession(settings, context, async (client) => {

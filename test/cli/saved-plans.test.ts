@@ -23,6 +23,19 @@ describe('a saved plan', () => {
     expect(await edgewise('apply slash.json --yes')).toMatchObject({ exitCode: 0 });
   });
 
+  it('with an error in it is shown and refused in both formats', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
+    const error = { code: 'unknown-target', severity: 'error', message: 'There is no such thing.' };
+    await write({ 'plan.json': JSON.stringify({ ...plan, writes: [], diagnostics: [error] }) });
+    const text = await edgewise('apply plan.json --yes');
+    expect(text).toMatchObject({ exitCode: 3 });
+    expect(text.stdout).toContain('There is no such thing.');
+    const json = await edgewise('apply plan.json --yes --format json');
+    expect(json).toMatchObject({ exitCode: 3 });
+    expect(JSON.parse(json.stdout)).toMatchObject({ diagnostics: [error] });
+  });
+
   it('is not what other files are: manifests, folders, and none', async () => {
     const flow = JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'test' } });
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE, 'flow.yaml': flow, 'empty.yaml': '' });

@@ -12,7 +12,7 @@ import { defineValidate } from './commands/validate.ts';
 import type { Context } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { showFailure } from './failure.ts';
-import { addExitCodes } from './options.ts';
+import { addExamples, addExitCodes } from './options.ts';
 import { VERSION } from './version.ts';
 
 /** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */
@@ -50,6 +50,11 @@ function defineProgram(context: Context, act: Act): Command {
     .configureOutput({ writeOut: (text) => context.stdout.write(text), writeErr: (text) => context.stderr.write(text) })
     .addHelpText('after', ENVIRONMENT);
   addExitCodes(program, Object.values(EXIT));
+  addExamples(program, [
+    ['edgewise validate manifests', 'check manifests; no request is sent'],
+    ['edgewise plan manifests', 'show what would change; nothing is written'],
+    ['edgewise apply manifests', 'plan, show, ask, apply'],
+  ]);
   for (const define of [
     defineValidate,
     definePlan,

@@ -23,13 +23,11 @@ describe('help', () => {
     await expect(stdout).toMatchFileSnapshot(`goldens/help${words.map((word) => `-${word}`).join('')}.txt`);
   });
 
-  it.each(COMMANDS.filter((command) => command !== '' && command !== 'abuse-report'))(
-    'has examples: edgewise %s',
-    async (command) => {
-      const { stdout } = await runCommand([...command.split(' '), '--help'], { cwd: '/' });
-      expect(stdout).toMatch(/Examples:\n {2}\$ edgewise/);
-    },
-  );
+  it.each(COMMANDS)('has examples: edgewise %s', async (command) => {
+    const words = command.split(' ').filter((word) => word !== '');
+    const { stdout } = await runCommand([...words, '--help'], { cwd: '/' });
+    expect(stdout).toMatch(/Examples:\n {2}\$ edgewise/);
+  });
 
   it('prints its version', async () => {
     const { exitCode, stdout } = await runCommand(['--version'], { cwd: '/' });

@@ -57,6 +57,15 @@ describe('usage', () => {
     `);
   });
 
+  it('knows the log levels that there are', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': STACK });
+    for (const level of ['loud', 'toString']) {
+      expect(await edgewise('plan .', { env: { EDGEWISE_LOG_LEVEL: level } })).toMatchObject({ exitCode: 3 });
+    }
+    expect(await edgewise('plan .', { env: { EDGEWISE_LOG_LEVEL: '' } })).toMatchObject({ exitCode: 0 });
+    expect(recorder.take().length).toBe(6);
+  });
+
   it('needs an API key', async () => {
     const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
     expect(toTranscript(await edgewise('plan .', { env: { EDGEWISE_API_KEY: '' } }))).toMatchInlineSnapshot(`

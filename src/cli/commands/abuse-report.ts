@@ -35,6 +35,10 @@ export function defineAbuseReport(program: Command, act: Act): void {
   const group = program
     .command('abuse-report')
     .description('Report URLs with suspected abusive content, and read what became of a report.');
+  addExamples(group, [
+    ['edgewise abuse-report submit https://phishing.example.com/login', 'report one URL'],
+    ['edgewise abuse-report get abrp_2ab… --wait', 'read what became of it, once that is decided'],
+  ]);
   defineSubmit(group, act);
   defineGet(group, act);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,5 +48,20 @@ describe('a plan file', () => {
   it('keeps every key of what users wrote', async () => {
     await writePlanFile('plan.json', folder, PLAN);
     expect(await readPlanFile('plan.json', folder)).toEqual(PLAN);
+  });
+
+  it('is written through a link, which stays one', async () => {
+    writeFileSync(join(folder, 'real.json'), 'old');
+    symlinkSync('real.json', join(folder, 'link.json'));
+    await writePlanFile('link.json', folder, PLAN);
+    expect(lstatSync(join(folder, 'link.json')).isSymbolicLink()).toBe(true);
+    expect(await readPlanFile('real.json', folder)).toEqual(PLAN);
+    expect(readdirSync(folder).sort()).toEqual(['link.json', 'real.json']);
+  });
+
+  it('does not take the place of a device', async () => {
+    symlinkSync('/dev/null', join(folder, 'device'));
+    await writePlanFile('device', folder, PLAN);
+    expect(statSync(join(folder, 'device')).isCharacterDevice()).toBe(true);
   });
 });

@@ -55,5 +55,8 @@ function arbitraryEdit(
       const edited = last && { ...last, spec: withField(last.spec, field, donor.spec) };
       return { before, after: settleStack([...before.slice(0, -1), ...(edited === undefined ? [] : [edited])]) };
     })
-    .filter(({ before, after }) => before.at(-1)?.kind === kind.name && after.at(-1)?.name === before.at(-1)?.name);
+    .filter(({ before, after }) => {
+      const [old, edited] = [before.at(-1), after.at(-1)];
+      return old?.kind === kind.name && edited?.kind === kind.name && edited.name === old.name;
+    });
 }

@@ -1,11 +1,11 @@
 import type { Plan } from '../model/plan.ts';
-import { renderApplyJson } from '../report/json.ts';
 import type { Context } from './context.ts';
 import { executePlan } from './execute-plan.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from './make-plan.ts';
 import { readValidManifests } from './manifests.ts';
-import { type FormatFlags, showPlan } from './present.ts';
+import { type FormatFlags, showPlanFirst } from './present.ts';
+import { publish } from './publish.ts';
 import { withSession } from './session.ts';
 import { resolveTokens } from './token-sinks.ts';
 
@@ -37,13 +37,16 @@ export async function applyManifests(
     });
     const standing = listRefused(plan, flags);
     const isRefused = isInvalid(plan) || standing.length > 0;
-    if (flags.format === 'text' || isRefused) showPlan(plan, context, { flags, standing });
-    if (isRefused) return isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+    if (isRefused) {
+      const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+      return publish({ about: 'plan', plan, standing }, { flags, exitCode }, context);
+    }
+    showPlanFirst(plan, flags, context);
     if (plan.writes.length + plan.files.length > 0) {
       return executePlan(client, { plan, tokens, flags, done: new Map(), ids: new Map(), texts: new Map() }, context);
     }
-    if (flags.format === 'json') context.stdout.write(renderApplyJson(plan, NOTHING_DONE));
-    return EXIT.done;
+    const isShown = flags.format === 'text';
+    return publish({ about: 'apply', plan, result: NOTHING_DONE }, { flags, isShown, exitCode: EXIT.done }, context);
   });
 }
 

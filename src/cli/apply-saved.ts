@@ -12,7 +12,8 @@ import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { isInvalid, listRefused } from './make-plan.ts';
 import { readValidManifests } from './manifests.ts';
 import { readPlanFile } from './plan-file.ts';
-import { showPlan } from './present.ts';
+import { showPlanFirst } from './present.ts';
+import { publish } from './publish.ts';
 import { isEmbedded, withSession } from './session.ts';
 import { type RunSettings, resolveSettings } from './settings.ts';
 import { resolveTokens } from './token-sinks.ts';
@@ -32,9 +33,11 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
   const standing = listRefused(plan, flags);
-  if (flags.format === 'text' || isInvalid(plan) || standing.length > 0) showPlan(plan, context, { flags, standing });
-  if (isInvalid(plan)) return EXIT.invalid;
-  if (standing.length > 0) return EXIT.refused;
+  if (isInvalid(plan) || standing.length > 0) {
+    const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+    return publish({ about: 'plan', plan, standing }, { flags, exitCode }, context);
+  }
+  showPlanFirst(plan, flags, context);
   return withSession(settings, context, async (client) => {
     const live = await readLive(client, toCheckRequest(plan));
     const { moved, done, ids, texts } = checkPlan(plan, live);

@@ -5,12 +5,12 @@ import type { Client } from '../client/client.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import { renderApplyJson } from '../report/json.ts';
 import { renderApplyResultText } from '../report/text-apply.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { type FormatFlags, renderAskedPlan, toTextOptions } from './present.ts';
 import { createProgress } from './progress.ts';
+import { publish } from './publish.ts';
 import { chooseSinks, listOpenWrites } from './token-sinks.ts';
 
 /** A plan that was let through, and what is known of it already. */
@@ -31,19 +31,17 @@ export async function executePlan(client: Client, execution: Execution, context:
   if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(execution, open.length, context);
   await test();
   const result = await applyWithProgress(client, { ...execution, sinks }, context);
-  const text =
-    flags.format === 'json'
-      ? renderApplyJson(plan, result)
-      : `\n${renderApplyResultText(plan, result, toTextOptions(context.stdout, context, flags))}`;
-  context.stdout.write(text);
-  return toExitCode(result);
+  const isShown = flags.format === 'text';
+  if (isShown)
+    context.stdout.write(`\n${renderApplyResultText(plan, result, toTextOptions(context.stdout, context, flags))}`);
+  return publish({ about: 'apply', plan, result }, { flags, isShown, exitCode: toExitCode(result) }, context);
 }
 
-/** With JSON nobody has seen the plan yet: what is asked has it. */
+/** In another form than text nobody has seen the plan yet: what is asked has it. */
 async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<void> {
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
   const question = writes === 0 ? 'Write the files?' : `Do ${what} on ${plan.baseUrl}?`;
-  const unseen = flags.format === 'json' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
+  const unseen = flags.format !== 'text' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
   const answer = await context.ask(`${unseen}${question} Only "yes" does it: `);
   if (answer === undefined)
     throw new CommandError('There is nobody to ask.', {

@@ -2,7 +2,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isAddress } from '../model/address.ts';
 import { isJsonArray, parseJson } from '../model/json.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { FORM_NAMES, type FormName, isFormName } from '../report/forms.ts';
 import { EXIT_MEANINGS, type ExitCode } from './exit-code.ts';
+import type { ReportTarget } from './present.ts';
 
 /** Options that several commands share. Each adder returns the command, for chaining. */
 
@@ -70,15 +72,22 @@ export function addWriteOptions(command: Command): Command {
 
 /** How plans are shown. */
 export function addPlanFormatOptions(command: Command): Command {
-  return addFormatOptions(command).option('--verbose', 'also show the API calls, and the fields of what is deleted');
+  return addReportOptions(command).option('--verbose', 'also show the API calls, and the fields of what is deleted');
 }
 
-/** How results are shown. */
-export function addFormatOptions(command: Command): Command {
+/** How results are shown, in any form. */
+export function addReportOptions(command: Command): Command {
+  return addFormatOptions(command, FORM_NAMES).addOption(
+    repeatable('--report <format=file>', 'also write the result to a file in this form; repeatable', {
+      parse: parseReport,
+    }),
+  );
+}
+
+/** How results of few forms are shown. */
+export function addFormatOptions(command: Command, forms: readonly FormName[] = ['text', 'json']): Command {
   return command
-    .addOption(
-      new Option('--format <format>', 'form of the result on stdout').choices(['text', 'json']).default('text'),
-    )
+    .addOption(new Option('--format <format>', 'form of the result on stdout').choices(forms).default('text'))
     .option('--no-color', 'no colours, as with NO_COLOR');
 }
 
@@ -86,12 +95,12 @@ export function addFormatOptions(command: Command): Command {
 export function repeatable(
   flags: string,
   description: string,
-  options: { readonly parse?: (text: string) => string; readonly default?: string } = {},
+  options: { readonly parse?: (text: string) => unknown; readonly default?: string } = {},
 ): Option {
   const { parse = (text: string) => text, default: fallback = 'none' } = options;
-  const none: readonly string[] = [];
+  const none: readonly unknown[] = [];
   return new Option(flags, description)
-    .argParser((text, before: readonly string[] = none) => [...before, parse(text)])
+    .argParser((text, before: readonly unknown[] = none) => [...before, parse(text)])
     .default(none, fallback);
 }
 
@@ -130,6 +139,13 @@ function parseWords(text: string): readonly string[] {
   throw new InvalidArgumentError(
     'A command is a JSON list of words, such as ["vault","kv","put","secret/{name}","token=-"].',
   );
+}
+
+function parseReport(text: string): ReportTarget {
+  const at = text.indexOf('=');
+  const [form, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  if (isFormName(form) && file !== '') return { form, file };
+  throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${FORM_NAMES.join(', ')}.`);
 }
 
 function parseTarget(text: string): string {

@@ -1,21 +1,17 @@
-import { open, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { writeAtomically } from '../apply/atomic-file.ts';
 import { listPlanFaults } from '../apply/verify-plan.ts';
 import { PLAN_SCHEMA } from '../kinds/plan-schema.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { renderPlanJson } from '../report/json.ts';
 import { CommandError, EXIT } from './exit-code.ts';
+import { writeResultFile } from './result-file.ts';
 
-/** Writes a plan file, as a whole or not at all; what is no regular file, such as a device or a pipe, is written to as it is. */
+/** Writes a plan file. */
 export async function writePlanFile(file: string, cwd: string, plan: Plan): Promise<void> {
-  const path = resolve(cwd, file);
-  const text = renderPlanJson(plan);
   try {
-    const found = await stat(path).catch(() => undefined);
-    if (found !== undefined && !found.isFile()) await writeFile(path, text);
-    else await writeAtomically(found === undefined ? path : await realpath(path), text, { mode: 0o644 });
+    await writeResultFile(resolve(cwd, file), renderPlanJson(plan));
   } catch (error) {
     throw new CommandError(`The plan can not be written to ${file}: ${toReason(error)}`, {
       exitCode: EXIT.failed,

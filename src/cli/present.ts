@@ -1,13 +1,22 @@
-import type { GuardViolation, Plan } from '../model/plan.ts';
-import { renderPlanJson } from '../report/json.ts';
+import type { Plan } from '../model/plan.ts';
+import type { FormName } from '../report/forms.ts';
 import type { TextOptions } from '../report/text-options.ts';
 import { renderPlanText } from '../report/text-plan.ts';
 import { toPlanView } from '../report/view.ts';
 import type { Context, Output } from './context.ts';
 
+/** One more form of a result, and the file for it: `--report FORMAT=FILE`. */
+export interface ReportTarget {
+  readonly form: FormName;
+  /** As it was given: relative to the working folder, or absolute. */
+  readonly file: string;
+}
+
 /** How results are shown. */
 export interface FormatFlags {
-  readonly format: 'text' | 'json';
+  readonly format: FormName;
+  /** More forms of the result, and the files for them. */
+  readonly report?: readonly ReportTarget[];
   readonly verbose?: boolean;
   /** False with --no-color. */
   readonly color: boolean;
@@ -26,20 +35,14 @@ export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, fla
   };
 }
 
-/** Shows a plan as a result. Broken safety rules that a flag allows are not shown again. */
-export function showPlan(
-  plan: Plan,
-  context: Context,
-  { flags, standing }: { readonly flags: FormatFlags; readonly standing: readonly GuardViolation[] },
-): void {
-  const text =
-    flags.format === 'json'
-      ? renderPlanJson(plan)
-      : renderPlanText(toPlanView({ ...plan, violations: standing }), toTextOptions(context.stdout, context, flags));
-  context.stdout.write(text);
-}
-
-/** A plan that no safety rule stands against, for the person who is asked about it: that is never JSON, and goes where questions go. */
+/** A plan that no safety rule stands against, for the person who is asked about it: always text, and it goes where questions go. */
 export function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): string {
   return renderPlanText(toPlanView({ ...plan, violations: [] }), toTextOptions(context.stderr, context, flags));
+}
+
+/** With text, a plan is shown before it is applied, and its result after it. Other forms are one document, at the end. */
+export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context): void {
+  if (flags.format !== 'text') return;
+  const options = toTextOptions(context.stdout, context, flags);
+  context.stdout.write(renderPlanText(toPlanView({ ...plan, violations: [] }), options));
 }

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { renderFailureJson } from '../report/json.ts';
+import { type FormName, isFormName } from '../report/forms.ts';
 import type { Act } from './act.ts';
 import { defineAbuseReport } from './commands/abuse-report.ts';
 import { defineApply } from './commands/apply.ts';
@@ -13,6 +13,7 @@ import type { Context } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { showFailure } from './failure.ts';
 import { addExamples, addExitCodes } from './options.ts';
+import { checkReports, publish } from './publish.ts';
 import { VERSION } from './version.ts';
 
 /** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */
@@ -21,9 +22,10 @@ export async function run(argv: readonly string[], context: Context): Promise<Ex
   let name = '';
   const act: Act = async (flags, body) => {
     try {
+      await checkReports(flags, context);
       exitCode = await body(context);
     } catch (error) {
-      exitCode = showFailure(error, { command: name, flags }, context);
+      exitCode = await showFailure(error, { command: name, flags }, context);
     }
   };
   const program = defineProgram(context, act).hook('preAction', (_, command) => {
@@ -35,8 +37,14 @@ export async function run(argv: readonly string[], context: Context): Promise<Ex
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done;
-    if (wantsJson(argv)) context.stdout.write(renderFailureJson({ error: { message: error.message } }));
-    return EXIT.invalid;
+    const format = findFormat(argv);
+    const failure = { error: { message: error.message } };
+    const flags = { format, color: false };
+    return publish(
+      { about: 'failure', failure },
+      { flags, isShown: format === 'text', exitCode: EXIT.invalid },
+      context,
+    );
   }
 }
 
@@ -75,11 +83,13 @@ function toName(command: Command): string {
   return parent === null || parent.parent === null ? command.name() : `${toName(parent)} ${command.name()}`;
 }
 
-/** Read from the words themselves, since they could not be parsed. */
-function wantsJson(argv: readonly string[]): boolean {
-  return (
-    argv.includes('--format=json') || argv.some((word, index) => word === '--format' && argv[index + 1] === 'json')
-  );
+/** The form of the result, read from the words themselves, since they could not be parsed. */
+function findFormat(argv: readonly string[]): FormName {
+  const named = argv.flatMap((word, index) => {
+    if (word.startsWith('--format=')) return [word.slice('--format='.length)];
+    return word === '--format' ? [argv[index + 1] ?? ''] : [];
+  });
+  return named.findLast(isFormName) ?? 'text';
 }
 
 const ENVIRONMENT = `

@@ -1,5 +1,5 @@
 import type { Action } from '../model/change.ts';
-import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { hasErrors } from '../model/diagnostic.ts';
 import { ApiError } from '../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
@@ -7,6 +7,7 @@ import type { Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
 import { redactPlan } from './redact.ts';
+import type { Failure, Validation } from './report.ts';
 import { countActions } from './view.ts';
 
 /**
@@ -17,22 +18,6 @@ import { countActions } from './view.ts';
 
 /** Version of the shape of these documents. Fields may be added without raising it. */
 const REPORT_FORMAT = 1;
-
-/** What goes into the document of a command that failed. Everything that is known. */
-export interface Failure {
-  readonly command?: string;
-  readonly diagnostics?: readonly Diagnostic[];
-  /** What was thrown, or the sentences that say what went wrong and what to do. */
-  readonly error?: Error | { readonly message: string; readonly remedy?: string };
-  readonly plan?: Plan;
-}
-
-/** What a check of manifests found: how many files and resources there are, and what is wrong with them. */
-export interface Validation {
-  readonly files: number;
-  readonly resources: number;
-  readonly diagnostics: readonly Diagnostic[];
-}
 
 /** The last that a command knows of an abuse report, and why that is not enough. */
 export interface AbuseReportResult {
@@ -64,11 +49,11 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
   });
 }
 
-/** The result of `validate`. `ok`: the manifests are valid. */
-export function renderValidationJson({ files, resources, diagnostics }: Validation): string {
+/** What a check of manifests found. `ok`: the manifests are valid. */
+export function renderValidationJson({ files, resources, diagnostics }: Validation, command = 'validate'): string {
   return renderDocument({
     format: REPORT_FORMAT,
-    command: 'validate',
+    command,
     ok: !hasErrors(diagnostics),
     files,
     resources,

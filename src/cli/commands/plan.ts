@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
@@ -6,7 +7,8 @@ import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings 
 import { readValidManifests } from '../manifests.ts';
 import { addExamples, addExitCodes, addPlanOptions, addRotateOption } from '../options.ts';
 import { writePlanFile } from '../plan-file.ts';
-import { type FormatFlags, showPlan } from '../present.ts';
+import type { FormatFlags } from '../present.ts';
+import { publish } from '../publish.ts';
 import { withSession } from '../session.ts';
 
 interface Flags extends PlanFlags, FormatFlags {
@@ -40,7 +42,11 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   );
   const standing = listRefused(made, flags);
   if (flags.out !== undefined && !isInvalid(made)) await writePlanFile(flags.out, context.cwd, made);
-  showPlan(made, context, { flags, standing });
+  const exitCode = toExitCode(made, standing, flags);
+  return publish({ about: 'plan', plan: made, standing }, { flags, exitCode }, context);
+}
+
+function toExitCode(made: Plan, standing: readonly GuardViolation[], flags: Flags): ExitCode {
   if (isInvalid(made)) return EXIT.invalid;
   if (standing.length > 0) return EXIT.refused;
   return flags.detailedExitcode === true && made.writes.length + made.files.length > 0 ? EXIT.changes : EXIT.done;

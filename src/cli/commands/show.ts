@@ -3,7 +3,8 @@ import type { Act } from '../act.ts';
 import { EXIT } from '../exit-code.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions } from '../options.ts';
 import { readPlanFile } from '../plan-file.ts';
-import { type FormatFlags, showPlan } from '../present.ts';
+import type { FormatFlags } from '../present.ts';
+import { publish } from '../publish.ts';
 
 /** `edgewise show`. */
 export function defineShow(program: Command, act: Act): void {
@@ -18,8 +19,7 @@ export function defineShow(program: Command, act: Act): void {
   ]).action((file: string, flags: FormatFlags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context.cwd);
-      showPlan(plan, context, { flags, standing: plan.violations });
-      return EXIT.done;
+      return publish({ about: 'plan', plan, standing: plan.violations }, { flags, exitCode: EXIT.done }, context);
     }),
   );
 }

@@ -1,0 +1,63 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { loadForm } from '../report/forms.ts';
+import type { FormOptions, Report } from '../report/report.ts';
+import type { Context } from './context.ts';
+import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
+import { type FormatFlags, type ReportTarget, toTextOptions } from './present.ts';
+import { writeResultFile } from './result-file.ts';
+
+/** How a report is published. */
+export interface Publication {
+  readonly flags: FormatFlags;
+  /** What `--format` asks for is on stdout already. */
+  readonly isShown?: boolean;
+  /** What the command ends with: a form never changes it, but a report that is lost is a failure. */
+  readonly exitCode: ExitCode;
+}
+
+/** Shows a report on stdout, writes it into the files that `--report` names, and gives the exit code. */
+export async function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
+  const { flags, isShown = false, exitCode } = publication;
+  if (!isShown) {
+    const form = await loadForm(flags.format);
+    context.stdout.write(form(report, toTextOptions(context.stdout, context, flags)));
+  }
+  const faults: string[] = [];
+  for (const target of flags.report ?? []) faults.push(...(await writeReport(report, target, { flags, context })));
+  for (const fault of faults) context.stderr.write(`edgewise: ${fault}\n`);
+  const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
+  return faults.length > 0 && isGood ? EXIT.failed : exitCode;
+}
+
+/** Refuses reports that could not be written, before anything is done. */
+export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
+  const files = new Set<string>();
+  for (const { form, file } of report) {
+    const path = resolve(cwd, file);
+    const refuse = (why: string): CommandError =>
+      new CommandError(`The report ${form}=${file} can not be written: ${why}.`, { exitCode: EXIT.invalid });
+    if (files.has(path)) throw refuse('another report goes into the same file');
+    files.add(path);
+    await access(dirname(path), constants.W_OK).catch(() => {
+      throw refuse(`${dirname(file)} is no folder that can be written to`);
+    });
+  }
+}
+
+async function writeReport(
+  report: Report,
+  { form: name, file }: ReportTarget,
+  { flags, context }: { readonly flags: FormatFlags; readonly context: Context },
+): Promise<readonly string[]> {
+  const form = await loadForm(name);
+  const options: FormOptions = { color: false, width: 0, verbose: flags.verbose === true };
+  try {
+    await writeResultFile(resolve(context.cwd, file), form(report, options));
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    return [`The report ${name}=${file} can not be written: ${error.message}`];
+  }
+}

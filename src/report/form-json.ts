@@ -1,0 +1,19 @@
+import { assertNever } from '../model/errors.ts';
+import { renderApplyJson, renderFailureJson, renderPlanJson, renderValidationJson } from './json.ts';
+import type { Report } from './report.ts';
+
+/** A report as one JSON document. A plan is its file, byte for byte, whatever stands against it. */
+export function renderJsonForm(report: Report): string {
+  switch (report.about) {
+    case 'plan':
+      return renderPlanJson(report.plan);
+    case 'apply':
+      return renderApplyJson(report.plan, report.result);
+    case 'validation':
+      return renderValidationJson(report.validation, report.command);
+    case 'failure':
+      return renderFailureJson(report.failure);
+    default:
+      return assertNever(report);
+  }
+}

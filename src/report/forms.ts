@@ -1,0 +1,23 @@
+import type { Form } from './report.ts';
+
+/** Where each form is, loaded when it is asked for: most runs need one. */
+const FORMS = {
+  text: async (): Promise<Form> => (await import('./form-text.ts')).renderTextForm,
+  json: async (): Promise<Form> => (await import('./form-json.ts')).renderJsonForm,
+};
+
+/** The name of a form of reports. */
+export type FormName = keyof typeof FORMS;
+
+/** Every form, as `--format` and `--report` name it. */
+export const FORM_NAMES = ['text', 'json'] as const satisfies readonly FormName[];
+
+/** Whether a text names a form. */
+export function isFormName(text: string): text is FormName {
+  return Object.hasOwn(FORMS, text);
+}
+
+/** The form of that name. */
+export async function loadForm(name: FormName): Promise<Form> {
+  return FORMS[name]();
+}

@@ -1,0 +1,56 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { ApplyResult } from '../model/outcome.ts';
+import type { GuardViolation, Plan } from '../model/plan.ts';
+import type { TextOptions } from './text-options.ts';
+
+/** What a command has to show, whatever its form. */
+export type Report = PlanReport | ApplyReport | ValidationReport | FailureReport;
+
+/** A plan, and the safety rules that stand against it: those that no flag allows. */
+export interface PlanReport {
+  readonly about: 'plan';
+  readonly plan: Plan;
+  readonly standing: readonly GuardViolation[];
+}
+
+/** A plan that was let through, and what became of it. */
+export interface ApplyReport {
+  readonly about: 'apply';
+  readonly plan: Plan;
+  readonly result: ApplyResult;
+}
+
+/** What a check of manifests found. */
+export interface ValidationReport {
+  readonly about: 'validation';
+  readonly command: string;
+  readonly validation: Validation;
+}
+
+/** Why a command came to no result. */
+export interface FailureReport {
+  readonly about: 'failure';
+  readonly failure: Failure;
+}
+
+/** How many manifest files and resources there are, and what is wrong with them. */
+export interface Validation {
+  readonly files: number;
+  readonly resources: number;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Everything that is known of a failure. */
+export interface Failure {
+  readonly command?: string;
+  readonly diagnostics?: readonly Diagnostic[];
+  /** What was thrown, or the sentences that say what went wrong and what to do. */
+  readonly error?: Error | { readonly message: string; readonly remedy?: string };
+  readonly plan?: Plan;
+}
+
+/** What a form may want to know besides. Forms that are no text take of it what they can use. */
+export type FormOptions = TextOptions;
+
+/** A form of reports: a whole document that ends with a line break, for every report. Pure; nothing in a report breaks out of it. */
+export type Form = (report: Report, options: FormOptions) => string;

@@ -1,0 +1,59 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
+
+const ONE = `${STACK}${toEdge('a', 20001)}`;
+
+describe('--report', () => {
+  it('writes more forms of one result in the same run', async () => {
+    const { edgewise, folder, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const read = (file: string) => readFile(join(folder, file), 'utf8');
+    const plain = await edgewise('plan edgewise.yaml');
+    const reads = recorder.take().length;
+    const { stdout } = await edgewise(
+      'plan edgewise.yaml --report json=a.json --report text=a.txt --report json=b.json',
+    );
+    expect(recorder.take()).toHaveLength(reads);
+    expect(stdout).toBe(plain.stdout);
+    expect(await read('a.txt')).toBe(plain.stdout);
+    expect(await read('a.json')).toBe((await edgewise('show a.json --format json')).stdout);
+    expect(await read('b.json')).toBe(await read('a.json'));
+  });
+
+  it('holds the plan and what became of it after an apply', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const { stdout } = await edgewise('apply edgewise.yaml --yes --report text=done.txt --report json=done.json');
+    expect(await readFile(join(folder, 'done.txt'), 'utf8')).toBe(stdout);
+    expect(JSON.parse(await readFile(join(folder, 'done.json'), 'utf8'))).toMatchObject({ command: 'apply', ok: true });
+  });
+
+  it('is whole when the command fails, and leaves its exit code as it is', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': `${ONE}  colour: red\n` });
+    const { exitCode, stderr } = await edgewise('plan --report json=why.json --report text=why.txt');
+    expect(exitCode).toBe(3);
+    expect(await readFile(join(folder, 'why.txt'), 'utf8')).toBe(stderr);
+    const document = JSON.parse(await readFile(join(folder, 'why.json'), 'utf8'));
+    expect(document).toMatchObject({ command: 'plan', ok: false, diagnostics: [{ code: 'unknown-field' }] });
+  });
+
+  it('that could not be written is refused before anything is sent', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    for (const words of [
+      '--report json=no/where.json',
+      '--report json=a --report text=./a',
+      '--report wax=a',
+      '--report json=',
+    ])
+      expect(await edgewise(`apply --yes ${words}`), words).toMatchObject({ exitCode: 3 });
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('that is lost in the end is a failure, of which stderr tells', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    await mkdir(join(folder, 'taken'));
+    const lost = await edgewise('plan --report json=taken');
+    expect(lost).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 to create') });
+    expect(lost.stderr).toContain('The report json=taken can not be written');
+  });
+});

@@ -29,6 +29,10 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     const message = 'A saved plan does what it shows: --rotate goes with manifests, or with edgewise plan -o.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
+  if (flags.revertDrift === false) {
+    const message = 'A saved plan does what it shows: --no-revert-drift goes with manifests, or with edgewise plan -o.';
+    throw new CommandError(message, { exitCode: EXIT.invalid });
+  }
   const stack = await readStack(flags.stack, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);

@@ -20,6 +20,8 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly allowDeletes?: boolean;
   readonly allowProtected: readonly string[];
   readonly rotate?: readonly string[];
+  /** False with --no-revert-drift. */
+  readonly revertDrift?: boolean;
 }
 
 /** What a plan is made from, besides what is live. */
@@ -57,6 +59,7 @@ export async function makePlan(
     targets: flags.target,
     now,
     rotate: flags.rotate ?? [],
+    keepDrift: flags.revertDrift === false,
     files: await readFiles(listFilePaths(desired), cwd),
     diagnostics,
   });

@@ -33,10 +33,9 @@ function addConnectionOptions(command: Command): Command {
 
 /** What a plan of manifests may do besides. */
 export function addPlanOptions(command: Command): Command {
-  return addTokenOptions(addScopeOptions(command)).option(
-    '--allow-deletes',
-    'let a plan through that deletes more than the guard allows',
-  );
+  return addTokenOptions(addScopeOptions(command))
+    .option('--allow-deletes', 'let a plan through that deletes more than the guard allows')
+    .option('--no-revert-drift', 'leave fields alone that differ for no other reason than that they drifted');
 }
 
 /** What a plan covers, and how it is shown. */

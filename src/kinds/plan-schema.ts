@@ -54,6 +54,7 @@ const change = z.strictObject({
   reason: optional(z.string()),
   differences: z.array(difference),
   notes: optional(texts),
+  kept: optional(texts).describe('Fields that only drifted, and that are left so.'),
   live: optional(
     z.strictObject({ id: z.string(), digest: z.string(), spec: optional(spec), mark: optional(mark) }),
   ).describe('What the change starts from.'),

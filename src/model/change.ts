@@ -46,6 +46,8 @@ export interface Change {
   readonly differences: readonly Difference[];
   /** What else who approves should know: where a token goes, when a certificate is renewed. */
   readonly notes?: readonly string[];
+  /** Fields that only drifted, and that the plan leaves so (`--no-revert-drift`). */
+  readonly kept?: readonly string[];
   readonly live?: ChangeStart;
   /** Normal form of what will be there, with addresses for ids known after apply; absent for deletes and no-ops. */
   readonly desired?: Spec;

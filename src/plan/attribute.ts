@@ -30,10 +30,13 @@ export function toOrigin(kind: Kind, name: string, { desired, live, mark }: Side
   return isChanged ? 'manifest' : 'drift';
 }
 
+/** Digests that stay what they were, by field; `undefined`: there was none. */
+export type KeptDigests = ReadonlyMap<string, string | undefined>;
+
 /** The digests that a mark holds once a spec is applied, and the fields whose digest waits for an id. */
 export function toDigests(
   kind: Kind,
-  desired: DesiredResource,
+  { desired, kept }: { readonly desired: DesiredResource; readonly kept: KeptDigests },
   normal: Spec,
 ): { readonly fields: Readonly<Record<string, string>>; readonly pending: Spec } {
   const ignored = desired.lifecycle.ignore.map((name): [string, string] => [name, UNMANAGED]);
@@ -41,7 +44,9 @@ export function toDigests(
   const values = names.map((name): [string, Json] => [name, normal[name] ?? null]);
   const [pending, known] = partition(values, ([name, value]) => waitsForId(kind, { [name]: value }));
   const digests = known.map(([name, value]): [string, string] => [name, toFieldDigest(value)]);
-  return { fields: Object.fromEntries([...digests, ...ignored]), pending: Object.fromEntries(pending) };
+  const fields = Object.fromEntries([...digests, ...ignored].filter(([name]) => !kept.has(name)));
+  const old = [...kept].flatMap(([name, digest]) => (digest === undefined ? [] : [[name, digest] as const]));
+  return { fields: { ...fields, ...Object.fromEntries(old) }, pending: Object.fromEntries(pending) };
 }
 
 function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): readonly [readonly T[], readonly T[]] {

@@ -30,6 +30,8 @@ export interface PlanInput {
   readonly now: Date;
   /** Addresses of what is replaced though nothing differs. */
   readonly rotate: readonly string[];
+  /** Leaves fields alone that differ for no other reason than that they drifted. */
+  readonly keepDrift?: boolean;
   /** Texts of the files that manifests have something written to, by path (`listFilePaths`); one that is absent does not exist. */
   readonly files: ReadonlyMap<string, string>;
   /** Findings on the manifests, to be carried along. */
@@ -44,7 +46,7 @@ export function createPlan(input: PlanInput): Plan {
   const { desired, live, mode, targets } = input;
   const matched = matchResources(desired, live);
   const selected = selectTargets(matched.pairs, desired, targets);
-  const decisions = decideActions(selected.pairs, input);
+  const decisions = decideActions(selected.pairs, { ...input, keepDrift: input.keepDrift === true });
   const errors = [
     ...selected.diagnostics,
     ...listRefusals(decisions),
@@ -128,6 +130,7 @@ function toChange(decision: Decision, reasons: ReadonlyMap<string, string>, note
     ...(reason !== undefined && { reason }),
     differences,
     ...(notes.length > 0 && { notes }),
+    ...(decision.kept.length > 0 && { kept: decision.kept }),
     ...(live !== undefined && { live: toStart(live, isTouched) }),
     ...(form !== undefined && isTouched && { desired: form.normal }),
     ...(isProtected && { protect: true }),

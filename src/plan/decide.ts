@@ -5,7 +5,7 @@ import { assertDefined } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import { toOrigin } from './attribute.ts';
-import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm } from './desired-form.ts';
+import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm, withLive } from './desired-form.ts';
 import { diffSpecs } from './diff.ts';
 import type { Pair } from './match.ts';
 import { findRenewal, listExpiredManifests, type RenewalContext } from './renew.ts';
@@ -19,6 +19,8 @@ export interface Decision {
   readonly differences: readonly Difference[];
   /** What else who approves should know. */
   readonly notes: readonly string[];
+  /** Fields that only drifted, and are left so. */
+  readonly kept: readonly string[];
   /** Absent for deletes. */
   readonly form: DesiredForm | undefined;
 }
@@ -26,6 +28,8 @@ export interface Decision {
 /** What decides besides what is desired and what is live. */
 export interface DecisionContext extends RenewalContext {
   readonly mode: Plan['mode'];
+  /** Leaves fields alone that differ for no other reason than that they drifted. */
+  readonly keepDrift: boolean;
 }
 
 /** Decides the action of every pair, referenced resources first, since a new id changes who refers to it. */
@@ -75,20 +79,32 @@ function canRotate({ kind, desired, by }: Pair): boolean {
 
 function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Decision {
   const { desired, live } = pair;
-  const plain = { pair, differences: [], notes: [] };
+  const plain = { pair, differences: [], notes: [], kept: [] };
   if (desired === undefined)
     return { ...plain, action: 'delete', reason: toDeleteReason(pair, context.mode), form: undefined };
-  const form = toDesiredForm(pair.kind, desired, live, ids);
-  if (live === undefined) return { ...plain, action: 'create', reason: undefined, form };
+  const asked = toDesiredForm(pair.kind, desired, live, ids);
+  if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
+  const found = listDifferences(pair, live, asked);
+  const kept = context.keepDrift ? listDrifted(found) : [];
+  const form = kept.length === 0 ? asked : withLive(pair.kind, asked, live, kept);
   const renewal = findRenewal(pair, form.written, context);
   const differences = [
-    ...listDifferences(pair, live, form),
+    ...found.filter(({ field }) => !kept.includes(field)).map(({ field, ...difference }) => difference),
     ...renewal.differences,
     ...listProtectDifference(pair, desired, live),
   ];
   const action = toAction(pair, differences, renewal.reason !== undefined);
-  const notes = action === 'replace' ? [] : renewal.notes;
-  return { pair, action, reason: renewal.reason, differences, notes, form };
+  const notes = [...(action === 'replace' ? [] : renewal.notes), ...describeKept(kept)];
+  return { pair, action, reason: renewal.reason, differences, notes, kept, form };
+}
+
+/** Top-level fields that differ only because they drifted. */
+function listDrifted(found: readonly FoundDifference[]): readonly string[] {
+  return [...new Set(found.filter(({ origin }) => origin === 'drift').map(({ field }) => field))];
+}
+
+function describeKept(kept: readonly string[]): readonly string[] {
+  return kept.length === 0 ? [] : [`drifted, and is left so: ${kept.join(', ')}`];
 }
 
 function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {
@@ -97,10 +113,13 @@ function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean
   return differences.length > 0 ? 'update' : 'no-op';
 }
 
-function listDifferences(pair: Pair, live: LiveResource, form: DesiredForm): readonly Difference[] {
-  return diffSpecs(pair.kind, live.spec, form.normal).map(({ field, ...difference }) => {
-    const origin = toOrigin(pair.kind, field, { desired: form.normal, live: live.spec, mark: live.mark });
-    return { ...difference, origin };
+/** A difference with the top-level field that it is in. All of one field have one origin. */
+type FoundDifference = Difference & { readonly field: string };
+
+function listDifferences(pair: Pair, live: LiveResource, form: DesiredForm): readonly FoundDifference[] {
+  return diffSpecs(pair.kind, live.spec, form.normal).map((difference) => {
+    const sides = { desired: form.normal, live: live.spec, mark: live.mark };
+    return { ...difference, origin: toOrigin(pair.kind, difference.field, sides) };
   });
 }
 

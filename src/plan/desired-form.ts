@@ -32,11 +32,21 @@ export function toDesiredForm(
   return { written, normal: normalizeSpec(kind, written) };
 }
 
+/** The same form with some fields as they are live, so that no write changes them. */
+export function withLive(kind: Kind, form: DesiredForm, live: LiveResource, names: readonly string[]): DesiredForm {
+  const written = { ...form.written, ...pickLive(live, names) };
+  return { written, normal: normalizeSpec(kind, written) };
+}
+
 function pickIgnored(kind: Kind, desired: DesiredResource, live: LiveResource): Spec {
   const { ignore } = desired.lifecycle;
   const names = listSpecFields(kind)
     .map(([name]) => name)
     .filter((name) => ignore.includes(name));
+  return pickLive(live, names);
+}
+
+function pickLive(live: LiveResource, names: readonly string[]): Spec {
   return Object.fromEntries(names.map((name): [string, Json] => [name, live.spec[name] ?? null]));
 }
 

@@ -207,7 +207,11 @@ function toMarkDraft(decision: Decision, stack: string): MarkDraft {
       decision.action !== 'replace' &&
       (by === 'adopt' ? listOneTimeFields(kind).length > 0 : live?.mark?.delivered === true),
     user: typeof user === 'string' ? user : assertObject(user),
-    ...toDigests(kind, desired, normal),
+    ...toDigests(
+      kind,
+      { desired, kept: new Map(decision.kept.map((field) => [field, live?.mark?.fields[field]])) },
+      normal,
+    ),
   };
 }
 

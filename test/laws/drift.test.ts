@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import type { Plan } from '../../src/model/plan.ts';
 import { arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
 import { expectOnlyDifference, isSameField } from './field-change.ts';
@@ -33,7 +34,45 @@ describe('a field that somebody else changes', () => {
     });
     await holds(property, 5);
   });
+
+  it.each(FIELDS.filter(({ kind }) => kind.role === 'owned'))(
+    'is left as it is when that is asked for, and stays drift: $label',
+    LONG,
+    async ({ kind, field }) => {
+      const property = fc.asyncProperty(arbitraryDrift(kind, field), async ({ stack, drifted }) => {
+        const world = new World();
+        await world.migrate(stack);
+        if (stack[0] === undefined || drifted === undefined) return;
+        await changeField(world, { resource: drifted, stack }, field);
+        const before = world.resources();
+        const usual = await world.plan(stack);
+        expect(listTouched(await world.migrate(stack, { keepDrift: true }))).toEqual([]);
+        expect(world.resources()).toEqual(before);
+        await world.migrate(withDescriptions(stack, 'changed in git'), { keepDrift: true });
+        const after = await world.plan(withDescriptions(stack, 'changed in git'));
+        expect(listDriftOf(after, field)).toEqual(listDriftOf(usual, field));
+      });
+      await holds(property, 5);
+    },
+  );
 });
+
+/** The same stack, its descriptions changed. */
+function withDescriptions(stack: TestStack, description: string): TestStack {
+  return stack.map((resource) =>
+    'description' in getKind(resource.kind).fields && !resource.lifecycle.ignore.includes('description')
+      ? { ...resource, spec: { ...resource.spec, description } }
+      : resource,
+  );
+}
+
+/** Differences of a field that only drifted; the description is changed in this test. */
+function listDriftOf(plan: Plan, field: string) {
+  if (field === 'description') return [];
+  return plan.changes.flatMap(({ differences }) =>
+    differences.filter(({ origin, path }) => origin === 'drift' && path.split(/[.[]/, 1)[0] === field),
+  );
+}
 
 /** A stack, and its first resource with one field as another has it. */
 function arbitraryDrift(

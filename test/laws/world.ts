@@ -34,6 +34,7 @@ export interface WorldOptions {
 
 /** What one plan may differ in. */
 export interface PlanOptions {
+  readonly keepDrift?: boolean;
   readonly mode?: Plan['mode'];
   readonly targets?: readonly string[];
   readonly layout?: Layout;
@@ -101,7 +102,7 @@ export class World {
 
   async plan(
     stack: TestStack | DesiredState,
-    { mode = 'apply', targets = [], layout, rearrange = (live) => live }: PlanOptions = {},
+    { mode = 'apply', targets = [], keepDrift = false, layout, rearrange = (live) => live }: PlanOptions = {},
   ): Promise<Plan> {
     const state = 'resources' in stack ? stack : loadStack(stack, layout);
     const desired = mode === 'destroy' ? toDestroyState(state) : state;
@@ -124,6 +125,7 @@ export class World {
       diagnostics: [],
       now: this.#now(),
       rotate: [],
+      keepDrift,
       files: new Map(),
     });
   }

@@ -1,5 +1,6 @@
+import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import { field, formatted, listOf, objectOf, oneOf, setOf, text, timestamp } from './field.ts';
-import { defineKind } from './kind.ts';
+import { defineKind, type Trouble } from './kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
 const JOB = objectOf({
@@ -22,6 +23,7 @@ export const AGENT_INGRESS = defineKind({
   path: '/agent_ingresses',
   listKey: 'ingresses',
   uri: 'path',
+  findTroubles: findProvisioningTroubles,
   fields: {
     ...IDENTITY,
     description: DESCRIPTION,
@@ -61,3 +63,21 @@ export const AGENT_INGRESS = defineKind({
     ),
   },
 });
+
+/** Certificates that fail provisioning. Source: section 2.3 of the interface. */
+function findProvisioningTroubles({
+  certificate_management_status: status = null,
+  ns_targets: targets = null,
+}: JsonObject): readonly Trouble[] {
+  const job = isJsonObject(status) ? status['provisioning_job'] : undefined;
+  if (!isJsonObject(job) || typeof job['error_code'] !== 'string' || job['error_code'] === '') return [];
+  const said = typeof job['msg'] === 'string' ? `: ${job['msg']}` : '';
+  const message = `its certificate can not be provisioned: ${job['error_code']}${said}`;
+  const retry = typeof job['retries_at'] === 'string' ? `, at ${job['retries_at']}` : '';
+  const servers = isJsonArray(targets) && targets.length > 0 ? ` (${targets.join(', ')})` : '';
+  const remedy =
+    job['error_code'] === 'DNS_ERROR'
+      ? `Set the NS records of the domain to its ns_targets${servers}. Until then the service tries in vain.`
+      : `The service tries again${retry}. If it goes on, ask those who run the service.`;
+  return [{ message, remedy, field: 'certificate_management_policy' }];
+}

@@ -1,4 +1,5 @@
 import { InvariantError } from '../model/errors.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { Field } from './field.ts';
 
@@ -34,6 +35,8 @@ export interface Kind {
   readonly check: (spec: Spec) => readonly SpecProblem[];
   /** What no single setting of `lifecycle` can say: paths inside of it. Called when fields and settings are valid. */
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecProblem[];
+  /** What is wrong with a resource that exists, by its computed fields. */
+  readonly findTroubles: (computed: JsonObject) => readonly Trouble[];
   /** Whether a resource with this spec can lock its own caller out: its writes come last. */
   readonly canLockOut: (spec: Spec) => boolean;
 }
@@ -44,13 +47,31 @@ export interface Validity {
   readonly until: string;
 }
 
+/** Something that the service can't do for a resource until somebody helps, or until it passes. */
+export interface Trouble {
+  /** What can't be done: `its certificate can not be provisioned`. */
+  readonly message: string;
+  readonly remedy: string;
+  /** The field of the spec that asks for it. */
+  readonly field: string;
+}
+
 /** Something wrong in a spec, at a path inside of it. */
 export interface SpecProblem {
   readonly path: FieldPath;
   readonly message: string;
 }
 
-type Unsaid = 'check' | 'checkLifecycle' | 'canLockOut' | 'uri' | 'listKey' | 'lifecycle' | 'validity' | 'fileField';
+type Unsaid =
+  | 'check'
+  | 'checkLifecycle'
+  | 'findTroubles'
+  | 'canLockOut'
+  | 'uri'
+  | 'listKey'
+  | 'lifecycle'
+  | 'validity'
+  | 'fileField';
 type KindOptions = Omit<Kind, Unsaid> & Partial<Pick<Kind, Unsaid>>;
 
 /** Checks a kind's table and fills in what was not said. Throws `InvariantError` on a table that contradicts itself. */
@@ -64,6 +85,7 @@ export function defineKind(options: KindOptions): Kind {
 const NOTHING_SAID: Pick<Kind, Unsaid> = {
   check: () => [],
   checkLifecycle: () => [],
+  findTroubles: () => [],
   canLockOut: () => false,
   uri: 'absolute',
   listKey: undefined,

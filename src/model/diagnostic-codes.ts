@@ -33,6 +33,8 @@ export const DIAGNOSTIC_CODES = {
   'mark-invalid': 'The mark of a live resource can not be read, so the resource counts as not ours.',
   'duplicate-mark': 'Two live resources bear the same mark.',
   'rotate-refused': 'A resource to rotate is not in the plan, or is of a kind that has nothing to rotate.',
+  'service-trouble': 'The service can not do for a resource what its manifest asks for, such as getting a certificate.',
+  'validity-ends': 'A certificate has expired, or is about to, and only an apply after its end would replace it.',
   'validity-over': 'A certificate has expired, or is about to, at a time that its manifest states.',
   'token-undelivered': "A credential's token never reached its sink.",
   lockout: 'A write may lock its own caller out.',

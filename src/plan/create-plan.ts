@@ -9,6 +9,7 @@ import { listConflicts } from './claims.ts';
 import { type Decision, decideActions, listRefusals, listRenewalDiagnostics } from './decide.ts';
 import { listPlannedFiles } from './files.ts';
 import { countOwned, guardPlan } from './guard.ts';
+import { listHealthWarnings } from './health.ts';
 import { matchResources } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { selectTargets } from './select-targets.ts';
@@ -58,6 +59,7 @@ export function createPlan(input: PlanInput): Plan {
     ...matched.diagnostics,
     ...errors,
     ...decisions.filter((decision) => isLockout({ decision })).map(toLockoutWarning),
+    ...listHealthWarnings(decisions, input.now),
     ...listTokensWithoutSink(decisions, input.tokens),
   ];
   const writes = diagnostics.some(({ severity }) => severity === 'error')

@@ -131,7 +131,8 @@ function toSettingMs({ lifecycle }: DesiredResource, name: string): number {
   return typeof text === 'string' ? (toDurationMs(text) ?? 0) : 0;
 }
 
-function readTime(spec: Spec, name: string | undefined): number | undefined {
+/** The time that a field of a spec holds, in milliseconds since 1970; `undefined`: none. */
+export function readTime(spec: Spec, name: string | undefined): number | undefined {
   const text = name === undefined ? undefined : spec[name];
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

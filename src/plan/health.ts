@@ -1,0 +1,58 @@
+import { renderTimeSpan } from '../kinds/duration.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { DesiredResource } from '../model/state.ts';
+import type { Decision } from './decide.ts';
+import { readTime } from './renew.ts';
+
+/** Warnings on what is live, ours, and not well, whether or not the plan changes it: what fails at the service, and what is about to end. */
+export function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {
+  return decisions.flatMap((decision) => {
+    const { desired } = decision.pair;
+    const goes = decision.action === 'delete' || decision.action === 'create' || decision.action === 'replace';
+    return goes || desired === undefined
+      ? []
+      : [...listTroubles(decision, desired), ...listEnds(decision, desired, now)];
+  });
+}
+
+function listTroubles({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
+  return pair.kind.findTroubles(pair.live?.computed ?? {}).map(({ message, remedy, field }) => ({
+    code: 'service-trouble',
+    severity: 'warning',
+    message: `${pair.address}: ${message}`,
+    remedy,
+    address: pair.address,
+    place: desired.locate(['spec', field]),
+  }));
+}
+
+/** Of a time that it is valid for, the part in which its end is near. */
+const NEAR = 0.1;
+
+/** A certificate that is renewed before its end, or states its end itself, is looked after elsewhere. */
+function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
+  const { kind, live, address } = pair;
+  const after = readTime(live?.spec ?? {}, kind.validity?.after);
+  const until = readTime(live?.spec ?? {}, kind.validity?.until);
+  const isStated = readTime(form?.written ?? {}, kind.validity?.until) !== undefined;
+  if (
+    after === undefined ||
+    until === undefined ||
+    isStated ||
+    desired.lifecycle.settings['renew_before'] !== undefined
+  )
+    return [];
+  const leftMs = until - now.getTime();
+  if (leftMs > (until - after) * NEAR) return [];
+  const when = leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`;
+  return [
+    {
+      code: 'validity-ends',
+      severity: 'warning',
+      message: `${address} ${when}, and only an apply after that replaces it`,
+      remedy: `Say lifecycle.renew_before, so that it is replaced in time, or replace it now with --rotate ${address}.`,
+      address,
+      place: desired.locate(),
+    },
+  ];
+}

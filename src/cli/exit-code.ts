@@ -31,7 +31,7 @@ export class InvalidManifests extends Error {
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.done]: 'done',
   [EXIT.failed]: 'failed (API or network), or done only in part',
-  [EXIT.changes]: 'there are changes, and --detailed-exitcode was given',
+  [EXIT.changes]: 'there are changes (drift, and plan --detailed-exitcode)',
   [EXIT.invalid]: 'manifests or usage invalid',
   [EXIT.authentication]: 'authentication or permission',
   [EXIT.refused]: 'refused by a safety rule',

@@ -3,7 +3,7 @@ import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
-import type { DesiredState } from '../model/state.ts';
+import type { DesiredState, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { toDestroyState } from '../plan/destroy.ts';
 import { listFilePaths } from '../plan/files.ts';
@@ -41,14 +41,20 @@ export function resolveStackSettings(flags: ConnectionFlags, context: Context, {
 }
 
 /** Reads what is live and computes the plan. Sends GETs only. */
-export async function makePlan(
+export async function makePlan(client: Client, request: PlanRequest): Promise<Plan> {
+  const { plan } = await planLive(client, request);
+  return plan;
+}
+
+/** A plan, and what was live when it was made. Sends GETs only. */
+export async function planLive(
   client: Client,
   { state, diagnostics, flags, mode, settings, now, cwd }: PlanRequest,
-): Promise<Plan> {
+): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
   const desired = mode === 'destroy' ? toDestroyState(state) : state;
   const live = await readLive(client, toReadRequest(desired, flags.target));
   const { baseUrl, ...stored } = settings;
-  return createPlan({
+  const plan = createPlan({
     desired,
     live,
     baseUrl,
@@ -63,6 +69,7 @@ export async function makePlan(
     files: await readFiles(listFilePaths(desired), cwd),
     diagnostics,
   });
+  return { plan, live };
 }
 
 /** The safety rules that a plan breaks and that no flag allows. */

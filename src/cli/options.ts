@@ -22,7 +22,7 @@ export function addServiceOptions(command: Command): Command {
 }
 
 /** How to reach a service that is asked many things. */
-function addConnectionOptions(command: Command): Command {
+export function addConnectionOptions(command: Command): Command {
   return addServiceOptions(command)
     .option('--concurrency <number>', 'requests under way at once, 1 to 64 (EDGEWISE_CONCURRENCY; default: 8)')
     .option(
@@ -40,19 +40,22 @@ export function addPlanOptions(command: Command): Command {
 
 /** What a plan covers, and how it is shown. */
 export function addScopeOptions(command: Command): Command {
-  addConnectionOptions(command)
-    .addOption(
-      repeatable('--target <address>', 'only this resource and those that it needs; repeatable', {
-        parse: parseTarget,
-        default: 'everything',
-      }),
-    )
-    .addOption(
-      repeatable('--allow-protected <address>', 'let this protected resource be deleted or replaced; repeatable', {
-        parse: parseTarget,
-      }),
-    );
+  addTargetOption(addConnectionOptions(command)).addOption(
+    repeatable('--allow-protected <address>', 'let this protected resource be deleted or replaced; repeatable', {
+      parse: parseTarget,
+    }),
+  );
   return addPlanFormatOptions(command);
+}
+
+/** What a command is narrowed to. */
+export function addTargetOption(command: Command): Command {
+  return command.addOption(
+    repeatable('--target <address>', 'only this resource and those that it needs; repeatable', {
+      parse: parseTarget,
+      default: 'everything',
+    }),
+  );
 }
 
 /** What is replaced though nothing differs. */

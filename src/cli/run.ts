@@ -4,6 +4,7 @@ import type { Act } from './act.ts';
 import { defineAbuseReport } from './commands/abuse-report.ts';
 import { defineApply } from './commands/apply.ts';
 import { defineDestroy } from './commands/destroy.ts';
+import { defineDrift } from './commands/drift.ts';
 import { definePlan } from './commands/plan.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineServe } from './commands/serve.ts';
@@ -68,6 +69,7 @@ function defineProgram(context: Context, act: Act): Command {
     definePlan,
     defineApply,
     defineDestroy,
+    defineDrift,
     defineShow,
     defineSchema,
     defineServe,

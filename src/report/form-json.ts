@@ -1,5 +1,5 @@
 import { assertNever } from '../model/errors.ts';
-import { renderApplyJson, renderFailureJson, renderPlanJson, renderValidationJson } from './json.ts';
+import { renderApplyJson, renderDriftJson, renderFailureJson, renderPlanJson, renderValidationJson } from './json.ts';
 import type { Report } from './report.ts';
 
 /** A report as one JSON document. A plan is its file, byte for byte, whatever stands against it. */
@@ -9,6 +9,8 @@ export function renderJsonForm(report: Report): string {
       return renderPlanJson(report.plan);
     case 'apply':
       return renderApplyJson(report.plan, report.result);
+    case 'drift':
+      return renderDriftJson(report.drift);
     case 'validation':
       return renderValidationJson(report.validation, report.command);
     case 'failure':

@@ -1,7 +1,9 @@
 import { assertNever } from '../model/errors.ts';
+import { toDriftView } from './drift-view.ts';
 import type { FormOptions, PlanReport, Report, Validation } from './report.ts';
 import { renderApplyResultText } from './text-apply.ts';
 import { renderDiagnosticsText } from './text-diagnostics.ts';
+import { renderDriftText } from './text-drift.ts';
 import { renderFailureText } from './text-failure.ts';
 import { toCount } from './text-layout.ts';
 import { renderPlanText } from './text-plan.ts';
@@ -17,6 +19,8 @@ export function renderTextForm(report: Report, options: FormOptions): string {
       const shown = renderPlanReport({ about: 'plan', plan, standing: [] }, options);
       return `${shown}\n${renderApplyResultText(plan, result, options)}`;
     }
+    case 'drift':
+      return renderDriftText(toDriftView(report.drift), options);
     case 'validation':
       return renderValidation(report.validation, options);
     case 'failure':

@@ -1,12 +1,13 @@
 import type { Action } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
+import { countDriftStates, type Drift, hasDrift, toCoverage } from '../model/drift.ts';
 import { ApiError } from '../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
-import { redactPlan } from './redact.ts';
+import { redactDrift, redactPlan } from './redact.ts';
 import type { Failure, Validation } from './report.ts';
 import { countActions } from './view.ts';
 
@@ -46,6 +47,20 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     diagnostics,
     ...(error !== undefined && { error: toErrorDocument(error) }),
     plan: redactPlan(plan),
+  });
+}
+
+/** What is live, compared with what it should be. `ok`: it could be compared; `drifted`: something is not as it should be. */
+export function renderDriftJson(drift: Drift): string {
+  const { diagnostics } = drift;
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command: 'drift',
+    ok: !hasErrors(diagnostics),
+    drifted: hasDrift(drift),
+    counts: countDriftStates(drift),
+    coverage: toCoverage(drift),
+    ...redactDrift(drift),
   });
 }
 

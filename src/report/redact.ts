@@ -1,6 +1,7 @@
 import { listOneTimeFields } from '../kinds/kind.ts';
 import { findKind, KINDS } from '../kinds/registry.ts';
-import type { Change } from '../model/change.ts';
+import type { Change, Difference } from '../model/change.ts';
+import type { Drift } from '../model/drift.ts';
 import type { Plan, Write } from '../model/plan.ts';
 import type { Spec } from '../model/state.ts';
 
@@ -9,13 +10,24 @@ export function redactPlan(plan: Plan): Plan {
   return { ...plan, changes: plan.changes.map(redactChange), writes: plan.writes.map(redactWrite) };
 }
 
+/** A comparison without them. */
+export function redactDrift(drift: Drift): Drift {
+  return { ...drift, resources: drift.resources.map((one) => ({ ...one, differences: redactDifferences(one) })) };
+}
+
+function redactDifferences({ kind, differences }: Pick<Change, 'kind' | 'differences'>): readonly Difference[] {
+  const secrets = listSecrets(kind);
+  if (secrets.length === 0) return differences;
+  return differences.filter(({ path }) => !secrets.some((name) => isInside(path, name)));
+}
+
 function redactChange(change: Change): Change {
   const secrets = listSecrets(change.kind);
   if (secrets.length === 0) return change;
   const { live, desired } = change;
   return {
     ...change,
-    differences: change.differences.filter(({ path }) => !secrets.some((name) => isInside(path, name))),
+    differences: redactDifferences(change),
     ...(live?.spec !== undefined && { live: { ...live, spec: redactSpec(live.spec, secrets) } }),
     ...(desired !== undefined && { desired: redactSpec(desired, secrets) }),
   };

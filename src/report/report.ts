@@ -1,10 +1,11 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { TextOptions } from './text-options.ts';
 
 /** What a command has to show, whatever its form. */
-export type Report = PlanReport | ApplyReport | ValidationReport | FailureReport;
+export type Report = PlanReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
 
 /** A plan, and the safety rules that stand against it: those that no flag allows. */
 export interface PlanReport {
@@ -18,6 +19,12 @@ export interface ApplyReport {
   readonly about: 'apply';
   readonly plan: Plan;
   readonly result: ApplyResult;
+}
+
+/** What is live, compared with what it should be. */
+export interface DriftReport {
+  readonly about: 'drift';
+  readonly drift: Drift;
 }
 
 /** What a check of manifests found. */

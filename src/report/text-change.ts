@@ -75,7 +75,8 @@ function toStyle(action: ChangeAction): Style {
   }
 }
 
-function renderFields(fields: readonly FieldView[], layout: ChangeLayout): readonly string[] {
+/** The fields of a resource, indented below its title, their values aligned. */
+export function renderFields(fields: readonly FieldView[], layout: TextOptions): readonly string[] {
   const widths = fields.filter(({ inline }) => inline !== undefined).map(({ path }) => toColumns(path));
   const pathColumns = Math.max(0, ...widths.filter((width) => width <= MAX_PATH_COLUMNS)) + 2;
   return fields.flatMap((field) =>
@@ -85,7 +86,7 @@ function renderFields(fields: readonly FieldView[], layout: ChangeLayout): reado
   );
 }
 
-function renderBlock({ path, notes, lines }: FieldView, { color }: ChangeLayout): readonly string[] {
+function renderBlock({ path, notes, lines }: FieldView, { color }: TextOptions): readonly string[] {
   const paint = toPaint(color);
   const heading = `    ${path}: ${paint('muted', notes.join(', '))}`.trimEnd();
   return [heading, ...lines.map((line) => `      ${renderLine(line, paint)}`)];

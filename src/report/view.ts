@@ -113,7 +113,7 @@ export function countActions(changes: readonly Change[]): Totals {
 }
 
 /** What a plan is about: `stack production on https://api.example.com`. */
-export function toSubject({ stack, baseUrl }: Plan): string {
+export function toSubject({ stack, baseUrl }: Pick<Plan, 'stack' | 'baseUrl'>): string {
   return `stack ${toWord(stack)} on ${toPlace(baseUrl)}`;
 }
 

@@ -7,6 +7,7 @@ const COMMANDS = [
   'plan',
   'apply',
   'destroy',
+  'drift',
   'show',
   'schema',
   'serve',

@@ -1,0 +1,106 @@
+import type { Difference } from './change.ts';
+import type { Diagnostic } from './diagnostic.ts';
+
+/**
+ * How a resource is compared with what git says. `in-sync`: as it should be. `drifted`: somebody changed it at the service. `pending`: the
+ * manifest changed and was not applied. `drifted-and-pending`: both. `differs`: nothing was recorded that says whose the difference is
+ * (HTTPS modules). `missing`: it is not there; never applied, or deleted at the service. `left-over`: ours, and in no manifest any more.
+ */
+export type DriftState =
+  | 'in-sync'
+  | 'drifted'
+  | 'pending'
+  | 'drifted-and-pending'
+  | 'differs'
+  | 'missing'
+  | 'left-over';
+
+/** Every state, in the order in which reports show them. */
+export const DRIFT_STATES: readonly DriftState[] = [
+  'drifted',
+  'drifted-and-pending',
+  'differs',
+  'missing',
+  'pending',
+  'left-over',
+  'in-sync',
+];
+
+/** One resource of the stack, compared. */
+export interface ResourceDrift {
+  /** `Kind/name`; a duplicate is `Kind/name@id`. */
+  readonly address: string;
+  readonly kind: string;
+  readonly state: DriftState;
+  /** Id of the live resource; absent: there is none. */
+  readonly id?: string;
+  /** `from` live, `to` as it should be. */
+  readonly differences: readonly Difference[];
+  /** What the differences don't say: that it is due to be renewed. */
+  readonly reason?: string;
+  /** When what it holds ends, RFC 3339; absent: it does not. */
+  readonly validUntil?: string;
+}
+
+/** A live resource that the stack does not own. */
+export interface Stranger {
+  readonly kind: string;
+  readonly id: string;
+  readonly description: string;
+  /** The stack that owns it; absent: nobody manages it. */
+  readonly stack?: string;
+}
+
+/** What is live, compared with what git, or a saved plan, says. Holds no secrets. */
+export interface Drift {
+  readonly stack: string;
+  readonly baseUrl: string;
+  /** When it was looked at, RFC 3339. */
+  readonly at: string;
+  /** The saved plan that it was compared with; absent: manifests. */
+  readonly against?: string;
+  /** The addresses that it was narrowed to; empty: everything. */
+  readonly targets: readonly string[];
+  /** By address. */
+  readonly resources: readonly ResourceDrift[];
+  /** Kinds that were read; what others hold is not known. */
+  readonly kinds: readonly string[];
+  /** Live resources that are not the stack's, by kind and id. */
+  readonly strangers: readonly Stranger[];
+  /** What is wrong with the manifests or with what is live. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Ids that have a name, by address. */
+  readonly externals: Readonly<Record<string, string>>;
+  /** Number of requests that it took. */
+  readonly requests: number;
+}
+
+/** How much of what is live somebody manages: counts of live resources of the kinds that were read. */
+export interface Coverage {
+  readonly owned: number;
+  readonly foreign: number;
+  readonly unmanaged: number;
+  /** Share that this or another stack owns, 0 to 1; 1 when there is nothing. */
+  readonly share: number;
+}
+
+/** Whether anything is not as it should be. */
+export function hasDrift({ resources }: Drift): boolean {
+  return resources.some(({ state }) => state !== 'in-sync');
+}
+
+/** The coverage of an account. Attached modules are no resources of their own. */
+export function toCoverage({ resources, kinds, strangers }: Drift): Coverage {
+  const owned = resources.filter(({ id, kind }) => id !== undefined && kinds.includes(kind)).length;
+  const foreign = strangers.filter(({ stack }) => stack !== undefined).length;
+  const unmanaged = strangers.length - foreign;
+  const all = owned + foreign + unmanaged;
+  return { owned, foreign, unmanaged, share: all === 0 ? 1 : (owned + foreign) / all };
+}
+
+/** Number of resources in each state. */
+export function countDriftStates({ resources }: Drift): Readonly<Record<DriftState, number>> {
+  const counts = new Map(DRIFT_STATES.map((state) => [state, 0]));
+  for (const { state } of resources) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return Object.fromEntries(counts) as Record<DriftState, number>; // every state is a key of it
+}

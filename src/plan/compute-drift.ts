@@ -1,0 +1,88 @@
+import { getKind } from '../kinds/registry.ts';
+import type { Change } from '../model/change.ts';
+import type { Drift, DriftState, ResourceDrift, Stranger } from '../model/drift.ts';
+import { assertNever } from '../model/errors.ts';
+import type { Plan } from '../model/plan.ts';
+import type { LiveResource, LiveState } from '../model/state.ts';
+
+/** What a comparison is made of besides the plan that would end every difference. */
+export interface DriftInput {
+  readonly live: LiveState;
+  readonly now: Date;
+}
+
+/** What is not as the manifests say, and whose doing that is. The plan is one of all that the stack is to be, never applied. */
+export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
+  const { stack, baseUrl, targets, externals, diagnostics, requests } = plan;
+  const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
+  const resources = plan.changes.map((change) => toResourceDrift(change, all.get(change.live?.id ?? '')));
+  return {
+    stack,
+    baseUrl,
+    at: now.toISOString(),
+    targets,
+    resources: resources.toSorted((left, right) => (left.address < right.address ? -1 : 1)),
+    kinds: [...live.resources.keys()],
+    strangers: listStrangers(plan, live),
+    diagnostics,
+    externals,
+    requests: requests.read,
+  };
+}
+
+function toResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
+  const { address, kind, differences, reason } = change;
+  const validUntil = live?.spec[getKind(kind).validity?.until ?? ''];
+  return {
+    address,
+    kind,
+    state: toState(change),
+    ...(change.live !== undefined && { id: change.live.id }),
+    differences,
+    ...(reason !== undefined && { reason }),
+    ...(typeof validUntil === 'string' && { validUntil }),
+  };
+}
+
+function toState(change: Change): DriftState {
+  switch (change.action) {
+    case 'no-op':
+      return 'in-sync';
+    case 'create':
+      return 'missing';
+    case 'delete':
+      return 'left-over';
+    case 'adopt':
+      return 'pending';
+    case 'update':
+    case 'replace':
+      return toOwner(change);
+    default:
+      return assertNever(change.action);
+  }
+}
+
+/** Whose the differences are. What is replaced without any is due to be renewed. */
+function toOwner({ differences }: Change): DriftState {
+  const origins = new Set(differences.map(({ origin }) => origin));
+  const isDrifted = origins.has('drift') || origins.has('both');
+  const isPending = origins.has('manifest') || origins.has('both') || differences.length === 0;
+  if (isDrifted && isPending) return 'drifted-and-pending';
+  if (isDrifted) return 'drifted';
+  return isPending ? 'pending' : 'differs';
+}
+
+/** Live resources that no change is about: those of other stacks, and those without a mark. */
+function listStrangers({ changes, stack }: Plan, live: LiveState): readonly Stranger[] {
+  const known = new Set(changes.map((change) => change.live?.id));
+  return [...live.resources.values()]
+    .flat()
+    .filter(({ id, mark }) => !known.has(id) && mark?.stack !== stack)
+    .map(({ kind, id, spec, mark }) => ({
+      kind,
+      id,
+      description: typeof spec['description'] === 'string' ? spec['description'] : '',
+      ...(mark !== undefined && { stack: mark.stack }),
+    }))
+    .sort((left, right) => (`${left.kind} ${left.id}` < `${right.kind} ${right.id}` ? -1 : 1));
+}

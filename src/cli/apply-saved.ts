@@ -2,7 +2,7 @@ import { checkPlan, type Moved, toCheckRequest } from '../apply/check-plan.ts';
 import { readLive } from '../client/read-live.ts';
 import { toCanonicalJson } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
-import { type GuardSettings, NO_SINKS, type StackSettings } from '../model/stack.ts';
+import { type GuardSettings, NO_SINKS } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 import { countOwned, guardPlan } from '../plan/guard.ts';
 import type { ApplyFlags } from './apply-manifests.ts';
@@ -10,12 +10,11 @@ import type { Context } from './context.ts';
 import { executePlan } from './execute-plan.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { isInvalid, listRefused } from './make-plan.ts';
-import { readValidManifests } from './manifests.ts';
 import { readPlanFile } from './plan-file.ts';
+import { readStack, resolvePlanSettings } from './plan-settings.ts';
 import { showPlanFirst } from './present.ts';
 import { publish } from './publish.ts';
-import { isEmbedded, withSession } from './session.ts';
-import { type RunSettings, resolveSettings } from './settings.ts';
+import { withSession } from './session.ts';
 import { resolveTokens } from './token-sinks.ts';
 
 /** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
@@ -55,35 +54,6 @@ const STALE = {
   exitCode: EXIT.stale,
   remedy: 'Nothing was written. Make a new plan and have that approved.',
 };
-
-/** The Stack says what a plan file must not: where tokens go, and where the API key may be sent. */
-async function readStack(path: string | undefined, context: Context): Promise<StackSettings | undefined> {
-  if (path === undefined) return undefined;
-  const { state } = await readValidManifests([path], context);
-  return state.stack;
-}
-
-interface SavedRun {
-  readonly flags: ApplyFlags;
-  readonly stack: StackSettings | undefined;
-  readonly context: Context;
-}
-
-/**
- * How to reach the service that a plan was made for. A file that was edited could name another one, which would then get the key:
- * somebody else has to name it too, but for the embedded server.
- */
-function resolvePlanSettings(file: string, plan: Plan, { flags, stack, context }: SavedRun): RunSettings {
-  if (stack !== undefined && stack.name !== plan.stack) {
-    const message = `${file} was made for the stack ${plan.stack}, and ${flags.stack} is the stack ${stack.name}.`;
-    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made of.' });
-  }
-  const own = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;
-  const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl: stack?.api.baseUrl ?? own });
-  if (settings.baseUrl === plan.baseUrl) return settings;
-  const message = `${file} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;
-  throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
-}
 
 /** The safety rules once more, on what is live now: what the file says of them could have been taken out. */
 function refuseStanding(

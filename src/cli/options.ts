@@ -73,15 +73,19 @@ export function addWriteOptions(command: Command): Command {
 }
 
 /** How plans are shown. */
-export function addPlanFormatOptions(command: Command): Command {
-  return addReportOptions(command).option('--verbose', 'also show the API calls, and the fields of what is deleted');
+export function addPlanFormatOptions(command: Command, more: readonly FormName[] = []): Command {
+  return addReportOptions(command, more).option(
+    '--verbose',
+    'also show the API calls, and the fields of what is deleted',
+  );
 }
 
-/** How results are shown, in any form. */
-export function addReportOptions(command: Command): Command {
-  return addFormatOptions(command, FORM_NAMES).addOption(
+/** How results are shown, in any form; `more`: those that only this command has. */
+export function addReportOptions(command: Command, more: readonly FormName[] = []): Command {
+  const forms = [...FORM_NAMES, ...more];
+  return addFormatOptions(command, forms).addOption(
     repeatable('--report <format=file>', 'also write the result to a file in this form; repeatable', {
-      parse: parseReport,
+      parse: (text) => parseReport(text, forms),
     }),
   );
 }
@@ -143,11 +147,11 @@ function parseWords(text: string): readonly string[] {
   );
 }
 
-function parseReport(text: string): ReportTarget {
+function parseReport(text: string, forms: readonly FormName[]): ReportTarget {
   const at = text.indexOf('=');
   const [form, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
-  if (isFormName(form) && file !== '') return { form, file };
-  throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${FORM_NAMES.join(', ')}.`);
+  if (isFormName(form) && forms.includes(form) && file !== '') return { form, file };
+  throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${forms.join(', ')}.`);
 }
 
 function parseTarget(text: string): string {

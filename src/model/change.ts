@@ -30,7 +30,7 @@ export interface ChangeStart {
   readonly id: string;
   /** Digest of its normal form and mark: it has moved when this differs. */
   readonly digest: string;
-  /** Normal form; left out of no-ops. */
+  /** Normal form; left out of no-ops, but for those of attached modules. */
   readonly spec?: Spec;
   readonly mark?: Mark;
 }

@@ -36,6 +36,8 @@ export interface ResourceDrift {
   readonly id?: string;
   /** `from` live, `to` as it should be. */
   readonly differences: readonly Difference[];
+  /** Top-level fields that drifted, and of which nobody knows what they were: a saved plan has digests of what it leaves alone. */
+  readonly moved?: readonly string[];
   /** What the differences don't say: that it is due to be renewed. */
   readonly reason?: string;
   /** When what it holds ends, RFC 3339; absent: it does not. */

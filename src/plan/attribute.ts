@@ -54,7 +54,7 @@ function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): rea
 }
 
 /** The digest of a field that the mark does not name; `undefined`: the service chose its value. */
-function toDefaultDigest(kind: Kind, name: string): string | undefined {
+export function toDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
   return field === undefined || field.serviceDefault ? undefined : toFieldDigest(toDefault(field));
 }

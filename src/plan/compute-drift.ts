@@ -1,5 +1,5 @@
 import { getKind } from '../kinds/registry.ts';
-import type { Change } from '../model/change.ts';
+import type { Change, Difference } from '../model/change.ts';
 import type { Drift, DriftState, ResourceDrift, Stranger } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
@@ -23,7 +23,7 @@ export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
     targets,
     resources: resources.toSorted((left, right) => (left.address < right.address ? -1 : 1)),
     kinds: [...live.resources.keys()],
-    strangers: listStrangers(plan, live),
+    strangers: listStrangers({ stack, known: new Set(plan.changes.map((change) => change.live?.id)) }, live),
     diagnostics,
     externals,
     requests: requests.read,
@@ -32,7 +32,6 @@ export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
 
 function toResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
   const { address, kind, differences, reason } = change;
-  const validUntil = live?.spec[getKind(kind).validity?.until ?? ''];
   return {
     address,
     kind,
@@ -40,8 +39,14 @@ function toResourceDrift(change: Change, live: LiveResource | undefined): Resour
     ...(change.live !== undefined && { id: change.live.id }),
     differences,
     ...(reason !== undefined && { reason }),
-    ...(typeof validUntil === 'string' && { validUntil }),
+    ...(live !== undefined && toValidUntil(live)),
   };
+}
+
+/** When what a resource holds ends. */
+export function toValidUntil({ kind, spec }: LiveResource): Pick<ResourceDrift, 'validUntil'> {
+  const validUntil = spec[getKind(kind).validity?.until ?? ''];
+  return typeof validUntil === 'string' ? { validUntil } : {};
 }
 
 function toState(change: Change): DriftState {
@@ -56,14 +61,14 @@ function toState(change: Change): DriftState {
       return 'pending';
     case 'update':
     case 'replace':
-      return toOwner(change);
+      return toOwner(change.differences);
     default:
       return assertNever(change.action);
   }
 }
 
 /** Whose the differences are. What is replaced without any is due to be renewed. */
-function toOwner({ differences }: Change): DriftState {
+export function toOwner(differences: readonly Difference[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');
   const isPending = origins.has('manifest') || origins.has('both') || differences.length === 0;
@@ -72,9 +77,11 @@ function toOwner({ differences }: Change): DriftState {
   return isPending ? 'pending' : 'differs';
 }
 
-/** Live resources that no change is about: those of other stacks, and those without a mark. */
-function listStrangers({ changes, stack }: Plan, live: LiveState): readonly Stranger[] {
-  const known = new Set(changes.map((change) => change.live?.id));
+/** Live resources that are not known: those of other stacks, and those without a mark. */
+export function listStrangers(
+  { stack, known }: { readonly stack: string; readonly known: ReadonlySet<string | undefined> },
+  live: LiveState,
+): readonly Stranger[] {
   return [...live.resources.values()]
     .flat()
     .filter(({ id, mark }) => !known.has(id) && mark?.stack !== stack)

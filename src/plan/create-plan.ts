@@ -133,7 +133,7 @@ function toChange(decision: Decision, reasons: ReadonlyMap<string, string>, note
     differences,
     ...(notes.length > 0 && { notes }),
     ...(decision.kept.length > 0 && { kept: decision.kept }),
-    ...(live !== undefined && { live: toStart(live, isTouched) }),
+    ...(live !== undefined && { live: toStart(live, isTouched || kind.role === 'attached') }),
     ...(form !== undefined && isTouched && { desired: form.normal }),
     ...(isProtected && { protect: true }),
   };

@@ -47,6 +47,8 @@ export interface DriftedView {
   readonly address: string;
   readonly id?: string;
   readonly reason?: string;
+  /** Fields that drifted, and of which nobody knows what they were. */
+  readonly moved: readonly string[];
   /** What is live, and what it should be. */
   readonly fields: readonly FieldView[];
 }
@@ -98,12 +100,16 @@ function toNames({ resources, externals }: Drift): Names {
   ]);
 }
 
-function toDriftedView({ address, kind, id, reason, differences }: ResourceDrift, names: Names): DriftedView {
+function toDriftedView(
+  { address, kind, id, reason, moved = [], differences }: ResourceDrift,
+  names: Names,
+): DriftedView {
   const context = { kind: findKind(kind), names };
   return {
     address: toWord(toBaseAddress(address)),
     ...(id !== undefined && { id: toWord(id) }),
     ...(reason !== undefined && { reason: toPrintable(reason) }),
+    moved: moved.map(toWord),
     fields: differences.map((difference) => toDifferenceView(difference, context)),
   };
 }

@@ -4,12 +4,13 @@ import type { Form } from './report.ts';
 const FORMS = {
   text: async (): Promise<Form> => (await import('./form-text.ts')).renderTextForm,
   json: async (): Promise<Form> => (await import('./form-json.ts')).renderJsonForm,
+  metrics: async (): Promise<Form> => (await import('./form-metrics.ts')).renderMetricsForm,
 };
 
 /** The name of a form of reports. */
 export type FormName = keyof typeof FORMS;
 
-/** Every form, as `--format` and `--report` name it. */
+/** The forms that every result has, as `--format` and `--report` name them. */
 export const FORM_NAMES = ['text', 'json'] as const satisfies readonly FormName[];
 
 /** Whether a text names a form. */

@@ -31,10 +31,11 @@ function renderGroup({ state, heading, resources }: DriftGroup, options: TextOpt
   return [paint(STYLES[state], `${heading}:`), ...resources.flatMap((resource) => renderResource(resource, options))];
 }
 
-function renderResource({ address, id, reason, fields }: DriftedView, options: TextOptions): readonly string[] {
+function renderResource({ address, id, reason, moved, fields }: DriftedView, options: TextOptions): readonly string[] {
   const heading = `  ${address}${id === undefined ? '' : `  (${id})`}`;
   const why = reason === undefined ? [] : wrapBehind('    ', reason, { width: options.width, rest: 6 });
-  return [heading, ...why, ...renderFields(fields, options)];
+  const lost = moved.map((name) => `    ${name}: changed; the plan does not hold what it was`);
+  return [heading, ...why, ...lost, ...renderFields(fields, options)];
 }
 
 function renderTotals(view: DriftView, options: TextOptions): readonly string[] {
@@ -53,7 +54,7 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
 
 function toSummary({ counts, groups }: DriftView): string {
   const inSync = counts['in-sync'];
-  if (groups.length === 0) return `No drift: ${toCount(inSync, 'resource is', 'resources are')} as the manifests say.`;
+  if (groups.length === 0) return `No drift: ${toCount(inSync, 'resource is', 'resources are')} as they should be.`;
   const { drifted, 'drifted-and-pending': both, differs, missing, pending, 'left-over': leftOver } = counts;
   const drift = [`${drifted + both} drifted`, ...(differs === 0 ? [] : [`${differs} different`]), `${missing} missing`];
   return `${[...drift, `${pending + both} pending`, `${leftOver} left over`].join(', ')}; ${inSync} in sync.`;

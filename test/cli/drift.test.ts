@@ -11,7 +11,7 @@ describe('drift', () => {
     recorder.take();
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('No drift: 2 resources are as the manifests say.');
+    expect(stdout).toContain('No drift: 2 resources are as they should be.');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
@@ -32,5 +32,56 @@ describe('drift', () => {
     const json = JSON.parse((await edgewise('drift edgewise.yaml --format json')).stdout);
     expect(json).toMatchObject({ command: 'drift', ok: true, drifted: true, coverage: { owned: 2, unmanaged: 1 } });
     expect(json.counts).toMatchObject({ drifted: 1, pending: 1, missing: 1, 'in-sync': 0 });
+  });
+
+  it('is known from a saved plan alone, whether or not it was applied', async () => {
+    const { edgewise, server, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('plan edgewise.yaml -o first.json');
+    const before = await edgewise('drift --against first.json --format json');
+    expect(before.exitCode).toBe(2);
+    expect(JSON.parse(before.stdout).counts).toMatchObject({ missing: 2, 'in-sync': 0 });
+    await edgewise('apply first.json --yes');
+    await edgewise('plan edgewise.yaml -o second.json');
+    for (const plan of ['first.json', 'second.json'])
+      expect(await edgewise(`drift --against ${plan}`), plan).toMatchObject({ exitCode: 0 });
+    recorder.take();
+    const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+    await server.handle(
+      new Request(`https://api.test/edges/tcp/${edge?.['id']}`, {
+        method: 'PATCH',
+        headers: AUTHORIZED,
+        body: JSON.stringify({ description: 'by hand' }),
+      }),
+    );
+    const [whole, digests] = [
+      await edgewise('drift --against first.json'),
+      await edgewise('drift --against second.json'),
+    ];
+    expect([whole.exitCode, digests.exitCode]).toEqual([2, 2]);
+    await expect(`${whole.stdout}\n${digests.stdout}`).toMatchFileSnapshot('goldens/drift-against.txt');
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('of a saved plan needs the service to be named, and no manifests', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    recorder.take();
+    expect(await edgewise('drift edgewise.yaml --against plan.json')).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('drift --against edgewise.yaml')).toMatchObject({ exitCode: 3 });
+    const env = { EDGEWISE_BASE_URL: 'https://elsewhere.test' };
+    expect(await edgewise('drift --against plan.json', { env })).toMatchObject({ exitCode: 6 });
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('is shown as gauges, and a failure as one that says so', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    const { exitCode, stdout } = await edgewise('drift edgewise.yaml --format metrics');
+    expect(exitCode).toBe(0);
+    await expect(stdout).toMatchFileSnapshot('goldens/drift-metrics.txt');
+    await write({ 'edgewise.yaml': `${TWO}colour: red\n` });
+    const failed = await edgewise('drift edgewise.yaml --format metrics');
+    expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('edgewise_run_success 0\n# EOF\n') });
+    expect(await edgewise('plan edgewise.yaml --format metrics')).toMatchObject({ exitCode: 3 });
   });
 });

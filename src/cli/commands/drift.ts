@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
+import { readLive } from '../../client/read-live.ts';
 import { type Drift, hasDrift } from '../../model/drift.ts';
 import { toDrift } from '../../plan/compute-drift.ts';
+import { toAgainstRequest, toDriftAgainst } from '../../plan/drift-against.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, planLive, resolveStackSettings } from '../make-plan.ts';
 import { readValidManifests } from '../manifests.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addTargetOption } from '../options.ts';
+import { readPlanFile } from '../plan-file.ts';
+import { readStack, resolvePlanSettings } from '../plan-settings.ts';
 import type { FormatFlags } from '../present.ts';
 import { publish } from '../publish.ts';
 import { withSession } from '../session.ts';
@@ -14,6 +18,9 @@ import type { ConnectionFlags } from '../settings.ts';
 
 interface Flags extends ConnectionFlags, FormatFlags {
   readonly target: readonly string[];
+  readonly against?: string;
+  /** With --against: manifests whose Stack says where the service is. */
+  readonly stack?: string;
 }
 
 /** `edgewise drift`. */
@@ -21,13 +28,21 @@ export function defineDrift(program: Command, act: Act): void {
   const command = program
     .command('drift')
     .description('Tell what was changed at the service, and what nobody manages. Sends GET requests only.')
-    .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
+    .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
+    .option('--against <plan>', 'compare with what a saved plan would have left, without manifests')
+    .option('--stack <path>', 'with --against: manifests whose Stack says where the service is');
   const { done, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication]);
-  addExamples(addPlanFormatOptions(addTargetOption(addConnectionOptions(command))), [
+  addExamples(addPlanFormatOptions(addTargetOption(addConnectionOptions(command)), ['metrics']), [
     ['edgewise drift manifests', '0: all is as the manifests say; 2: something is not'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
-  ]).action((paths: string[], flags: Flags) => act(flags, (context) => drift(paths, flags, context)));
+    ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a collector of text files'],
+    ['edgewise drift --against plan.json', 'whether what was applied is still so'],
+  ]).action((paths: string[], flags: Flags) =>
+    act(flags, (context) =>
+      flags.against === undefined ? drift(paths, flags, context) : driftAgainst(paths, flags, context),
+    ),
+  );
 }
 
 async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
@@ -52,4 +67,18 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
 
 function toExitCode(found: Drift): ExitCode {
   return hasDrift(found) ? EXIT.changes : EXIT.done;
+}
+
+async function driftAgainst(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  const { against: file = '' } = flags;
+  if (paths.length > 0 || flags.target.length > 0) {
+    const message = '--against compares with a whole plan: manifests and --target do not go with it.';
+    throw new CommandError(message, { exitCode: EXIT.invalid });
+  }
+  const plan = await readPlanFile(file, context.cwd);
+  const stack = await readStack(flags.stack, context);
+  const settings = resolvePlanSettings(file, plan, { flags, stack, context });
+  const live = await withSession(settings, context, (client) => readLive(client, toAgainstRequest(plan)));
+  const found = toDriftAgainst(plan, { live, now: context.now(), file });
+  return publish({ about: 'drift', drift: found }, { flags, exitCode: toExitCode(found) }, context);
 }

@@ -1,3 +1,4 @@
+import { toFaultsJsonSchema } from '../src/kinds/faults-schema.ts';
 import { toManifestJsonSchema } from '../src/kinds/manifest-schema.ts';
 import { toOpenApiDocument } from '../src/kinds/openapi.ts';
 import { toPlanJsonSchema } from '../src/kinds/plan-schema.ts';
@@ -7,6 +8,7 @@ export function renderSchemaFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['manifest.schema.json', render(toManifestJsonSchema())],
     ['plan.schema.json', render(toPlanJsonSchema())],
+    ['faults.schema.json', render(toFaultsJsonSchema())],
     ['openapi.json', render(toOpenApiDocument())],
   ]);
 }

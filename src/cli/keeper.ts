@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ServerSeed } from '../server/seed.ts';
 import type { RequestLogEntry, Server } from '../server/server.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
-import { withServerInput } from './server-input.ts';
+import { readServerFile, withServerInput } from './server-input.ts';
 
 /** Keeps the data of a server in its snapshot file: when it begins with a seed, a moment after each change, and at the end. */
 export interface Keeper {
@@ -59,17 +58,8 @@ function refuseSnapshot(error: unknown): never {
   throw new CommandError(`The snapshot can not be written: ${why}`, { exitCode: EXIT.failed, cause: error });
 }
 
-async function readSeed(file: string, { cwd }: Context): Promise<ServerSeed> {
+async function readSeed(file: string, context: Context): Promise<ServerSeed> {
   const { parseServerSeed } = await import('../server/index.ts');
-  const text = await readText(file, cwd);
+  const text = await readServerFile(file, context);
   return withServerInput(file, () => parseServerSeed(text));
-}
-
-async function readText(file: string, cwd: string): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, file), 'utf8');
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`${file} can not be read: ${why}`, { exitCode: EXIT.invalid, cause: error });
-  }
 }

@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
 
 /** Runs what takes input of the bundled server. The server's `RangeError` says what is wrong with it: that is the user's to mend. */
@@ -7,5 +10,15 @@ export async function withServerInput<T>(what: string, task: () => T | Promise<T
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new CommandError(`${what}: ${error.message}`, { exitCode: EXIT.invalid, cause: error });
+  }
+}
+
+/** The text of a file that the bundled server is given. One that can't be read is the user's to mend. */
+export async function readServerFile(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`${file} can not be read: ${why}`, { exitCode: EXIT.invalid, cause: error });
   }
 }

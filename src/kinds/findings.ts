@@ -49,6 +49,8 @@ function toFindings(issue: Issue, scope: Scope): readonly Finding[] {
     case 'invalid_key':
       return issue.issues.flatMap((inner) => toFindings(inner, { ...scope, base: path })).map(toKeyFinding);
     case 'invalid_union':
+      if (input === undefined) return [toMissing(scope.schema, path)];
+      if (issue.discriminator !== undefined) return [toUnknownCase(scope.schema, path, input)];
       return toUnionFindings(issue.errors, path, scope);
     default:
       return [{ ...readParams(issue), path, message: issue.message }];
@@ -156,6 +158,14 @@ function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | 
   if (isJsonArray(input) || input === '') return 'is empty, and needs a value';
   if (issue.code === 'too_big') return `is ${input}, and must be at most ${issue.maximum}`;
   return `is ${input}, and must be at least ${issue.minimum}`;
+}
+
+/** A value that says which case it is of, and names none. */
+function toUnknownCase(schema: Schema, path: FieldPath, input: Json): Finding {
+  const union = findSchema(schema, path.slice(0, -1));
+  const cases = union instanceof z.ZodUnion ? union.options.map((option) => findMember(option, path.at(-1) ?? '')) : [];
+  const known = cases.flatMap((value) => (value instanceof z.ZodLiteral ? [...value.values] : []));
+  return toBadValue(path, input, known);
 }
 
 /** The findings of the branch that the value was meant for: the one whose own type fits. */

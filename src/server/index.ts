@@ -1,5 +1,8 @@
 /** The bundled server, for programs: the package export `edgewise/server`. */
+export type { FaultRule, ServerFaults } from '../kinds/faults-schema.ts';
+export { type FaultLogEntry, type FaultOptions, withFaults } from './faults.ts';
 export { type Listener, listen } from './listen.ts';
+export { parseServerFaults } from './parse-faults.ts';
 export { parseServerSeed, type SeedResource, type ServerSeed, type ServerSnapshot } from './seed.ts';
 export {
   type ApiKey,

@@ -9,8 +9,10 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { getRequestListener, RequestError } from '@hono/node-server';
-import { InvariantError } from '../model/errors.ts';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 import { toConnectionFailure } from './connection-failure.ts';
+import { findCut } from './cut-response.ts';
 import { Failure } from './failure.ts';
 import type { Server } from './server.ts';
 
@@ -66,8 +68,14 @@ function createHttpServer(server: Server): HttpServer {
   const latest = new WeakMap<Duplex, Exchange>();
   const answer = (exchange: Exchange, handle: Server['handle']): void => {
     latest.set(exchange.incoming.socket, exchange);
-    const errorHandler = (error: unknown): Response => refuse(server, toRequestFailure(error), exchange.incoming);
-    const listener = getRequestListener(handle, { overrideGlobalObjects: false, errorHandler });
+    const errorHandler = (error: unknown): Response | undefined =>
+      error instanceof NetworkError
+        ? breakOff(exchange, error)
+        : refuse(server, toRequestFailure(error), exchange.incoming);
+    const listener = getRequestListener(async (request) => sendCut(await handle(request), exchange), {
+      overrideGlobalObjects: false,
+      errorHandler,
+    });
     listener(exchange.incoming, exchange.outgoing).catch(() => exchange.outgoing.destroy());
   };
   const http = createServer({ requireHostHeader: false }, (incoming, outgoing) =>
@@ -87,6 +95,22 @@ function createHttpServer(server: Server): HttpServer {
     refuseBytes(server, error, { socket, exchange: latest.get(socket) });
   });
   return http;
+}
+
+/** A request to which no answer comes: its connection is reset, or closed after all that time. */
+function breakOff({ incoming: { socket } }: Exchange, error: NetworkError): undefined {
+  if (error instanceof TimeoutError) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+/** Sends the part that there is of a response that breaks off, and closes the connection. A whole response is left to others. */
+function sendCut(response: Response, { outgoing }: Exchange): Response {
+  const cut = findCut(response);
+  if (cut === undefined) return response;
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.flushHeaders();
+  outgoing.write(cut.part, () => outgoing.destroy());
+  return RESPONSE_ALREADY_SENT;
 }
 
 function toRequestFailure(error: unknown): Failure {

@@ -1,8 +1,17 @@
-import { http, type RequestHandler } from 'msw';
+import { HttpResponse, http, type RequestHandler } from 'msw';
+import { NetworkError } from '../model/errors.ts';
 import type { Server } from './server.ts';
 
 /** Handlers for msw that answer every request below a base URL with the bundled server. */
 export function createMswHandlers(server: Server, baseUrl: string): RequestHandler[] {
   const transport = server.at(baseUrl);
-  return [http.all(`${baseUrl.replace(/\/+$/, '')}/*`, ({ request }) => transport(request))];
+  const respond = async (request: Request): Promise<Response> => {
+    try {
+      return await transport(request);
+    } catch (error) {
+      if (error instanceof NetworkError) return HttpResponse.error();
+      throw error;
+    }
+  };
+  return [http.all(`${baseUrl.replace(/\/+$/, '')}/*`, ({ request }) => respond(request))];
 }

@@ -60,6 +60,8 @@ export interface Server {
   readonly refuse: (failure: Failure, asked: Pick<RequestLogEntry, 'method' | 'path'>) => Response;
   /** Everything that it knows, as a value. Tokens are not in it; the secrets of certificate authorities are. */
   readonly snapshot: () => ServerSnapshot;
+  /** A server like this one that holds a snapshot: it has the same keys and clock, no limit, and is not logged. */
+  readonly asOf: (snapshot: ServerSnapshot) => Transport;
   /** The public key of an SSH certificate authority, in authorized-keys format, for those who trust it. */
   readonly certificateAuthorityKey: (id: string) => string;
 }
@@ -84,6 +86,10 @@ export function createServer(options: ServerOptions = {}): Server {
     },
     refuse: (failure, asked) => refuse(front, failure, asked),
     snapshot: () => toSnapshot(service),
+    asOf: (seed) => {
+      const { rateLimit: _, onRequest: __, ...rest } = options;
+      return createServer({ ...rest, seed }).handle;
+    },
     certificateAuthorityKey: (id) => toAuthorizedKey(service.authorities.getKey(id).toPublic()),
   };
 }

@@ -110,3 +110,31 @@ it('says when its port is taken', async () => {
   const { line } = await startServe(['--port', String(port)], await createFolder());
   expect(line).toContain(`ended with 1: edgewise: Can not listen on 127.0.0.1:${port}`);
 });
+
+it('has things go wrong by a faults file, and logs what', async () => {
+  const folder = await createFolder();
+  const rules = 'rules: [{ on: "GET /edges/tcp", nth: 1, fault: reset }, { on: "*", nth: 1, fault: throttle }]';
+  await writeFile(join(folder, 'faults.yaml'), rules);
+  const server = await startServe(['--faults', 'faults.yaml'], folder);
+  await expect(fetch(`${server.url}/edges/tcp`, { headers: HEADERS })).rejects.toThrow();
+  expect((await fetch(`${server.url}/edges/tcp`, { headers: HEADERS })).status).toBe(200);
+  expect(await server.end()).toBe(0);
+  expect(server.log()).toContain('"method":"GET","path":"/edges/tcp","fault":"reset"');
+});
+
+it('refuses a faults file that is wrong, by the rule that is, or that is not there', async () => {
+  const folder = await createFolder();
+  await writeFile(
+    join(folder, 'faults.json'),
+    '{"rules":[{"on":"GET *","fault":"slow"},{"on":"*","fault":"cut","nth":0}]}',
+  );
+  const wrong = await startServe(['--faults', 'faults.json'], folder);
+  expect(await wrong.end()).toBe(3);
+  expect(wrong.log()).toContain(
+    'faults.json: rules[0].fault (GET *) is `slow`, and must be one of `latency`, `throttle`',
+  );
+  expect(wrong.log()).toContain('rules[1].nth (*) is 0, and must be at least 1');
+  const missing = await startServe(['--faults', 'missing.yaml'], folder);
+  expect(await missing.end()).toBe(3);
+  expect(missing.log()).toContain('missing.yaml can not be read');
+});

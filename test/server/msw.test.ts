@@ -1,6 +1,7 @@
 import { HttpResponse, http, type RequestHandler } from 'msw';
 import { setupServer } from 'msw/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseServerFaults, type Server, withFaults } from '../../src/server/index.ts';
 import { createMswHandlers } from '../../src/server/msw.ts';
 import { type Call, createCaller, listOf, textOf } from './caller.ts';
 import { createTestServer } from './test-server.ts';
@@ -9,7 +10,10 @@ const ORIGIN = 'https://api.example.test';
 
 /** The platform's own fetch, with the bundled server behind it. */
 function intercept(baseUrl: string, ...others: RequestHandler[]): Call {
-  const { server } = createTestServer();
+  return interceptFor(createTestServer().server, baseUrl, ...others);
+}
+
+function interceptFor(server: Server, baseUrl: string, ...others: RequestHandler[]): Call {
   const network = setupServer(...createMswHandlers(server, baseUrl), ...others);
   network.listen({ onUnhandledFrame: 'error' });
   onTestFinished(() => network.close());
@@ -48,6 +52,15 @@ describe('msw handlers', () => {
     );
     for (const path of ['/edges/tcp', '/v1x/edges/tcp'])
       expect(await (await fetch(`${ORIGIN}${path}`)).text()).toBe('somebody else');
+  });
+});
+
+describe('msw handlers of a server on which things go wrong', () => {
+  it('have fetch fail when a connection is reset', async () => {
+    const faults = parseServerFaults('{ rules: [{ on: GET /edges/tcp, nth: 1, fault: reset }] }');
+    const call = interceptFor(withFaults(createTestServer().server, faults), ORIGIN);
+    await expect(call('GET', '/edges/tcp')).rejects.toThrow(TypeError);
+    expect((await call('GET', '/edges/tcp')).status).toBe(200);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { toFaultsJsonSchema } from '../../kinds/faults-schema.ts';
 import { toManifestJsonSchema } from '../../kinds/manifest-schema.ts';
 import { toOpenApiDocument } from '../../kinds/openapi.ts';
 import { toPlanJsonSchema } from '../../kinds/plan-schema.ts';
@@ -13,8 +14,10 @@ import { PLAIN } from '../present.ts';
 export function defineSchema(program: Command, act: Act): void {
   const command = program
     .command('schema')
-    .description('Print the JSON Schema of manifests, of one kind, of plan files, or the OpenAPI document of the API.')
-    .argument('[kind]', 'a kind, such as TCPEdge or Stack; `plan`; or `openapi` (default: all manifests)');
+    .description(
+      'Print the JSON Schema of manifests, of one kind, of plan files, of faults files, or the OpenAPI document of the API.',
+    )
+    .argument('[kind]', 'a kind, such as TCPEdge or Stack; `plan`; `faults`; or `openapi` (default: all manifests)');
   addExamples(command, [
     ['edgewise schema > manifest.schema.json', 'for an editor'],
     ['edgewise schema TCPEdge', 'one kind only'],
@@ -31,9 +34,10 @@ function toSchema(kind: string | undefined): JsonObject {
   const kinds = [...MANIFEST_KINDS.map(({ name }) => name), 'External', 'Stack'];
   if (kind === undefined || kinds.includes(kind)) return toManifestJsonSchema(kind);
   if (kind === 'plan') return toPlanJsonSchema();
+  if (kind === 'faults') return toFaultsJsonSchema();
   if (kind === 'openapi') return toOpenApiDocument();
   throw new CommandError(`There is no kind ${kind}.`, {
     exitCode: EXIT.invalid,
-    remedy: `Known are ${kinds.join(', ')}, and plan and openapi.`,
+    remedy: `Known are ${kinds.join(', ')}, and plan, faults and openapi.`,
   });
 }

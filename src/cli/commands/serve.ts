@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { ServerFaults } from '../../kinds/faults-schema.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import type { Act } from '../act.ts';
@@ -8,7 +9,7 @@ import { createKeeper, isChange } from '../keeper.ts';
 import { createLogger } from '../logger.ts';
 import { addExamples, repeatable } from '../options.ts';
 import { PLAIN } from '../present.ts';
-import { withServerInput } from '../server-input.ts';
+import { readServerFile, withServerInput } from '../server-input.ts';
 
 interface Flags {
   readonly port: number;
@@ -16,6 +17,7 @@ interface Flags {
   readonly apiKey: readonly string[];
   readonly seed?: string;
   readonly snapshot?: string;
+  readonly faults?: string;
   readonly rateLimit?: { readonly requests: number; readonly windowMs: number };
   readonly versionHeader: string;
 }
@@ -36,20 +38,26 @@ export function defineServe(program: Command, act: Act): void {
     )
     .option('--seed <file>', 'objects and known ids to start with, as JSON')
     .option('--snapshot <file>', 'file that keeps the data between runs; once it exists, it takes the place of --seed')
+    .option(
+      '--faults <file>',
+      'what goes wrong: late, lost, broken and untrue answers, as YAML or JSON (default: nothing)',
+    )
     .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', parseRateLimit)
     .option('--version-header <name>', 'name of the header that carries the interface version', DEFAULT_VERSION_HEADER);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
     ['edgewise serve --rate-limit 120/60s', 'with the limit that services have'],
+    ['edgewise serve --faults faults.yaml', 'with trouble, to see how a program bears it'],
   ]).action((flags: Flags) => act(PLAIN, (context) => serve(flags, context)));
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {
-  const { createServer, listen, parseApiKey } = await import('../../server/index.ts');
+  const { createServer, listen, parseApiKey, withFaults } = await import('../../server/index.ts');
   const words = flags.apiKey.length === 0 ? [DEFAULT_KEY] : flags.apiKey;
   const apiKeys = await withServerInput('--api-key', () => words.map(parseApiKey));
   const keeper = await createKeeper(flags, context);
+  const faults = await readFaults(flags.faults, context);
   const logger = createLogger(context, 'info');
   const options: ServerOptions = {
     apiKeys,
@@ -63,7 +71,11 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
     },
   };
   const server: Server = await withServerInput(keeper.source, () => createServer(options));
-  const listening = await listen(server, { port: flags.port, host: flags.host }).catch((error: unknown) => {
+  const faulty = withFaults(server, faults, { onFault: (entry) => logger.info(entry, 'fault') });
+  const listening = await listen(faults.rules.length === 0 ? server : faulty, {
+    port: flags.port,
+    host: flags.host,
+  }).catch((error: unknown) => {
     throw new CommandError(`Can not listen on ${flags.host}:${flags.port}: ${toReason(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
@@ -79,6 +91,13 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
   await listening.close();
   await keeper.keep(server);
   return EXIT.done;
+}
+
+async function readFaults(file: string | undefined, context: Context): Promise<ServerFaults> {
+  if (file === undefined) return { rules: [] };
+  const { parseServerFaults } = await import('../../server/index.ts');
+  const text = await readServerFile(file, context);
+  return withServerInput(file, () => parseServerFaults(text));
 }
 
 function untilInterrupted(context: Context): Promise<void> {

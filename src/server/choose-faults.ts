@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import { type FaultRule, parseRange, type ServerFaults } from '../kinds/faults-schema.ts';
+
+/** A fault that comes up, with its share of chance. */
+export interface ChosenFault<Rule extends FaultRule = FaultRule> {
+  readonly rule: Rule;
+  /** The same numbers, 0 to 1, for the same seed, rule and turn. `purpose` keeps one use of chance from another. */
+  readonly random: (purpose: string) => number;
+}
+
+/** What a request meets. */
+export interface Choice {
+  readonly latency: ChosenFault<LatencyRule> | undefined;
+  readonly fault: ChosenFault<OtherRule> | undefined;
+}
+
+export type LatencyRule = Extract<FaultRule, { fault: 'latency' }>;
+export type OtherRule = Exclude<FaultRule, LatencyRule>;
+
+/**
+ * Chooses what each request meets. Every rule counts the requests that it is about, whether or not another one holds, so that
+ * what a rule does depends on nothing but these. Paths are below the base path.
+ */
+export function createFaultChooser({ seed = 0, rules }: ServerFaults): (request: Request, basePath: string) => Choice {
+  const turns = rules.map((rule, index) => createTurns(rule, `${seed} ${index}`));
+  return (request, basePath) => {
+    const subject = toSubject(request, basePath);
+    const due = turns.flatMap((turn) => turn.next(subject) ?? []);
+    const latency = due.find(isLatency);
+    const other = due.find(isOther);
+    for (const { rule } of [latency ?? [], other ?? []].flat()) turns[rules.indexOf(rule)]?.use();
+    return { latency, fault: other };
+  };
+}
+
+function isLatency(chosen: ChosenFault): chosen is ChosenFault<LatencyRule> {
+  return chosen.rule.fault === 'latency';
+}
+
+function isOther(chosen: ChosenFault): chosen is ChosenFault<OtherRule> {
+  return chosen.rule.fault !== 'latency';
+}
+
+interface Turns {
+  /** Counts a request that the rule is about; whether the rule comes up. */
+  readonly next: (subject: Subject) => ChosenFault | undefined;
+  /** The rule held. */
+  readonly use: () => void;
+}
+
+function createTurns(rule: FaultRule, seed: string): Turns {
+  const isAbout = createMatcher(rule);
+  let count = 0;
+  let used = 0;
+  return {
+    next: (subject) => {
+      if (!isAbout(subject)) return undefined;
+      count += 1;
+      const turn = count;
+      const random = (purpose: string): number => toNumber(`${seed} ${turn} ${purpose}`);
+      const isOver = rule.times !== undefined && used >= rule.times;
+      return !isOver && isTurn(rule, turn, random) ? { rule, random } : undefined;
+    },
+    use: () => {
+      used += 1;
+    },
+  };
+}
+
+function isTurn({ nth = 'every', rate }: FaultRule, turn: number, random: ChosenFault['random']): boolean {
+  if (rate !== undefined) return random('rate') < rate;
+  if (nth === 'every') return true;
+  return [nth].flat().some((calls) => {
+    const { from, to } = parseRange(calls);
+    return turn >= from && turn <= to;
+  });
+}
+
+interface Subject {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+function toSubject({ method, url }: Request, basePath: string): Subject {
+  const { pathname, search } = new URL(url);
+  const path = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
+  return { method, path, query: search };
+}
+
+/** These do something to lists only, so they count only what reads. */
+const OF_LISTS: ReadonlySet<FaultRule['fault']> = new Set(['missing', 'no_next', 'stale']);
+
+function createMatcher({ on, fault }: FaultRule): (subject: Subject) => boolean {
+  const [verb = '*', pattern = '*'] = on.split(' ');
+  const parts = pattern.split(/(\*|\{\w+\})/).map((part) => {
+    if (part === '*') return '.*';
+    return part.startsWith('{') ? '[^/?]+' : part.replace(/[.?+^$()[\]{}|\\]/g, '\\$&');
+  });
+  const expression = new RegExp(`^${parts.join('')}$`);
+  return ({ method, path, query }) => {
+    if ((verb !== '*' && verb !== method) || (OF_LISTS.has(fault) && method !== 'GET')) return false;
+    return expression.test(pattern.includes('?') ? `${path}${query}` : path);
+  };
+}
+
+function toNumber(text: string): number {
+  return Number.parseInt(hash('sha256', text).slice(0, 12), 16) / 2 ** 48;
+}

@@ -1,0 +1,113 @@
+import { setTimeout } from 'node:timers/promises';
+import type { FaultRule, ServerFaults } from '../kinds/faults-schema.ts';
+import type { Transport } from '../model/transport.ts';
+import { createFaultChooser } from './choose-faults.ts';
+import { answerWithFault, delay, type FaultScene } from './fault-effects.ts';
+import type { Server } from './server.ts';
+
+/**
+ * What goes wrong between a service and those who use it, on the bundled server: late, lost, broken and untrue answers, by rules
+ * and a seed. Without a socket a request that gets no answer rejects as a client's transport would; `listen` makes it real.
+ */
+
+/** What faults take from outside. */
+export interface FaultOptions {
+  /** Resolves after a time, or as soon as the signal is aborted. Default: real time. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Called when a request meets a fault, before anything comes of it. */
+  readonly onFault?: (entry: FaultLogEntry) => void;
+}
+
+/** What can be told of a fault. */
+export interface FaultLogEntry {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly fault: FaultRule['fault'];
+}
+
+/** The same server, on which things go wrong. Throws nothing: `parseServerFaults` has checked the faults. */
+export function withFaults(server: Server, faults: ServerFaults, options: FaultOptions = {}): Server {
+  const choose = createFaultChooser(faults);
+  const history = createHistory(server, faults.rules);
+  const { sleep = sleepFor, onFault } = options;
+  const decorate =
+    (inner: Transport, basePath: string): Transport =>
+    async (request) => {
+      const { latency, fault } = choose(request, basePath);
+      const before = history.look();
+      const scene: FaultScene = { request, forward: history.watch(inner), sleep, before };
+      for (const { rule } of [latency ?? [], fault ?? []].flat()) onFault?.(toEntry(request, rule.fault));
+      if (latency !== undefined) await delay(latency, scene);
+      return fault === undefined ? scene.forward(request) : answerWithFault(fault, scene);
+    };
+  return {
+    ...server,
+    handle: decorate(server.handle, ''),
+    at: (baseUrl) => decorate(server.at(baseUrl), new URL(baseUrl).pathname.replace(/\/+$/, '')),
+  };
+}
+
+async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal, ref: false }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}
+
+function toEntry({ method, url }: Request, fault: FaultRule['fault']): FaultLogEntry {
+  const { pathname, search } = new URL(url);
+  return { method, path: pathname + search, fault };
+}
+
+/** What the server was: as far back as a rule asks, and not at all when none does. */
+interface History {
+  /** Counts a request, and tells what was before it. */
+  readonly look: () => FaultScene['before'];
+  /** A transport that keeps what was before each change. */
+  readonly watch: (inner: Transport) => Transport;
+}
+
+function createHistory(server: Server, rules: readonly FaultRule[]): History {
+  const stale = rules.filter((rule) => rule.fault === 'stale');
+  const depth = Math.max(0, ...stale.map(({ changes = 1, requests = 1 }) => Math.max(changes, requests)));
+  /** What was before each of the last changes and requests, the latest first. */
+  let changes: readonly Past[] = [];
+  let requests: readonly Past[] = [];
+  let present: Past | undefined;
+  const now = (): Past => {
+    present ??= createPast(server);
+    return present;
+  };
+  return {
+    look: () => {
+      if (depth === 0) return () => server.handle;
+      const [changesNow, requestsNow] = [changes, requests];
+      requests = [now(), ...requests].slice(0, depth);
+      return (ago) => {
+        const [list, count] = ago.requests === undefined ? [changesNow, ago.changes ?? 1] : [requestsNow, ago.requests];
+        return (list[count - 1] ?? list.at(-1) ?? now())();
+      };
+    },
+    watch: (inner) => async (request) => {
+      if (depth === 0 || request.method === 'GET') return inner(request);
+      const before = now();
+      const response = await inner(request);
+      if (!response.ok) return response;
+      changes = [before, ...changes].slice(0, depth);
+      present = undefined;
+      return response;
+    },
+  };
+}
+
+/** The server as it was at one time, made when it is asked. */
+type Past = () => Transport;
+
+function createPast(server: Server): Past {
+  const snapshot = server.snapshot();
+  let transport: Transport | undefined;
+  return () => {
+    transport ??= server.asOf(snapshot);
+    return transport;
+  };
+}

@@ -1,0 +1,305 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createUndiciTransport } from '../../src/client/undici-transport.ts';
+import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { type FaultLogEntry, listen, parseServerFaults, type Server, withFaults } from '../../src/server/index.ts';
+import { type Call, listOf, objectOf, textOf } from './caller.ts';
+import { BASE_URL, createTestServer } from './test-server.ts';
+
+const HEADERS = { authorization: 'Bearer admin', 'service-version': '2', 'content-type': 'application/json' };
+
+/** A server on which things go wrong, the way to it, and what there is to see. */
+interface Trouble {
+  readonly send: (method: string, path: string, body?: string) => Promise<Response>;
+  /** What an undisturbed caller sees. */
+  readonly call: Call;
+  readonly slept: number[];
+  readonly faults: FaultLogEntry[];
+}
+
+type Reach = (server: Server) => Promise<{ readonly transport: Transport; readonly baseUrl: string }>;
+
+const inMemory: Reach = async (server) => ({ transport: server.handle, baseUrl: BASE_URL });
+
+const overSocket: Reach = async (server) => {
+  const listener = await listen(server, { port: 0 });
+  const transport = createUndiciTransport({ headersTimeoutMs: 100 });
+  onTestFinished(async () => {
+    await transport.close();
+    await listener.close();
+  });
+  return { transport, baseUrl: listener.url };
+};
+
+async function createTrouble(reach: Reach, text: string): Promise<Trouble> {
+  const { server, call } = createTestServer();
+  const [slept, faults]: [number[], FaultLogEntry[]] = [[], []];
+  const faulty = withFaults(server, parseServerFaults(text), {
+    ...(reach === inMemory && { sleep: async (ms) => void slept.push(ms) }),
+    onFault: (entry) => faults.push(entry),
+  });
+  const { transport, baseUrl } = await reach(faulty);
+  const send = (method: string, path: string, body?: string): Promise<Response> =>
+    transport(new Request(`${baseUrl}${path}`, { method, headers: HEADERS, ...(body !== undefined && { body }) }));
+  return { send, call, slept, faults };
+}
+
+async function countEdges({ call }: Trouble): Promise<number> {
+  return listOf((await call('GET', '/edges/tcp')).body['tcp_edges']).length;
+}
+
+describe.each([
+  ['in memory', inMemory],
+  ['over a socket', overSocket],
+])('faults %s', (_, reach) => {
+  it('answer 429, with the time to wait when a rule has one', async () => {
+    const trouble = await createTrouble(
+      reach,
+      '{ rules: [{ on: "*", nth: 1, fault: throttle }, { on: "*", nth: 2, fault: throttle, retry_after: 7 }] }',
+    );
+    const answers = [await trouble.send('GET', '/edges/tcp'), await trouble.send('GET', '/edges/tcp')];
+    expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+      [429, null],
+      [429, '7'],
+    ]);
+    expect((await trouble.send('GET', '/edges/tcp')).status).toBe(200);
+  });
+
+  it.each([500, 502, 503, 504])('answer %i before or after a write took effect', async (code) => {
+    const trouble = await createTrouble(
+      reach,
+      `{ rules: [{ on: "POST *", nth: 1, fault: status, code: ${code} }, { on: "POST *", fault: status, code: ${code}, when: after }] }`,
+    );
+    expect((await trouble.send('POST', '/edges/tcp', '{}')).status).toBe(code);
+    expect(await countEdges(trouble)).toBe(0);
+    expect((await trouble.send('POST', '/edges/tcp', '{}')).status).toBe(code);
+    expect(await countEdges(trouble)).toBe(1);
+  });
+
+  it('reset the connection before or after a write took effect', async () => {
+    const trouble = await createTrouble(
+      reach,
+      '{ rules: [{ on: "POST *", nth: 1, fault: reset }, { on: "POST *", fault: reset, when: after }] }',
+    );
+    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(NetworkError);
+    expect(await countEdges(trouble)).toBe(0);
+    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow('broken off');
+    expect(await countEdges(trouble)).toBe(1);
+  });
+
+  it('cut an answer in the middle of its body, after the write took effect', async () => {
+    const trouble = await createTrouble(reach, '{ rules: [{ on: "*", fault: cut }] }');
+    const answer = trouble.send('POST', '/edges/tcp', '{}').then((response) => response.text());
+    await expect(answer).rejects.toThrow(/broke/);
+    expect(await countEdges(trouble)).toBe(1);
+  });
+
+  it('give no answer before or after a write took effect, and the client runs out of time', async () => {
+    const trouble = await createTrouble(
+      reach,
+      '{ rules: [{ on: "POST *", nth: 1, fault: hang }, { on: "POST *", fault: hang, when: after, ms: 60000 }] }',
+    );
+    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(TimeoutError);
+    expect(await countEdges(trouble)).toBe(0);
+    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(TimeoutError);
+    expect(await countEdges(trouble)).toBe(1);
+    expect(trouble.slept).toEqual(reach === inMemory ? [120_000, 60_000] : []);
+  });
+
+  it('answer half of a JSON text, as if it were whole', async () => {
+    const trouble = await createTrouble(reach, '{ rules: [{ on: "*", fault: broken_json }] }');
+    const response = await trouble.send('GET', '/edges/tcp');
+    expect(response.status).toBe(200);
+    await expect(response.json()).rejects.toThrow(SyntaxError);
+    expect((await trouble.send('POST', '/edges/tcp', '{}')).status).toBe(201);
+    expect(await countEdges(trouble)).toBe(1);
+  });
+
+  it('answer a page of HTML before or after a write took effect', async () => {
+    const trouble = await createTrouble(
+      reach,
+      '{ rules: [{ on: "POST *", nth: 1, fault: content_type }, { on: "POST *", fault: content_type, when: after }] }',
+    );
+    const response = await trouble.send('POST', '/edges/tcp', '{}');
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(await response.text()).toContain('<h1>');
+    expect(await countEdges(trouble)).toBe(0);
+    await trouble.send('POST', '/edges/tcp', '{}');
+    expect(await countEdges(trouble)).toBe(1);
+  });
+
+  it('leave resources out of a page that says that it is complete', async () => {
+    const trouble = await createTrouble(
+      reach,
+      '{ rules: [{ on: GET /edges/tcp, nth: 1, fault: missing }, { on: GET /edges/tcp, fault: missing, resources: 2 }] }',
+    );
+    for (const _ of [1, 2, 3]) await trouble.call('POST', '/edges/tcp', { body: {} });
+    const [first, second] = [await read(trouble, '/edges/tcp'), await read(trouble, '/edges/tcp')];
+    expect([first.edges, first.next, second.edges, second.next]).toEqual([2, null, 1, null]);
+  });
+
+  it('lose the link to the next page', async () => {
+    const trouble = await createTrouble(reach, '{ rules: [{ on: "GET *", nth: 2, fault: no_next }] }');
+    for (const _ of [1, 2, 3]) await trouble.call('POST', '/edges/tcp', { body: {} });
+    expect((await read(trouble, '/edges/tcp?limit=2')).next).not.toBe(null);
+    expect(await read(trouble, '/edges/tcp?limit=2')).toMatchObject({ edges: 2, next: null });
+  });
+
+  it('list what was some changes ago', async () => {
+    const trouble = await createTrouble(
+      reach,
+      '{ rules: [{ on: GET /edges/tcp, nth: 1, fault: stale, changes: 2 }, { on: GET /edges/tcp, nth: 2, fault: stale }] }',
+    );
+    for (const _ of [1, 2, 3]) await trouble.send('POST', '/edges/tcp', '{}');
+    await trouble.send('POST', '/edges/tcp', '{"hostports":"wrong"}');
+    const seen = [
+      await read(trouble, '/edges/tcp'),
+      await read(trouble, '/edges/tcp'),
+      await read(trouble, '/edges/tcp'),
+    ];
+    expect(seen.map(({ edges }) => edges)).toEqual([1, 2, 3]);
+  });
+
+  it('list what was some requests ago, changed and deleted resources too', async () => {
+    const trouble = await createTrouble(reach, '{ rules: [{ on: GET /edges/tcp, fault: stale, requests: 2 }] }');
+    const created = objectOf(
+      JSON.parse(await (await trouble.send('POST', '/edges/tcp', '{"description":"first"}')).text()),
+    );
+    const id = textOf(created['id']);
+    await trouble.send('PATCH', `/edges/tcp/${id}`, '{"description":"second"}');
+    await trouble.send('DELETE', `/edges/tcp/${id}`);
+    const seen = [
+      await read(trouble, '/edges/tcp'),
+      await read(trouble, '/edges/tcp'),
+      await read(trouble, '/edges/tcp'),
+    ];
+    expect(seen.map(({ descriptions }) => descriptions)).toEqual([['first'], ['second'], []]);
+  });
+});
+
+async function read(trouble: Trouble, path: string) {
+  const page = objectOf(JSON.parse(await (await trouble.send('GET', path)).text()));
+  const edges = listOf(page['tcp_edges']);
+  return {
+    edges: edges.length,
+    descriptions: edges.map(({ description }) => description),
+    next: page['next_page_uri'],
+  };
+}
+
+describe('a faults document', () => {
+  const choose = async (text: string, requests: readonly (readonly [method: string, path: string])[]) => {
+    const trouble = await createTrouble(inMemory, text);
+    const statuses = [];
+    for (const [method, path] of requests) statuses.push((await trouble.send(method, path)).status);
+    return { ...trouble, statuses };
+  };
+  const lists = (count: number) => Array.from({ length: count }, () => ['GET', '/edges/tcp'] as const);
+
+  it('says which of the requests meet a fault, and how often at most', async () => {
+    const { statuses } = await choose(
+      '{ rules: [{ on: "GET *", nth: [1, "3-4", "7-"], times: 4, fault: throttle }] }',
+      lists(9),
+    );
+    expect(statuses).toEqual([429, 200, 429, 429, 200, 200, 429, 200, 200]);
+  });
+
+  it('is about a method, a path, a part of a path, or a query', async () => {
+    const requests = [
+      ['GET', '/edges/tcp'],
+      ['DELETE', '/edges/tcp/edgtcp_a'],
+      ['GET', '/credentials?limit=5'],
+      ['GET', '/credentials'],
+    ] as const;
+    const meets = async (on: string) =>
+      (await choose(`{ rules: [{ on: "${on}", fault: throttle }] }`, requests)).faults.length;
+    expect(await meets('*')).toBe(4);
+    expect(await meets('GET *')).toBe(3);
+    expect(await meets('* /edges/*')).toBe(2);
+    expect(await meets('DELETE /edges/tcp/{id}')).toBe(1);
+    expect(await meets('GET /edges/{id}')).toBe(1);
+    expect(await meets('GET /credentials')).toBe(2);
+    expect(await meets('GET /credentials?limit=*')).toBe(1);
+    expect(await meets('PUT *')).toBe(0);
+  });
+
+  it('leaves to its seed what a rate leaves to chance', async () => {
+    const roll = async (seed: number) =>
+      (await choose(`{ seed: ${seed}, rules: [{ on: "*", rate: 0.3, fault: throttle }] }`, lists(200))).statuses.join();
+    expect(await roll(1)).toBe(await roll(1));
+    expect(await roll(1)).not.toBe(await roll(2));
+    const hits = (await roll(1)).split(',').filter((status) => status === '429');
+    expect(hits.length).toBeGreaterThan(30);
+    expect(hits.length).toBeLessThan(90);
+  });
+
+  it('delays answers, those with another fault too, by a time or a range', async () => {
+    const { slept, statuses } = await choose(
+      '{ rules: [{ on: "*", nth: 1, fault: latency, ms: 5 }, { on: "*", fault: latency, ms: "20-200" }, { on: "*", fault: throttle }] }',
+      lists(20),
+    );
+    expect(slept[0]).toBe(5);
+    expect(slept.slice(1).every((ms) => ms >= 20 && ms <= 200)).toBe(true);
+    expect(new Set(slept).size).toBeGreaterThan(5);
+    expect(new Set(statuses)).toEqual(new Set([429]));
+  });
+
+  it('counts paths below the base URL that the server is asked for', async () => {
+    const { server } = createTestServer();
+    const faulty = withFaults(server, parseServerFaults('{ rules: [{ on: GET /edges/tcp, fault: throttle }] }'));
+    const answer = await faulty.at(`${BASE_URL}/v2`)(new Request(`${BASE_URL}/v2/edges/tcp`, { headers: HEADERS }));
+    expect(answer.status).toBe(429);
+  });
+
+  it('without rules changes nothing', async () => {
+    const { statuses, faults } = await choose('rules: []', lists(3));
+    expect([statuses, faults]).toEqual([[200, 200, 200], []]);
+  });
+
+  it.each([
+    ['', 'There is nothing in it'],
+    ['{ rules: [', 'It is not YAML'],
+    ['rules: []\n---\nrules: []', 'more than one document'],
+    ['{}', 'rules is missing'],
+    ['{ rule: [] }', 'rule is not a field that is known here'],
+    [
+      '{ rules: [{ on: "*", fault: cut }, { on: GET *, fault: rest }] }',
+      'rules[1].fault (GET *) is `rest`, and must be one of `latency`',
+    ],
+    ['{ rules: [{ on: GET * }] }', 'rules[0].fault (GET *) is missing'],
+    ['{ rules: [{ on: get *, fault: cut }] }', 'rules[0].on (get *) must be a method and a path'],
+    ['{ rules: [{ on: "*", fault: cut, nth: 0 }] }', 'rules[0].nth (*) is 0, and must be at least 1'],
+    ['{ rules: [{ on: "*", fault: cut, nth: "5-3" }] }', 'rules[0].nth (*) ends before it begins'],
+    ['{ rules: [{ on: "*", fault: cut, nth: soon }] }', 'rules[0].nth (*) must be a number'],
+    ['{ rules: [{ on: "*", fault: cut, rate: 2 }] }', 'rules[0].rate (*) is 2, and must be at most 1'],
+    ['{ rules: [{ on: "*", fault: cut, rate: 0.5, nth: 2 }] }', 'rules[0].rate (*) and `nth` exclude each other'],
+    ['{ rules: [{ on: "*", fault: latency }] }', 'rules[0].ms (*) is missing'],
+    ['{ rules: [{ on: "*", fault: latency, ms: "9-1" }] }', 'rules[0].ms (*) ends before it begins'],
+    ['{ rules: [{ on: "*", fault: cut, when: after }] }', 'rules[0].when (*) is not a field that is known here'],
+    [
+      '{ rules: [{ on: "*", fault: stale, changes: 1, requests: 1 }] }',
+      'rules[0].requests (*) and `changes` exclude each other',
+    ],
+  ])('is refused, with the rule that is wrong: %j', (text, message) => {
+    expect(() => parseServerFaults(text)).toThrow(RangeError);
+    expect(() => parseServerFaults(text)).toThrow(message);
+  });
+});
+
+it('a cut over a socket sends half of the body that its head promises', async () => {
+  const { server } = createTestServer();
+  const listener = await listen(withFaults(server, parseServerFaults('{ rules: [{ on: "*", fault: cut }] }')), {
+    port: 0,
+  });
+  onTestFinished(() => listener.close());
+  const response = await fetch(`${listener.url}/edges/tcp`, { headers: HEADERS });
+  const length = Number(response.headers.get('content-length'));
+  const received: Uint8Array[] = [];
+  const reading = (async () => {
+    for await (const chunk of response.body ?? []) received.push(chunk);
+  })();
+  await expect(reading).rejects.toThrow('terminated');
+  expect(length).toBeGreaterThan(0);
+  expect(Buffer.concat(received).length).toBe(length >> 1);
+  expect(textOf(String(Buffer.concat(received)))).toMatch(/^\{/);
+});

@@ -1,31 +1,42 @@
 import type { Client } from '../client/client.ts';
+import { sleepFor } from '../client/retry.ts';
 import { listOneTimeFields } from '../kinds/kind.ts';
-import { isId } from '../kinds/paths.ts';
+import { isId, toResourcePath } from '../kinds/paths.ts';
+import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/registry.ts';
 import { toBaseAddress } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan, Write } from '../model/plan.ts';
+import type { LiveResource } from '../model/state.ts';
 import { toFileText } from '../plan/files.ts';
 import type { WriteFile } from './certificate-file.ts';
-import { listNotTaken } from './check-response.ts';
+import { listNotKept, listNotTaken } from './check-response.ts';
+import { createOnce, isUnknownCreation } from './create-once.ts';
+import { deliverToken } from './deliver-token.ts';
+import { LookUps } from './look-ups.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
-import type { Recipient } from './token-sink.ts';
+import { listBearers, listKnownIds, type Made, type RivalContext } from './rivals.ts';
+import { settleRival, settleRivals } from './settle-rivals.ts';
 import type { TokenSinks } from './token-sinks.ts';
 import { writePlannedFiles } from './write-files.ts';
 
 /**
- * Does what a plan says and nothing else. Each write starts as soon as the writes that it needs have succeeded; when one fails,
- * what needs it is skipped and the rest goes on. Deliberately absent: reading, comparing and deciding.
+ * Does what a plan says. Each write starts as soon as the writes that it needs have succeeded; when one fails, what needs it is
+ * skipped and the rest goes on. Besides, it lists a kind to find out what became of a creation, and whether somebody else made
+ * the same at the same time; then it deletes what it made itself. Deliberately absent: comparing and deciding.
  */
 export interface ApplyContext {
-  readonly client: Pick<Client, 'send' | 'limit'>;
+  readonly client: Pick<Client, 'send' | 'limit' | 'list'>;
   /** Where tokens go. Each credential that the plan creates has one. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
   /** When a write is made: what is valid for a time is valid from then on. */
   readonly now: () => Date;
+  /** Resolves after a time, or as soon as the signal is aborted. Left out: by the clock of the system. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Aborted: no new write starts; those under way finish. */
   readonly signal: AbortSignal;
   /** Writes of the plan that were found done, with the id of their resource. */
@@ -40,17 +51,34 @@ export interface ApplyContext {
 /** Applies a plan. Never rejects because of the world: what failed is in the result. */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const run = new Run(plan, context);
-  const outcomes = await run.finish();
+  const outcomes = await settleRivals(await run.finish(), run);
   const { writeFile: write, signal } = context;
-  const files = await writePlannedFiles(plan, { write, texts: run.texts, signal });
-  return { outcomes, tokens: run.tokens, files, interrupted: signal.aborted };
+  const made = new Set(outcomes.flatMap((one) => (one.outcome === 'applied' ? [one.write.address] : [])));
+  const texts = new Map([...run.texts].filter(([address]) => made.has(address) || context.texts.has(address)));
+  const files = await writePlannedFiles(plan, { write, texts, signal });
+  return {
+    outcomes,
+    tokens: run.tokens,
+    files,
+    diagnostics: run.diagnostics,
+    lookUps: run.rivals.lookUps.count,
+    interrupted: signal.aborted,
+  };
 }
 
 type Token = ApplyResult['tokens'][number];
 
+/** What was sent, and what was answered to it. */
+interface Exchanged {
+  readonly sent: ResolvedWrite;
+  readonly answer: JsonObject | null;
+}
+
 class Run {
   readonly tokens: Token[] = [];
+  readonly diagnostics: Diagnostic[] = [];
   readonly texts: Map<string, string>;
+  readonly rivals: RivalContext;
   readonly #plan: Plan;
   readonly #context: ApplyContext;
   readonly #ids: Map<string, string>;
@@ -58,10 +86,28 @@ class Run {
   #ended = 0;
 
   constructor(plan: Plan, context: ApplyContext) {
+    const { client, signal, sleep = sleepFor } = context;
     this.#plan = plan;
     this.#context = context;
     this.#ids = new Map(context.ids);
     this.texts = new Map(context.texts);
+    this.rivals = {
+      lookUps: new LookUps(client.list),
+      known: listKnownIds(plan),
+      sleep: (ms) => sleep(ms, signal),
+    };
+  }
+
+  /** Takes back what this run itself made. Rejects as the client does. */
+  async remove({ write, id }: Made): Promise<void> {
+    const path = toResourcePath(getKind(write.kind), { id });
+    await this.#context.client.limit(() => this.#context.client.send('DELETE', path));
+  }
+
+  /** Says what was seen of others. */
+  note(diagnostic: Diagnostic): void {
+    this.diagnostics.push(diagnostic);
+    this.#context.onEvent({ event: 'diagnostic', diagnostic });
   }
 
   async finish(): Promise<readonly Outcome[]> {
@@ -91,71 +137,101 @@ class Run {
     const inVain = needed.filter(({ outcome }) => outcome !== 'applied').map((result) => result.write.id);
     if (inVain.length > 0)
       return { outcome: 'skipped', write, message: `waited for ${inVain.join(', ')}`, waitedFor: inVain };
-    return this.#context.client.limit(async (): Promise<Outcome> => {
-      if (this.#context.signal.aborted) return { outcome: 'skipped', write, message: 'interrupted', waitedFor: [] };
-      this.#context.onEvent({ event: 'write-started', write });
-      return this.#perform(write);
-    });
-  }
-
-  async #perform(write: Write): Promise<Outcome> {
     try {
-      const resolved = resolveWrite(write, this.#ids, this.#context.now());
-      const answer = await this.#context.client.send(resolved.method, resolved.path, resolved.body);
-      return await this.#accept(write, resolved, answer);
+      return (await this.#perform(write)) ?? { outcome: 'skipped', write, message: 'interrupted', waitedFor: [] };
     } catch (error) {
       return toFailure(write, error);
     }
   }
 
-  async #accept(write: Write, sent: ResolvedWrite, answer: JsonObject | null): Promise<Outcome> {
-    if (write.method === 'POST') return this.#acceptCreation(write, sent, answer ?? {});
+  /** `undefined`: interrupted before anything was sent. */
+  async #perform(write: Write): Promise<Outcome | undefined> {
+    if (write.method === 'POST') return this.#create(write);
+    const exchanged = await this.#send(write, () => resolveWrite(write, this.#ids, this.#context.now()));
+    return exchanged && this.#accept(write, exchanged);
+  }
+
+  /** What is sent is resolved when its turn has come. */
+  async #send(write: Write, resolve: () => ResolvedWrite): Promise<Exchanged | undefined> {
+    return this.#context.client.limit(async () => {
+      if (this.#context.signal.aborted) return undefined;
+      this.#context.onEvent({ event: 'write-started', write });
+      const sent = resolve();
+      return { sent, answer: await this.#context.client.send(sent.method, sent.path, sent.body) };
+    });
+  }
+
+  #accept(write: Write, { sent, answer }: Exchanged): Outcome {
     const faults = answer === null ? [] : listNotTaken(write, sent, answer);
     const id = write.resourceId ?? this.#ids.get(toBaseAddress(write.address));
     return faults.length === 0 ? { outcome: 'applied', write, id } : fail(write, faults.join('; '));
   }
 
-  /** What a creation answers is shown only once: first the token is brought to safety, then the rest is looked at. */
-  async #acceptCreation(write: Write, sent: ResolvedWrite, answer: JsonObject): Promise<Outcome> {
-    const { id } = answer;
-    const undelivered = await this.#deliver(write, answer, typeof id === 'string' ? id : '');
-    if (!isId(id)) {
-      return fail(write, [...undelivered, 'the service did not say which id it has'].join('; '));
-    }
-    this.#ids.set(toBaseAddress(write.address), id);
-    const text = toFileText(answer[getKind(write.kind).fileField ?? '']);
-    if (text !== undefined) this.texts.set(write.address, text);
-    const faults = [...undelivered, ...listNotTaken(write, sent, answer)];
-    return faults.length === 0 ? { outcome: 'applied', write, id } : fail(write, faults.join('; '));
+  /** What is sent again is the same: its times too. */
+  async #create(write: Write): Promise<Outcome | undefined> {
+    let sent: ResolvedWrite | undefined;
+    const resolve = (): ResolvedWrite => {
+      sent ??= resolveWrite(write, this.#ids, this.#context.now());
+      return sent;
+    };
+    const created = await createOnce({
+      send: () => this.#send(write, resolve),
+      look: () => listBearers(write, this.rivals),
+      sleep: this.rivals.sleep,
+    });
+    if (created === undefined) return undefined;
+    if ('found' in created) return this.#acceptFound(write, resolve(), created.found);
+    const { answer } = created.answer;
+    return this.#acceptCreation(write, resolve(), answer ?? {});
   }
 
-  /** Hands the token of a new credential over. What is said of a failure names the place of the token, never the token. */
+  /** A token that went down with an answer comes back by a new credential only. */
+  #acceptFound(write: Write, sent: ResolvedWrite, live: LiveResource): Outcome {
+    const [field] = listOneTimeFields(getKind(write.kind));
+    if (field !== undefined) {
+      const message = `no answer came to its creation; it was found as ${live.id}, and its ${field} is lost with the answer. The next apply replaces it, unless another apply made it and delivers the ${field}`;
+      return fail(write, message);
+    }
+    const faults = this.#take(write, sent, live);
+    if (faults.length > 0) return fail(write, faults.join('; '));
+    return { outcome: 'applied', write, id: live.id, found: true };
+  }
+
+  /** What a creation answers is shown only once: first the token is brought to safety, then the rest is looked at. */
+  async #acceptCreation(write: Write, sent: ResolvedWrite, answer: JsonObject): Promise<Outcome> {
+    const live = readResource(getKind(write.kind), answer);
+    const isKnown = isId(live.id);
+    const isToken = isKnown && listOneTimeFields(getKind(write.kind)).length > 0;
+    const lost = isToken ? await settleRival({ write, id: live.id }, this) : undefined;
+    if (lost !== undefined) return fail(write, lost);
+    const undelivered = await this.#deliver(write, answer, isKnown ? live.id : '');
+    if (!isKnown) return fail(write, [...undelivered, 'the service did not say which id it has'].join('; '));
+    const faults = [...undelivered, ...this.#take(write, sent, live)];
+    return faults.length === 0 ? { outcome: 'applied', write, id: live.id } : fail(write, faults.join('; '));
+  }
+
+  /** Remembers a resource for what refers to it. Gives what is not as it was sent. */
+  #take(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+    this.#ids.set(toBaseAddress(write.address), live.id);
+    const text = toFileText(live.computed[getKind(write.kind).fileField ?? '']);
+    if (text !== undefined) this.texts.set(write.address, text);
+    return listNotKept(write, sent, live);
+  }
+
   async #deliver(write: Write, answer: JsonObject, id: string): Promise<readonly string[]> {
     const [field] = listOneTimeFields(getKind(write.kind));
     if (field === undefined) return [];
     const token = answer[field];
     if (typeof token !== 'string' || token === '') return [`it was created, but the service did not show its ${field}`];
     const { name, stack } = assertDefined(write.mark, `mark of ${write.id}`);
-    const recipient: Recipient = { address: write.address, name, id, stack };
-    try {
-      const sink = assertDefined(this.#context.sinks.find(name), 'token sink');
-      const place = await sink.deliver(recipient, token);
-      this.tokens.push({ address: write.address, place, rescued: false });
-      return [];
-    } catch (error) {
-      return [await this.#rescue(recipient, token, toMessage(error))];
-    }
-  }
-
-  async #rescue(recipient: Recipient, token: string, why: string): Promise<string> {
-    const { address } = recipient;
-    try {
-      const place = await this.#context.sinks.rescue.deliver(recipient, token);
-      this.tokens.push({ address, place, rescued: true });
-      return `it was created, but its token could not be delivered (${why}); the token is in ${place}. The next apply replaces the credential`;
-    } catch (error) {
-      return `it was created, but its token could neither be delivered (${why}) nor rescued (${toMessage(error)}). The next apply replaces the credential`;
-    }
+    const { sinks, client } = this.#context;
+    const sink = assertDefined(sinks.find(name), 'token sink');
+    const recipient = { address: write.address, name, id, stack };
+    const { token: place, fault } = await client.limit(() =>
+      deliverToken(recipient, token, { sink, rescue: sinks.rescue }),
+    );
+    if (place !== undefined) this.tokens.push(place);
+    return fault === undefined ? [] : [fault];
   }
 }
 
@@ -163,22 +239,16 @@ const NOTHING = Promise.resolve();
 
 /** Deleting what is gone already has come to the same end. */
 function toFailure(write: Write, error: unknown): Outcome {
+  const isUnknown = write.method === 'POST' && isUnknownCreation(error);
   if (error instanceof ApiError) {
     if (write.method === 'DELETE' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.resourceId };
-    const isUnknown = write.method === 'POST' && error.response.status >= 500;
     return { ...fail(write, error.message), isAuthentication: error.isAuthentication, isUnknown };
   }
-  if (error instanceof NetworkError) {
-    return { ...fail(write, error.message), isUnknown: write.method === 'POST' && !error.isUnsent };
-  }
+  if (error instanceof NetworkError) return { ...fail(write, error.message), isUnknown };
   throw error;
 }
 
 function fail(write: Write, message: string): Extract<Outcome, { outcome: 'failed' }> {
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
-}
-
-function toMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

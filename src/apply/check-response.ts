@@ -4,22 +4,21 @@ import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/registry.ts';
 import { isSameJson, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import type { Write } from '../model/plan.ts';
-import type { Spec } from '../model/state.ts';
+import type { LiveResource, Spec } from '../model/state.ts';
 import type { ResolvedWrite } from './resolve-write.ts';
 
 /**
  * What a service did not take: compares its answer with what was sent, field by field, in normal form. Empty: it took everything.
- * A mark that was not kept is named first, since the resource would not be known as ours again.
  */
 export function listNotTaken(write: Write, sent: ResolvedWrite, answer: JsonObject): readonly string[] {
   const kind = getKind(write.kind);
-  if (write.module !== undefined)
-    return compareFields(
-      write,
-      { [write.module]: sent.body ?? null },
-      readAttachment(kind, {}, { [write.module]: answer }).spec,
-    );
-  const live = readResource(kind, answer);
+  if (write.module === undefined) return listNotKept(write, sent, readResource(kind, answer));
+  const live = readAttachment(kind, {}, { [write.module]: answer });
+  return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
+}
+
+/** The same of a whole resource. A mark that was not kept is named first, since the resource would not be known as ours again. */
+export function listNotKept(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const isMarked =
     write.mark === undefined || (live.mark?.stack === write.mark.stack && live.mark.name === write.mark.name);
   const { metadata: _, ...fields } = sent.body ?? {};

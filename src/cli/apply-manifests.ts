@@ -50,4 +50,4 @@ export async function applyManifests(
   });
 }
 
-const NOTHING_DONE = { outcomes: [], tokens: [], files: [], interrupted: false } as const;
+const NOTHING_DONE = { outcomes: [], tokens: [], files: [], diagnostics: [], lookUps: 0, interrupted: false } as const;

@@ -70,6 +70,7 @@ async function applyWithProgress(
       sinks,
       onEvent: progress.onEvent,
       now: context.now,
+      sleep: context.sleep,
       signal: abort.signal,
       done,
       ids,

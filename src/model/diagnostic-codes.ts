@@ -37,6 +37,8 @@ export const DIAGNOSTIC_CODES = {
   'validity-ends': 'A certificate has expired, or is about to, and only an apply after its end would replace it.',
   'validity-over': 'A certificate has expired, or is about to, at a time that its manifest states.',
   'token-undelivered': "A credential's token never reached its sink.",
+  'made-twice': 'Two applies of one stack made the same resource at the same time.',
+  'changed-meanwhile': 'Somebody changed a field between the plan and the write.',
   lockout: 'A write may lock its own caller out.',
 } as const;
 

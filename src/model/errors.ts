@@ -49,6 +49,11 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
 
+/** Why something failed, in words: of whatever was thrown. */
+export function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Ends a `switch` on a union, so that the compiler names the case that was forgotten. */
 export function assertNever(value: never): never {
   throw new InvariantError(`Unexpected value: ${JSON.stringify(value)}`);

@@ -6,6 +6,8 @@ export type Outcome =
   | { readonly outcome: 'applied'; readonly write: Write; readonly id: string | undefined }
   /** Found done already, when a plan file is applied again. */
   | { readonly outcome: 'applied'; readonly write: Write; readonly id: string | undefined; readonly alreadyDone: true }
+  /** No answer came to its creation, and it was found by its mark. */
+  | { readonly outcome: 'applied'; readonly write: Write; readonly id: string | undefined; readonly found: true }
   | {
       readonly outcome: 'failed';
       readonly write: Write;
@@ -44,5 +46,9 @@ export interface ApplyResult {
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
   /** Every file of the plan once. */
   readonly files: readonly FileOutcome[];
+  /** What was seen of others who changed or made the same meanwhile. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Lists that were asked for besides the writes: what became of a creation, and who else made the same. */
+  readonly lookUps: number;
   readonly interrupted: boolean;
 }

@@ -105,7 +105,7 @@ export interface Plan {
   readonly requests: {
     /** What reading took. */
     readonly read: number;
-    /** What applying this plan takes: its writes. */
+    /** What applying this plan takes at least: its writes, and a list of each kind that another apply could make the same of. */
     readonly apply: number;
   };
 }

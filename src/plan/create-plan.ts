@@ -10,6 +10,7 @@ import { type Decision, decideActions, listRefusals, listRenewalDiagnostics } fr
 import { listPlannedFiles } from './files.ts';
 import { countOwned, guardPlan } from './guard.ts';
 import { listHealthWarnings } from './health.ts';
+import { countLookUps } from './look-ups.ts';
 import { matchResources } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { selectTargets } from './select-targets.ts';
@@ -90,14 +91,14 @@ export function createPlan(input: PlanInput): Plan {
       mode,
       isTargeted: targets.length > 0,
     }),
-    requests: { read: live.requests, apply: writes.length },
+    requests: { read: live.requests, apply: writes.length + countLookUps(writes) },
   };
 }
 
 /** Deletes stand first wherever a plan is shown. */
 const READING_ORDER: readonly Action[] = ['delete', 'replace', 'update', 'adopt', 'create', 'no-op'];
 
-/** The digest of what a plan knows of a live resource: it has moved when this differs. */
+/** The digest of what a plan knows of a live resource. Whether it has moved is told field by field; the digest is for those who keep plans. */
 export function toLiveDigest({ spec, mark }: LiveResource): string {
   return toDigest({ spec, mark: mark === undefined ? null : { ...mark } });
 }

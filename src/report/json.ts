@@ -44,7 +44,8 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     outcomes: result.outcomes.map(toOutcomeDocument),
     tokens: result.tokens,
     files: result.files,
-    diagnostics,
+    lookUps: result.lookUps,
+    diagnostics: [...result.diagnostics, ...diagnostics],
     ...(error !== undefined && { error: toErrorDocument(error) }),
     plan: redactPlan(plan),
   });

@@ -4,6 +4,7 @@ import { toPrintable } from '../model/printable.ts';
 import { isFullyApplied, toApplyTotals } from './apply-totals.ts';
 import { toPaint } from './color.ts';
 import { toWord } from './escape.ts';
+import { renderDiagnosticLines } from './text-diagnostics.ts';
 import { toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 import { toSubject } from './view.ts';
@@ -32,6 +33,7 @@ export function renderApplyResultText(plan: Plan, result: ApplyResult, options: 
     renderSection('Skipped:', renderSkipped(skipped, result, options)),
     renderSection('Tokens:', result.tokens.map(renderToken)),
     renderSection('Files:', result.files.map(renderFile)),
+    ...result.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     renderTotals(plan, result, options),
     renderSection('Next:', renderNextSteps(plan, result, options)),
   ];
@@ -51,9 +53,14 @@ function renderApplied(applied: readonly Applied[], { color }: TextOptions): rea
   const column = Math.max(0, ...names.map(toColumns).filter((width) => width <= MAX_NAME_COLUMNS));
   return applied.map((one, index) => {
     const id = one.id === undefined ? '' : toWord(one.id);
-    const remark = 'alreadyDone' in one ? `${id} (done before)`.trimStart() : id;
+    const remark = `${id} ${toRemark(one)}`.trim();
     return `  ${toPadded(names[index] ?? '', column)}  ${paint('muted', remark)}`.trimEnd();
   });
+}
+
+function toRemark(one: Applied): string {
+  if ('alreadyDone' in one) return '(done before)';
+  return 'found' in one ? '(no answer came; found by its mark)' : '';
 }
 
 function renderFailed({ write, message, isUnknown }: Failed, { color, width }: TextOptions): readonly string[] {

@@ -57,13 +57,16 @@ const BROKEN: TokenSink = { test: async () => undefined, deliver: () => Promise.
 
 interface Run {
   readonly answer: (method: string, path: string) => JsonObject | null | Error;
+  /** What each list shows; left out: what was made. */
+  readonly list?: () => readonly JsonObject[];
   readonly sink?: TokenSink;
   readonly rescue?: TokenSink;
 }
 
 /** Applies writes to a service that answers as told. */
-async function apply(writes: readonly Write[], { answer, sink = WORKING, rescue = WORKING }: Run) {
+async function apply(writes: readonly Write[], { answer, list, sink = WORKING, rescue = WORKING }: Run) {
   const sent: string[] = [];
+  const made: JsonObject[] = [];
   const events: ApplyEvent[] = [];
   const result = await applyPlan(makePlan({ stack: 's', writes }), {
     client: {
@@ -72,12 +75,18 @@ async function apply(writes: readonly Write[], { answer, sink = WORKING, rescue 
         sent.push(`${method} ${path}`);
         const answered = answer(method, path);
         if (answered instanceof Error) throw answered;
+        if (method === 'POST' && answered !== null) made.unshift(answered);
         return answered;
+      },
+      list: async ({ path }) => {
+        sent.push(`GET ${path}`);
+        return list === undefined ? made : list();
       },
     },
     sinks: { find: () => sink, rescue },
     onEvent: (event) => void events.push(event),
     now: () => new Date('2026-03-01T12:00:00Z'),
+    sleep: async () => undefined,
     signal: new AbortController().signal,
     done: new Map(),
     ids: new Map(),
@@ -116,14 +125,14 @@ function refuse(status: number): ApiError {
 describe('a new credential', () => {
   it('is created, its token delivered, and that recorded, in this order', async () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE });
-    expect(sent).toEqual(['POST /credentials', 'PATCH /credentials/cr_1']);
+    expect(sent).toEqual(['POST /credentials', 'GET /credentials', 'PATCH /credentials/cr_1']);
     expect(result.tokens).toEqual([{ address: 'Credential/agent', place: 'safe/agent', rescued: false }]);
     expect(result.outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
   });
 
   it('whose sink fails is not recorded as delivered, and its token is rescued', async () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN });
-    expect(sent).toEqual(['POST /credentials']);
+    expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
     expect(result.tokens).toEqual([{ address: 'Credential/agent', place: 'safe/agent', rescued: true }]);
     expect(toOutcomes(result)).toMatchInlineSnapshot(`
       [
@@ -206,5 +215,5 @@ it('an error that nobody foresaw is not taken for an outcome', async () => {
 it('an id that a service answers with leads nowhere else', async () => {
   const answer = (method: string): JsonObject => ({ ...WHOLE(method), id: '../edges/tcp/edgtcp_theirs?$&' });
   const { sent } = await apply([CREATE, DELIVER], { answer });
-  expect(sent[1]).toBe('PATCH /credentials/..%2Fedges%2Ftcp%2Fedgtcp_theirs%3F%24%26');
+  expect(sent[2]).toBe('PATCH /credentials/..%2Fedges%2Ftcp%2Fedgtcp_theirs%3F%24%26');
 });

@@ -88,9 +88,13 @@ export class World {
   }
 
   connect(): Client {
+    return this.#connectOver((request) => this.#transport(request));
+  }
+
+  #connectOver(transport: Transport): Client {
     const { pageSize = 100, concurrency = 8 } = this.#options;
     return createClient({
-      transport: (request) => this.#transport(request),
+      transport,
       baseUrl: BASE_URL,
       apiKey: API_KEY,
       versionHeader: 'Service-Version',
@@ -133,18 +137,25 @@ export class World {
   async apply(
     plan: Plan,
     { done = new Map(), ids = new Map(), texts = new Map() }: Partial<PlanCheck> = {},
+    client = this.connect(),
   ): Promise<ApplyResult> {
     return applyPlan(plan, {
-      client: this.connect(),
+      client,
       sinks: { find: () => this.#createSink(), rescue: this.#createSink() },
       onEvent: (event) => void this.events.push(event),
       now: () => this.#now(),
+      sleep: async () => undefined,
       signal: new AbortController().signal,
       done,
       ids,
       texts,
       writeFile: async () => undefined,
     });
+  }
+
+  /** Applies over a transport of its own, beside others. */
+  async applyOver(plan: Plan, toTransport: (inner: Transport) => Transport): Promise<ApplyResult> {
+    return this.apply(plan, {}, this.#connectOver(toTransport(this.#recorder.transport)));
   }
 
   /** What a saved plan finds before it is applied. */

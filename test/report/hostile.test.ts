@@ -173,6 +173,8 @@ const result: fc.Arbitrary<ApplyResult> = fc.record({
     fc.record({ address: text, path: text, outcome: fc.constantFrom('applied', 'failed', 'skipped'), message: text }),
     { maxLength: 2 },
   ),
+  diagnostics: fc.array(diagnostic, { maxLength: 2 }),
+  lookUps: fc.nat(),
   interrupted: fc.boolean(),
 });
 
@@ -312,7 +314,7 @@ describe('no text of others can start a line of ours', () => {
   });
 
   test('in the result of an apply', () => {
-    const OURS = /^(Applied:|Failed:|Skipped:|Tokens:|Files:|Next:|\d+ writes? applied)/;
+    const OURS = /^(Applied:|Failed:|Skipped:|Tokens:|Files:|Next:|(error|warning)\[[a-z-]+\]: |\d+ writes? applied)/;
     fc.assert(
       fc.property(plan, result, (hostile, outcomes) => {
         for (const head of listHeadLines(renderApplyResultText(hostile, outcomes, wide))) expect(head).toMatch(OURS);

@@ -26,7 +26,7 @@ export function makeSkipped(id: string, ...waitedFor: readonly string[]): Outcom
 
 /** A result of these outcomes. */
 export function makeResult(outcomes: readonly Outcome[], parts: Partial<ApplyResult> = {}): ApplyResult {
-  return { outcomes, tokens: [], files: [], interrupted: false, ...parts };
+  return { outcomes, tokens: [], files: [], diagnostics: [], lookUps: 0, interrupted: false, ...parts };
 }
 
 /** One outcome of each sort. */

@@ -1,0 +1,65 @@
+import { ApiError, NetworkError } from '../model/errors.ts';
+import type { LiveResource } from '../model/state.ts';
+
+/** How a creation is carried out. */
+export interface Creation<T> {
+  /** Sends it once; `undefined`: nothing is sent any more. */
+  readonly send: () => Promise<T | undefined>;
+  /** What bears the mark and was not there before, newest first. */
+  readonly look: () => Promise<readonly LiveResource[]>;
+  /** Ends at once when the run is interrupted. */
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** How often a creation is sent, when no answer says what became of it. */
+const ROUNDS = 3;
+const PAUSE_MS = 1000;
+
+/** What was answered, or what was found in its place. */
+export type Created<T> = { readonly answer: T } | { readonly found: LiveResource };
+
+/**
+ * Creates something once. When no answer says whether a request took effect, what it would have made is looked for by its mark, twice,
+ * since a list may be late; only when it is not there is it sent again. Rejects as the client does: with the unknown outcome
+ * when that could not be found out.
+ */
+export async function createOnce<T>({ send, look, sleep }: Creation<T>): Promise<Created<T> | undefined> {
+  let unknown: unknown;
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    try {
+      const answer = await send();
+      if (answer !== undefined) return { answer };
+      if (round === 1) return undefined;
+      break;
+    } catch (error) {
+      if (!isUnknownCreation(error)) throw error;
+      unknown = error;
+    }
+    const found = await lookTwice(look, () => sleep(PAUSE_MS * 2 ** (round - 1)), unknown);
+    if (found !== undefined) return { found };
+  }
+  throw unknown;
+}
+
+/** Whether a creation that failed may have taken effect. */
+export function isUnknownCreation(error: unknown): boolean {
+  if (error instanceof ApiError) return error.response.status >= 500;
+  return error instanceof NetworkError && !error.isUnsent;
+}
+
+/** The oldest of what is found. A look that fails leaves the outcome unknown. */
+async function lookTwice(
+  look: () => Promise<readonly LiveResource[]>,
+  pause: () => Promise<void>,
+  unknown: unknown,
+): Promise<LiveResource | undefined> {
+  try {
+    const first = (await look()).at(-1);
+    if (first !== undefined) return first;
+    await pause();
+    return (await look()).at(-1);
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof NetworkError) throw unknown;
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+import { getKind } from '../kinds/registry.ts';
+import { assertDefined } from '../model/errors.ts';
+import type { Plan, Write } from '../model/plan.ts';
+import type { LiveResource } from '../model/state.ts';
+import type { LookUps } from './look-ups.ts';
+
+/** A resource that this run made. */
+export interface Made {
+  readonly write: Write;
+  readonly id: string;
+}
+
+/** Others that bear the mark of what this run made, and that its plan did not know. */
+export interface Rivals {
+  /** The one that stays instead of ours. */
+  readonly winner: LiveResource | undefined;
+  /** Those that have to go. */
+  readonly losers: readonly LiveResource[];
+}
+
+/** What finding others takes. */
+export interface RivalContext {
+  readonly lookUps: LookUps;
+  /** Ids that the plan knew. */
+  readonly known: ReadonlySet<string>;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** A list may be late: so often it is asked for what was just made. */
+const LOOKS = 3;
+const PAUSE_MS = 1000;
+
+/** Ids of everything that a plan knew of its stack. */
+export function listKnownIds(plan: Plan): ReadonlySet<string> {
+  return new Set(plan.changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])));
+}
+
+/** Resources that bear the mark which a write leaves, and that the plan did not know, newest first. */
+export async function listBearers(write: Write, { lookUps, known }: RivalContext): Promise<readonly LiveResource[]> {
+  const { stack, name } = assertDefined(write.mark, `mark of ${write.id}`);
+  const all = await lookUps.list(getKind(write.kind));
+  return all.filter(({ id, mark }) => mark?.stack === stack && mark.name === name && !known.has(id));
+}
+
+/**
+ * Who else made what this run made. Of those whose token was delivered, else of all, the oldest stays. A list that does not show
+ * ours is late, and is asked again. Rejects as the client does.
+ */
+export async function findRivals({ write, id }: Made, context: RivalContext): Promise<Rivals> {
+  for (let look = 1; ; look += 1) {
+    const bearers = await listBearers(write, context);
+    const isShown = bearers.some((bearer) => bearer.id === id);
+    if (isShown || look === LOOKS) return rankBearers(bearers, id);
+    await context.sleep(PAUSE_MS);
+  }
+}
+
+/** A list is newest first, which tells what was made within one second apart. */
+function rankBearers(bearers: readonly LiveResource[], id: string): Rivals {
+  const delivered = bearers.filter(({ mark }) => mark?.delivered === true);
+  const oldest = (delivered.length > 0 ? delivered : bearers).reduce<LiveResource | undefined>(toOlder, undefined);
+  if (oldest !== undefined && oldest.id !== id) return { winner: oldest, losers: [] };
+  return { winner: undefined, losers: bearers.filter((bearer) => bearer.id !== id) };
+}
+
+function toOlder(left: LiveResource | undefined, right: LiveResource): LiveResource {
+  return left !== undefined && left.createdAt < right.createdAt ? left : right;
+}

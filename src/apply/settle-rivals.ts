@@ -1,0 +1,108 @@
+import { listOneTimeFields } from '../kinds/kind.ts';
+import { getKind } from '../kinds/registry.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { ApiError, assertDefined, NetworkError, toReason } from '../model/errors.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { LiveResource } from '../model/state.ts';
+import { canBeMadeTwice } from '../plan/look-ups.ts';
+import { findRivals, type Made, type RivalContext } from './rivals.ts';
+
+/** What settling between two applies of one stack takes. */
+export interface SettleContext {
+  readonly rivals: RivalContext;
+  /** Takes back what this run itself made. Rejects as the client does. */
+  readonly remove: (made: Made) => Promise<void>;
+  /** Says what was seen of others. */
+  readonly note: (diagnostic: Diagnostic) => void;
+}
+
+/**
+ * Two applies of one stack at once can make the same twice, where no unique value keeps the service from it. When the writes are
+ * over, who made the later one deletes it. Only what the service does not see to itself is looked for. Gives the outcomes with
+ * what became of them.
+ */
+export async function settleRivals(outcomes: readonly Outcome[], context: SettleContext): Promise<readonly Outcome[]> {
+  return Promise.all(outcomes.map((outcome) => settleOutcome(outcome, context)));
+}
+
+/** Before the token of a new credential is delivered: why it is not to be, or nothing. */
+export async function settleRival(made: Made, context: SettleContext): Promise<string | undefined> {
+  const { winner, losers } = await look(made, context.rivals);
+  if (typeof winner === 'string')
+    return `it was created as ${made.id}, but whether another apply made it too could not be seen (${winner}), so its token was not delivered. The next apply replaces it`;
+  for (const loser of losers) context.note(toLoserWarning(made, loser));
+  return winner && withdraw(made, winner, context);
+}
+
+async function settleOutcome(outcome: Outcome, context: SettleContext): Promise<Outcome> {
+  const made = toMade(outcome);
+  if (made === undefined) return outcome;
+  const { winner, losers } = await look(made, context.rivals);
+  if (typeof winner === 'string') context.note(toBlindWarning(made, winner));
+  for (const loser of losers) context.note(toLoserWarning(made, loser));
+  if (winner === undefined || typeof winner === 'string') return outcome;
+  const message = await withdraw(made, winner, context);
+  context.note(toWithdrawal(made, message));
+  return { outcome: 'failed', write: made.write, message, isAuthentication: false, isUnknown: false };
+}
+
+/** What this run made, unless the service itself keeps it from being made twice, or it was looked at before its token went out. */
+function toMade(outcome: Outcome): Made | undefined {
+  const { write } = outcome;
+  if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !canBeMadeTwice(write)) return undefined;
+  if (listOneTimeFields(getKind(write.kind)).length > 0) return undefined;
+  return { write, id: assertDefined(outcome.id, `id of ${write.id}`) };
+}
+
+/** A `winner` that is a text says why nothing could be seen. */
+async function look(
+  made: Made,
+  context: RivalContext,
+): Promise<{ readonly winner: LiveResource | string | undefined; readonly losers: readonly LiveResource[] }> {
+  try {
+    return await findRivals(made, context);
+  } catch (error) {
+    if (error instanceof ApiError || error instanceof NetworkError) return { winner: toReason(error), losers: [] };
+    throw error;
+  }
+}
+
+async function withdraw(made: Made, winner: LiveResource, context: SettleContext): Promise<string> {
+  const { id } = made;
+  const seen = `another apply made it first, as ${winner.id}`;
+  try {
+    await context.remove(made);
+    return `${seen}: ${id}, which this run made, was deleted again`;
+  } catch (error) {
+    if (!(error instanceof ApiError || error instanceof NetworkError)) throw error;
+    const isGone = error instanceof ApiError && error.response.status === 404;
+    if (isGone) return `${seen}: ${id}, which this run made, is gone`;
+    return `${seen}: ${id}, which this run made, could not be deleted again (${error.message}). The next apply prunes it`;
+  }
+}
+
+function toWithdrawal({ write: { address } }: Made, message: string): Diagnostic {
+  return { code: 'made-twice', severity: 'warning', message: `${address}: ${message}.`, remedy: TOGETHER, address };
+}
+
+function toLoserWarning({ write: { address }, id }: Made, { id: other }: LiveResource): Diagnostic {
+  return {
+    code: 'made-twice',
+    severity: 'warning',
+    message: `${address}: another apply made it too, as ${other}; ${id}, which this run made, stays.`,
+    remedy: `${TOGETHER} The other one is deleted by who made it, or by the next apply.`,
+    address,
+  };
+}
+
+function toBlindWarning({ write: { address } }: Made, why: string): Diagnostic {
+  return {
+    code: 'made-twice',
+    severity: 'warning',
+    message: `${address}: whether another apply made it too could not be seen: ${why}.`,
+    remedy: 'The next plan shows a duplicate, if there is one.',
+    address,
+  };
+}
+
+const TOGETHER = 'Let only one apply of a stack run at a time.';

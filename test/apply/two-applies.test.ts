@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import type { ApplyResult } from '../../src/model/outcome.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import type { TestResource } from '../laws/stack.ts';
+import { listTouched, World } from '../laws/world.ts';
+import { interleaveAll, type Runner } from './interleave.ts';
+
+const LIFECYCLE = { protect: false, ignore: [], settings: {} } as const;
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+const POOL: TestResource = { kind: 'WeightedBackend', name: 'a', spec: {}, lifecycle: LIFECYCLE };
+const CREDENTIAL: TestResource = { kind: 'Credential', name: 'a', spec: {}, lifecycle: LIFECYCLE };
+const CERTIFICATE: TestResource = {
+  kind: 'SSHUserCertificate',
+  name: 'a',
+  spec: { public_key: KEY, principals: ['alice'], ssh_certificate_authority_id: 'sshca_a' },
+  lifecycle: LIFECYCLE,
+};
+const EDGE: TestResource = {
+  kind: 'TCPEdge',
+  name: 'a',
+  spec: { hostports: ['1.tcp.example.net:20001'], backend: { backend_id: 'WeightedBackend/a' } },
+  lifecycle: LIFECYCLE,
+};
+
+interface Applied {
+  readonly world: World;
+  readonly result: ApplyResult;
+}
+
+/** Two runs that planned at the same time. */
+async function prepare(stack: readonly TestResource[]): Promise<readonly [Runner<Applied>, Runner<Applied>]> {
+  const world = new World({ concurrency: 1 });
+  const plans = [await world.plan(stack), await world.plan(stack)] as const;
+  const toRunner =
+    (plan: Plan): Runner<Applied> =>
+    async (toTransport) => ({ world, result: await world.applyOver(plan, toTransport) });
+  return [toRunner(plans[0]), toRunner(plans[1])];
+}
+
+describe('two applies at once, whatever the order of their requests', () => {
+  it.each([
+    ['a weighted backend', POOL],
+    ['an SSH user certificate', CERTIFICATE],
+  ])('make %s once, and who lost says so', async (_, resource) => {
+    const orders = await interleaveAll(
+      () => prepare([resource]),
+      async (applied, order) => {
+        const [first] = applied;
+        expect(first?.world.resources()[resource.kind], order).toHaveLength(1);
+        const failed = applied.flatMap(({ result }) => result.outcomes.filter(({ outcome }) => outcome === 'failed'));
+        expect(failed, order).toHaveLength(1);
+        expect(failed[0], order).toMatchObject({ message: expect.stringMatching(/another apply made it first, as /) });
+        expect(first && listTouched(await first.world.plan([resource])), order).toEqual([]);
+      },
+    );
+    expect(orders).toBeGreaterThan(5);
+  });
+
+  it('make a credential once, and deliver one token: that of the one which stays', async () => {
+    const orders = await interleaveAll(
+      () => prepare([CREDENTIAL]),
+      async (applied, order) => {
+        const [first] = applied;
+        const kept = first?.world.resources()['Credential'] ?? [];
+        expect(kept, order).toHaveLength(1);
+        const tokens = applied.flatMap(({ result }) => result.tokens);
+        expect(tokens, order).toHaveLength(1);
+        const delivered = applied.flatMap(({ result }) =>
+          result.outcomes.filter(({ outcome, write }) => outcome === 'applied' && write.method === 'POST'),
+        );
+        expect(delivered, order).toMatchObject([{ id: kept[0]?.['id'] }]);
+        expect(first && listTouched(await first.world.plan([CREDENTIAL])), order).toEqual([]);
+      },
+    );
+    expect(orders).toBeGreaterThan(5);
+  });
+
+  it('leave nothing that one more apply does not settle, where one took what the other made', async () => {
+    await interleaveAll(
+      () => prepare([POOL, EDGE]),
+      async ([first], order) => {
+        const world = first?.world ?? new World();
+        expect(world.resources()['TCPEdge'], order).toHaveLength(1);
+        await world.migrate([POOL, EDGE]);
+        expect(world.resources()['WeightedBackend'], order).toHaveLength(1);
+        expect(listTouched(await world.plan([POOL, EDGE])), order).toEqual([]);
+      },
+    );
+  });
+});

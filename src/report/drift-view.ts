@@ -12,7 +12,7 @@ import {
 } from '../model/drift.ts';
 import { toPrintable } from '../model/printable.ts';
 import { toWord } from './escape.ts';
-import { type FieldView, toDifferenceView } from './field-view.ts';
+import { type FieldView, type OriginWords, toDifferenceView } from './field-view.ts';
 import { toPrintableDiagnostic } from './printable-diagnostic.ts';
 import { redactDrift } from './redact.ts';
 import type { Names } from './value-lines.ts';
@@ -100,11 +100,13 @@ function toNames({ resources, externals }: Drift): Names {
   ]);
 }
 
+const ORIGINS: OriginWords = { drift: 'drifted', both: 'changed here and drifted' };
+
 function toDriftedView(
   { address, kind, id, reason, moved = [], differences }: ResourceDrift,
   names: Names,
 ): DriftedView {
-  const context = { kind: findKind(kind), names };
+  const context = { kind: findKind(kind), names, origins: ORIGINS };
   return {
     address: toWord(toBaseAddress(address)),
     ...(id !== undefined && { id: toWord(id) }),

@@ -35,7 +35,12 @@ export interface FieldView {
 export interface FieldContext {
   readonly kind: Kind | undefined;
   readonly names: Names;
+  /** Remarks on whose a difference is, where the reader can't know it from where the difference stands. */
+  readonly origins?: OriginWords;
 }
+
+/** A remark for each origin that needs one. */
+export type OriginWords = Readonly<Partial<Record<Origin, string>>>;
 
 /** Columns that a path with its old and new value may take on one line: with the indent, a terminal's 80. */
 const INLINE_COLUMNS = 72;
@@ -44,11 +49,11 @@ const INLINE_COLUMNS = 72;
 const CONTEXT_LINES = 2;
 
 /** The view of one difference. */
-export function toDifferenceView(difference: Difference, { kind, names }: FieldContext): FieldView {
+export function toDifferenceView(difference: Difference, { kind, names, origins = {} }: FieldContext): FieldView {
   const { path, from, to, origin, forcesReplace } = difference;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const base = { path: label, notes: listNotes(difference), forcesReplace, origin };
+  const base = { path: label, notes: listNotes(difference, origins), forcesReplace, origin };
   const inline = { from: renderScalar(type, from, names), to: renderScalar(type, to, names) };
   if (isInline(difference, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
   return { ...base, lines: compareValues(difference, type, names) };
@@ -89,15 +94,14 @@ function compareValues({ from, to }: Difference, type: KnownType, names: Names):
   return foldSame(diffLines(before, after), isOfMembers ? 0 : CONTEXT_LINES);
 }
 
-/** Remarks on a difference. Nothing is said of what one expects: a manifest that changed. */
-function listNotes({ from, to, origin, forcesReplace }: Difference): readonly string[] {
+/** Remarks on a difference. */
+function listNotes({ from, to, origin, forcesReplace }: Difference, origins: OriginWords): readonly string[] {
   const notes: string[] = [];
   if (isEmpty(from) && isJsonObject(to)) notes.push('added');
   if (isEmpty(to) && isJsonObject(from)) notes.push('removed');
   if (forcesReplace) notes.push('forces replacement');
-  if (origin === 'drift') notes.push('drifted');
-  if (origin === 'both') notes.push('changed here and drifted');
-  return notes;
+  const word = origins[origin];
+  return word === undefined ? notes : [...notes, word];
 }
 
 /** What is not of the form of a path is quoted, since a plan file may hold anything. */

@@ -1,10 +1,10 @@
 import { assertNever } from '../model/errors.ts';
+import type { ChangeAction, ChangeView } from './change-view.ts';
 import { type Paint, type Style, toPaint } from './color.ts';
 import type { FieldView } from './field-view.ts';
 import type { FoldedLine } from './line-diff.ts';
-import { toColumns, toPadded, wrapBehind } from './text-layout.ts';
+import { toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
-import type { ChangeAction, ChangeView } from './view.ts';
 
 /** How the lines of all changes of a plan are aligned. */
 export interface ChangeLayout extends TextOptions {
@@ -28,12 +28,19 @@ export function toActionColumn(changes: readonly ChangeView[]): number {
 /** A change: its title line, then what else to know, then its fields, indented. */
 export function renderChange(change: ChangeView, layout: ChangeLayout): readonly string[] {
   const notes = change.notes.flatMap((note) => wrapBehind('    ', note, { width: layout.width, rest: 6 }));
-  return [...renderTitle(change, layout), ...notes, ...renderFields(listShownFields(change, layout), layout)];
+  const fields = renderFields(listShownFields(change, layout), layout);
+  return [...renderTitle(change, layout), ...notes, ...fields, ...renderUnchanged(change, layout)];
 }
 
 /** The fields that are shown of a change. What is lost is for those who look closely. */
 export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextOptions): readonly FieldView[] {
   return verbose ? [...fields, ...lost] : fields;
+}
+
+/** Said where fields are shown: beside others that change, one wonders about those that are not there. */
+function renderUnchanged({ fields, unchanged }: ChangeView, { color }: TextOptions): readonly string[] {
+  if (fields.length === 0 || unchanged === 0) return [];
+  return [`    ${toPaint(color)('muted', `(${toCount(unchanged, 'field')} unchanged)`)}`];
 }
 
 function toHeading({ glyph, address, id }: ChangeView): string {
@@ -54,7 +61,8 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
   return [styled + first.slice(heading.length), ...rest];
 }
 
-function toActionText({ action, reason, id, protect }: ChangeView): string {
+function toActionText({ action, reason, id, protect, isContinued }: ChangeView): string {
+  if (isContinued) return `${action}, as above`;
   const why = reason ?? (action === 'adopt' && id !== undefined ? `takes over ${id}` : undefined);
   return `${action}${why === undefined ? '' : `: ${why}`}${protect ? ' (protected)' : ''}`;
 }

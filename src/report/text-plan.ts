@@ -1,7 +1,8 @@
 import { hasErrors } from '../model/diagnostic.ts';
 import type { GuardViolation } from '../model/plan.ts';
+import type { ChangeView } from './change-view.ts';
 import { type Style, toPaint } from './color.ts';
-import { listShownFields, renderChange, toActionColumn } from './text-change.ts';
+import { type ChangeLayout, listShownFields, renderChange, toActionColumn } from './text-change.ts';
 import { countSeverities, renderDiagnosticLines, renderHeadline, renderHelp } from './text-diagnostics.ts';
 import { toCount, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
@@ -18,7 +19,7 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
   const sections = [
     ...view.violations.map((violation) => renderViolation(violation, options)),
     renderHead(view, options),
-    ...renderChanges(view, options),
+    ...renderParts(view, options),
     renderList('Files to write:', view.files, options),
     renderList('Left as they are:', view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
@@ -50,10 +51,21 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): 
   return [paint('strong', title), ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
 }
 
-/** Blocks of changes. One that shows fields is a block of its own; others stand together. */
-function renderChanges({ groups }: PlanView, options: TextOptions): readonly (readonly string[])[] {
-  const changes = groups.flatMap((group) => group.changes);
+/** Blocks of changes, below the headings of their parts. One that shows fields is a block of its own; others stand together. */
+function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
+  const changes = parts.flatMap(({ groups }) => groups.flatMap((group) => group.changes));
   const layout = { ...options, actionColumn: toActionColumn(changes) };
+  const paint = toPaint(options.color);
+  return parts.flatMap(({ heading, groups }) => [
+    ...(heading === undefined ? [] : [[paint('strong', `${heading}:`)]]),
+    ...renderBlocks(
+      groups.flatMap((group) => group.changes),
+      layout,
+    ),
+  ]);
+}
+
+function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
   const blocks: string[][] = [];
   let isDense = false;
   for (const change of changes) {

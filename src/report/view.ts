@@ -1,10 +1,9 @@
-import { findKind } from '../kinds/registry.ts';
-import { type Action, type Change, toBaseAddress } from '../model/change.ts';
+import type { Action, Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { GuardViolation, Plan, Write } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import { toWord } from './escape.ts';
-import { type FieldView, listFieldViews, toDifferenceView } from './field-view.ts';
+import { listPlanParts, type PlanPart } from './plan-parts.ts';
 import { toPrintableDiagnostic } from './printable-diagnostic.ts';
 import { redactPlan } from './redact.ts';
 import type { Names } from './value-lines.ts';
@@ -18,8 +17,8 @@ export interface PlanView {
   /** Sentences that limit what the plan is about. */
   readonly notes: readonly string[];
   readonly violations: readonly GuardViolation[];
-  /** Deletes first, then replaces, updates, adoptions, creates. None of them is empty. */
-  readonly groups: readonly ChangeGroup[];
+  /** Deletes, then what the manifests change, then drift that is put back. None of them is empty. */
+  readonly parts: readonly PlanPart[];
   /** What to know of what stays as it is: each sentence starts with an address. */
   readonly unchanged: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
@@ -30,32 +29,6 @@ export interface PlanView {
   readonly isEmpty: boolean;
   /** Files that will be written: each sentence starts with a path. */
   readonly files: readonly string[];
-}
-
-/** What is done to a resource that is not left as it is. */
-export type ChangeAction = Exclude<Action, 'no-op'>;
-
-/** The changes of one action, in the order of the plan. */
-export interface ChangeGroup {
-  readonly action: ChangeAction;
-  readonly changes: readonly ChangeView[];
-}
-
-/** One change, ready to read. */
-export interface ChangeView {
-  readonly action: ChangeAction;
-  readonly glyph: string;
-  readonly address: string;
-  /** Id of the live resource. */
-  readonly id?: string;
-  readonly reason?: string;
-  /** What else who approves should know. */
-  readonly notes: readonly string[];
-  readonly protect: boolean;
-  /** What differs; of a create, what will be there. */
-  readonly fields: readonly FieldView[];
-  /** Of a delete, what will be gone. */
-  readonly lost: readonly FieldView[];
 }
 
 /** Number of resources by what happens to them. */
@@ -75,17 +48,6 @@ export interface WriteView {
   readonly last: boolean;
 }
 
-/** The order in which a plan is read, and the glyph of each action. What is lost comes first. */
-const GLYPHS: Readonly<Record<ChangeAction, string>> = {
-  delete: '-',
-  replace: '±',
-  update: '~',
-  adopt: '»',
-  create: '+',
-};
-
-const READING_ORDER = ['delete', 'replace', 'update', 'adopt', 'create'] as const;
-
 /** The view of a plan. */
 export function toPlanView(plan: Plan): PlanView {
   const redacted = redactPlan(plan);
@@ -94,7 +56,7 @@ export function toPlanView(plan: Plan): PlanView {
     title: `${plan.mode === 'destroy' ? 'Plan to destroy' : 'Plan for'} ${toSubject(plan)}`,
     notes: listNotes(redacted),
     violations: redacted.violations.map(toPrintableViolation),
-    groups: listGroups(redacted),
+    parts: listPlanParts(redacted.changes, toNames(redacted)),
     unchanged: redacted.changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     diagnostics: redacted.diagnostics.map(toPrintableDiagnostic),
     totals,
@@ -147,42 +109,11 @@ function toPrintableViolation(violation: GuardViolation): GuardViolation {
   };
 }
 
-function listGroups(plan: Plan): readonly ChangeGroup[] {
-  const { changes } = plan;
-  const names = toNames(plan);
-  return READING_ORDER.flatMap((action) => {
-    const views = changes
-      .filter((change) => change.action === action)
-      .map((change) => toChangeView(change, action, names));
-    return views.length === 0 ? [] : [{ action, changes: views }];
-  });
-}
-
 function toNames({ changes, externals }: Plan): Names {
   const known = changes.flatMap(({ address, live }) => (live === undefined ? [] : [[live.id, address] as const]));
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   // Of several names for one id the last counts, in a plan as in its file.
   return new Map([...named.sort(([, left], [, right]) => (left < right ? -1 : 1)), ...known]);
-}
-
-function toChangeView(change: Change, action: ChangeAction, names: Names): ChangeView {
-  const context = { kind: findKind(change.kind), names };
-  const { live, desired } = change;
-  const isNew = action === 'create' && desired !== undefined;
-  const isGone = action === 'delete' && live?.spec !== undefined;
-  return {
-    action,
-    glyph: GLYPHS[action],
-    address: toWord(toBaseAddress(change.address)),
-    ...(live !== undefined && { id: toWord(live.id) }),
-    ...(change.reason !== undefined && { reason: toPrintable(change.reason) }),
-    notes: (change.notes ?? []).map(toPrintable),
-    protect: change.protect === true,
-    fields: isNew
-      ? listFieldViews(desired, 'added', context)
-      : change.differences.map((difference) => toDifferenceView(difference, context)),
-    lost: isGone ? listFieldViews(live.spec, 'removed', context) : [],
-  };
 }
 
 function toWriteViews(writes: readonly Write[]): readonly WriteView[] {

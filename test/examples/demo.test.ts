@@ -34,7 +34,9 @@ it('the demo goes from nothing to nothing and leaves nothing behind', { timeout:
     '$ edgewise plan',
     '$ edgewise destroy',
   ]);
-  expect(stdout).toMatch(/hostports: drifted\n\s+- 1\.tcp\.example\.net:20999\n\s+\+ 1\.tcp\.example\.net:20001/);
+  expect(stdout).toMatch(
+    /Drift that will be put back:\n[\s\S]*hostports:\n\s+- 1\.tcp\.example\.net:20999\n\s+\+ 1\.tcp\.example\.net:20001/,
+  );
   expect(stdout).toContain('Nothing to do: 3 resources are as the manifests say.');
   expect(readdirSync(temporary)).toEqual([]);
 });

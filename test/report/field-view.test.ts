@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Difference } from '../../src/model/change.ts';
+import type { Difference, Origin } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { renderPlanText } from '../../src/report/text-plan.ts';
@@ -184,7 +184,7 @@ test('text of several lines inside of an object stays one block', () => {
 test('values that are too long for one line stand one below the other, whole', () => {
   const [from, to] = ['old', 'new'].map((word) => `${word} ${'x'.repeat(100)}`);
   const difference = makeDifference('description', { ...(from && { from }), ...(to && { to }), origin: 'drift' });
-  expect(renderUpdate('TCPEdge', difference)).toBe(`description: drifted\n  - "${from}"\n  + "${to}"`);
+  expect(renderUpdate('TCPEdge', difference)).toBe(`description:\n  - "${from}"\n  + "${to}"`);
   expect(renderCreate('TCPEdge', { description: to ?? '' })).toBe(`description: "${to}"`);
 });
 
@@ -213,12 +213,12 @@ test('nothing, null and empty lists are all no value, and empty text is a text',
   expect(render('')).toBe('extensions.permit-pty: "x" → ""');
 });
 
-test('what was changed by the manifest alone, or by nobody knows whom, has no remark', () => {
-  for (const origin of ['manifest', 'unknown'] as const) {
-    expect(renderUpdate('TCPEdge', makeDifference('description', { from: 'a', to: 'b', origin }))).toBe(
-      'description: "a" → "b"',
-    );
-  }
+test('what was changed by the manifest alone has no remark, and what may have been changed at the service has', () => {
+  const render = (origin: Origin) =>
+    renderUpdate('TCPEdge', makeDifference('description', { from: 'a', to: 'b', origin }));
+  expect(render('manifest')).toBe('description: "a" → "b"');
+  expect(render('both')).toBe('description: "a" → "b"  (changed here and drifted)');
+  expect(render('unknown')).toBe('description: "a" → "b"  (changed here or drifted)');
 });
 
 test('a path that is none, and a key that is no word, are quoted', () => {

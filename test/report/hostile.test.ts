@@ -282,12 +282,12 @@ describe('no text of others can start a line of ours', () => {
 
   test('in a plan', () => {
     const OURS =
-      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Narrowed to |The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan can not be applied\.|Reading took |\d+ (safety|error|warning))/;
+      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Narrowed to |This change:|Drift that will be put back:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan can not be applied\.|Reading took |\d+ (safety|error|warning))/;
     fc.assert(
       fc.property(plan, (hostile) => {
         const heads = listHeadLines(renderPlanText(toPlanView(hostile), wide));
         for (const head of heads) expect(head).toMatch(OURS);
-        const shown = hostile.changes.filter(({ action }) => action !== 'no-op');
+        const shown = toPlanView(hostile).parts.flatMap(({ groups }) => groups.flatMap(({ changes }) => changes));
         expect(heads.filter((head) => /^[-±~»+] /.test(head))).toHaveLength(shown.length);
         expect(heads.filter((head) => head.startsWith('refused['))).toHaveLength(hostile.violations.length);
       }),

@@ -49,7 +49,8 @@ test('the parts of a plan have the colour of what they mean', () => {
   });
   const lines = render(plan, { color: true }).replaceAll('\u001b[', '<').split('\n');
   expect(lines).toContain('<31m- TCPEdge/a  (edgtcp_2a)<39m   delete');
-  expect(lines).toContain('    description: <31m"x"<39m → <32m"y"<39m  <2m(drifted)<22m');
+  expect(lines).toContain('<1mDrift that will be put back:<22m');
+  expect(lines).toContain('    description: <31m"x"<39m → <32m"y"<39m');
 });
 
 test('an empty plan says how many resources are as they should be', () => {
@@ -142,6 +143,43 @@ test('a safety rule that names its resource does not list it again', () => {
 test('groups are in reading order, whatever the order of the plan', () => {
   const actions = ['create', 'no-op', 'adopt', 'update', 'replace', 'delete'] as const;
   const view = toPlanView(makePlan({ changes: actions.map((action) => makeChange(`TCPEdge/${action}`, action)) }));
-  expect(view.groups.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
+  const groups = view.parts.flatMap((part) => part.groups);
+  expect(groups.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
   expect(view.totals).toEqual({ delete: 1, replace: 1, update: 1, adopt: 1, create: 1, 'no-op': 1 });
+});
+
+test('a change that also takes drift back stands in both parts, each time with its own fields', () => {
+  const differences = [
+    makeDifference('description', { from: 'x', to: 'y' }),
+    makeDifference('metadata.team', { from: 'a', to: 'b', origin: 'drift' }),
+  ];
+  const desired = toNormal('TCPEdge/b', { description: 'y', metadata: { team: 'b', tier: '1' } });
+  const change = makeLiveChange('TCPEdge/b', 'update', { id: 'edgtcp_2b', notes: ['a note'], differences, desired });
+  expect(
+    render(makePlan({ changes: [change] }))
+      .split('\n')
+      .slice(2, 12)
+      .join('\n'),
+  ).toMatchInlineSnapshot(`
+    "This change:
+
+    ~ TCPEdge/b  (edgtcp_2b)   update
+        a note
+        description: "x" → "y"
+        (1 field unchanged)
+
+    Drift that will be put back:
+
+    ~ TCPEdge/b  (edgtcp_2b)   update, as above"
+  `);
+});
+
+test('what has a reason of its own stands in this change, though nothing but drift differs', () => {
+  const differences = [makeDifference('description', { from: 'x', to: 'y', origin: 'drift' })];
+  const change = makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
+  const { parts } = toPlanView(makePlan({ changes: [change] }));
+  expect(parts.map(({ part, groups }) => [part, groups[0]?.changes[0]?.fields.length])).toEqual([
+    ['change', 0],
+    ['drift', 1],
+  ]);
 });

@@ -13,6 +13,7 @@ import type { Plan, Write } from '../model/plan.ts';
 import type { LiveResource } from '../model/state.ts';
 import { toFileText } from '../plan/files.ts';
 import type { WriteFile } from './certificate-file.ts';
+import { findChangedMeanwhile } from './changed-meanwhile.ts';
 import { listNotKept, listNotTaken } from './check-response.ts';
 import { createOnce, isUnknownCreation } from './create-once.ts';
 import { deliverToken } from './deliver-token.ts';
@@ -163,6 +164,8 @@ class Run {
 
   #accept(write: Write, { sent, answer }: Exchanged): Outcome {
     const faults = answer === null ? [] : listNotTaken(write, sent, answer);
+    const meanwhile = answer === null ? undefined : findChangedMeanwhile(this.#plan, write, answer);
+    if (meanwhile !== undefined) this.note(meanwhile);
     const id = write.resourceId ?? this.#ids.get(toBaseAddress(write.address));
     return faults.length === 0 ? { outcome: 'applied', write, id } : fail(write, faults.join('; '));
   }

@@ -1,0 +1,40 @@
+import { listSpecFields } from '../kinds/kind.ts';
+import { readResource } from '../kinds/read-response.ts';
+import { getKind } from '../kinds/registry.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { isSameJson, type JsonObject } from '../model/json.ts';
+import { UNMANAGED } from '../model/mark.ts';
+import type { Plan, Write } from '../model/plan.ts';
+
+/**
+ * What somebody else changed between the plan and a write, told by the answer to it: fields that the plan does not send and that are not
+ * as it knew them. Fields that are left to others don't count. Nothing for modules with a path of their own, whose answer has no more.
+ */
+export function findChangedMeanwhile(plan: Plan, write: Write, answer: JsonObject): Diagnostic | undefined {
+  const { address } = write;
+  const before = plan.changes.find((change) => change.address === address)?.live;
+  if (write.method !== 'PATCH' || before?.spec === undefined || before.id !== write.resourceId) return undefined;
+  const { spec } = readResource(getKind(write.kind), answer);
+  const sent = new Set(plan.writes.filter((other) => other.address === address).flatMap(listSent));
+  const digests = write.mark?.fields ?? before.mark?.fields ?? {};
+  const changed = listSpecFields(getKind(write.kind))
+    .map(([name]) => name)
+    .filter((name) => !sent.has(name) && digests[name] !== UNMANAGED)
+    .filter((name) => !isSameJson(before.spec?.[name] ?? null, spec[name] ?? null));
+  return changed.length === 0 ? undefined : toWarning(address, changed);
+}
+
+function listSent({ module, body, mark }: Write): readonly string[] {
+  if (module !== undefined) return [module];
+  return [...Object.keys(body ?? {}), ...(mark === undefined ? [] : ['metadata'])];
+}
+
+function toWarning(address: string, fields: readonly string[]): Diagnostic {
+  return {
+    code: 'changed-meanwhile',
+    severity: 'warning',
+    message: `${address}: somebody changed ${fields.join(', ')} between the plan and this write, which left that as it was.`,
+    remedy: 'The next plan shows it as drift.',
+    address,
+  };
+}

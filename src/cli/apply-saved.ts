@@ -16,10 +16,12 @@ import { showPlanFirst } from './present.ts';
 import { publish } from './publish.ts';
 import { withSession } from './session.ts';
 import { resolveTokens } from './token-sinks.ts';
+import { VERSION } from './version.ts';
 
 /** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const plan = await readPlanFile(file, context.cwd);
+  refuseOtherVersion(file, plan);
   if (flags.target.length > 0) {
     const message = 'A saved plan is applied as a whole: --target goes with manifests.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
@@ -47,6 +49,16 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     if (moved.length > 0) throw new CommandError(toStaleMessage(file, moved), STALE);
     refuseStanding(plan, live, { flags, guard: stack?.guard ?? plan.settings.guard });
     return executePlan(client, { plan, tokens, flags, done, ids, texts }, context);
+  });
+}
+
+/** What a plan's writes do is known for the version that made it, and for no other. */
+function refuseOtherVersion(file: string, { tool }: Plan): void {
+  if (tool.version === VERSION) return;
+  const message = `${file} was made by edgewise ${tool.version}, and this is edgewise ${VERSION}.`;
+  throw new CommandError(message, {
+    exitCode: EXIT.stale,
+    remedy: 'Make a new plan, or apply it with the version that made it. Nothing was written.',
   });
 }
 

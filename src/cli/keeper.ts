@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { toReason } from '../model/errors.ts';
 import type { ServerSeed } from '../server/seed.ts';
 import type { RequestLogEntry, Server } from '../server/server.ts';
 import type { Context } from './context.ts';
@@ -54,7 +55,7 @@ export function isChange({ method, status }: RequestLogEntry): boolean {
 }
 
 function refuseSnapshot(error: unknown): never {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = toReason(error);
   throw new CommandError(`The snapshot can not be written: ${why}`, { exitCode: EXIT.failed, cause: error });
 }
 

@@ -1,7 +1,8 @@
-import { open, readFile, stat } from 'node:fs/promises';
+import { open, readFile, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { listPlanFaults } from '../apply/verify-plan.ts';
 import { PLAN_SCHEMA } from '../kinds/plan-schema.ts';
+import { toReason } from '../model/errors.ts';
 import { isJsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { renderPlanJson } from '../report/json.ts';
@@ -18,6 +19,14 @@ export async function writePlanFile(file: string, cwd: string, plan: Plan): Prom
       cause: error,
     });
   }
+}
+
+/** Takes an older plan out of the way when none came to replace it: nobody must take it for the new one. Gives what to say. */
+export async function withdrawPlanFile(file: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, file);
+  if (!(await isPlanFile(file, cwd))) return `${file} was not written, because there is no plan that can be applied.`;
+  await rm(path, { force: true });
+  return `${file} was not written, because there is no plan that can be applied; the older plan that stood there was removed.`;
 }
 
 /** Reads a plan file. What is not one is refused with the first thing that is wrong with it. */
@@ -83,8 +92,4 @@ async function readText(file: string, cwd: string): Promise<string> {
       cause: error,
     });
   }
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { toReason } from '../model/errors.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
 
@@ -18,7 +19,7 @@ export async function readServerFile(file: string, { cwd }: Pick<Context, 'cwd'>
   try {
     return await readFile(resolve(cwd, file), 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = toReason(error);
     throw new CommandError(`${file} can not be read: ${why}`, { exitCode: EXIT.invalid, cause: error });
   }
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { toReason } from '../model/errors.ts';
 import type { ConnectionSettings } from '../model/plan.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import type { Context } from './context.ts';
@@ -55,7 +56,7 @@ export async function readApiKey({ env, cwd }: Pick<Context, 'env' | 'cwd'>): Pr
     const text = (await readFile(resolve(cwd, file), 'utf8')).trim();
     if (text !== '') return text;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = toReason(error);
     throw new CommandError(`The API key file can not be read: ${why}`, {
       exitCode: EXIT.authentication,
       remedy,

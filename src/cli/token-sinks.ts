@@ -3,7 +3,7 @@ import type { TokenSink } from '../apply/token-sink.ts';
 import { createTokenSinks, type TokenSinks } from '../apply/token-sinks.ts';
 import { listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/registry.ts';
-import { assertDefined } from '../model/errors.ts';
+import { assertDefined, toReason } from '../model/errors.ts';
 import type { Plan, Write } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { Context } from './context.ts';
@@ -68,7 +68,7 @@ async function testSinks(sinks: readonly TokenSink[]): Promise<void> {
     try {
       await sink.test();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = toReason(error);
       throw new CommandError(`The token sink does not work: ${why}`, {
         exitCode: EXIT.failed,
         remedy: 'Nothing was written.',

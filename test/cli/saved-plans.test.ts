@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
@@ -21,6 +23,41 @@ describe('a saved plan', () => {
     expect((await edgewise('show slash.json --format json')).stdout).toContain(`"baseUrl": "${BASE_URL}"`);
     expect(await edgewise('apply plan.json --yes', slash)).toMatchObject({ exitCode: 0 });
     expect(await edgewise('apply slash.json --yes')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('of another version of the tool is refused, and says which', async () => {
+    const { edgewise, recorder, write } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const plan = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
+    await write({ 'plan.json': JSON.stringify({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } }) });
+    recorder.take();
+    const refused = await edgewise('apply plan.json --yes');
+    expect(refused).toMatchObject({ exitCode: 6 });
+    expect(refused.stderr).toContain('plan.json was made by edgewise 0.0.1, and this is edgewise');
+    expect(recorder.take()).toEqual([]);
+    expect(await edgewise('show plan.json')).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['invalid manifests', `${ONE}nonsense: true\n`],
+    ['a plan that can not be applied', `${ONE}${toEdge('b', 20002)}lifecycle: { adopt: edgtcp_none }\n`],
+  ])('does not stay where %s made none', async (_, manifests) => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    await write({ 'edgewise.yaml': manifests });
+    const failed = await edgewise('plan edgewise.yaml -o plan.json');
+    expect(failed).toMatchObject({ exitCode: 3 });
+    expect(failed.stderr).toContain('plan.json was not written');
+    expect(failed.stderr).toContain('the older plan that stood there was removed');
+    expect((await edgewise('show plan.json')).stderr).toContain('can not be read');
+  });
+
+  it('that can not be made removes no file but a plan', async () => {
+    const files = { 'edgewise.yaml': `${ONE}nonsense: true\n`, 'notes.txt': 'mine' };
+    const { edgewise, folder } = await createWorkspace(files);
+    expect((await edgewise('plan edgewise.yaml -o notes.txt')).stderr).toContain(
+      'notes.txt was not written, because there is no plan that can be applied.\n',
+    );
+    expect(await readFile(join(folder, 'notes.txt'), 'utf8')).toBe('mine');
   });
 
   it('with an error in it is shown and refused in both formats', async () => {

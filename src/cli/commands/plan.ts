@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../make-plan.ts';
 import { readValidManifests } from '../manifests.ts';
 import { addExamples, addExitCodes, addPlanOptions, addRotateOption } from '../options.ts';
-import { writePlanFile } from '../plan-file.ts';
+import { withdrawPlanFile, writePlanFile } from '../plan-file.ts';
 import type { FormatFlags } from '../present.ts';
 import { publish } from '../publish.ts';
 import { withSession } from '../session.ts';
@@ -35,15 +35,33 @@ export function definePlan(program: Command, act: Act): void {
 }
 
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const { state, diagnostics } = await readValidManifests(paths, context);
-  const settings = resolveStackSettings(flags, context, state);
-  const made = await withSession(settings, context, (client) =>
-    makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: context.now(), cwd: context.cwd }),
-  );
+  const made = await computePlan(paths, flags, context);
   const standing = listRefused(made, flags);
-  if (flags.out !== undefined && !isInvalid(made)) await writePlanFile(flags.out, context.cwd, made);
+  if (flags.out !== undefined) {
+    if (isInvalid(made)) await withdraw(flags.out, context);
+    else await writePlanFile(flags.out, context.cwd, made);
+  }
   const exitCode = toExitCode(made, standing, flags);
   return publish({ about: 'plan', plan: made, standing }, { flags, exitCode }, context);
+}
+
+/** Whatever keeps a plan from being made, no older one is left to be taken for it. */
+async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Plan> {
+  try {
+    const { state, diagnostics } = await readValidManifests(paths, context);
+    const settings = resolveStackSettings(flags, context, state);
+    const { now, cwd } = context;
+    return await withSession(settings, context, (client) =>
+      makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: now(), cwd }),
+    );
+  } catch (error) {
+    if (flags.out !== undefined) await withdraw(flags.out, context);
+    throw error;
+  }
+}
+
+async function withdraw(file: string, context: Context): Promise<void> {
+  context.stderr.write(`${await withdrawPlanFile(file, context.cwd)}\n`);
 }
 
 function toExitCode(made: Plan, standing: readonly GuardViolation[], flags: Flags): ExitCode {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ServerFaults } from '../../kinds/faults-schema.ts';
+import { toReason } from '../../model/errors.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import type { Act } from '../act.ts';
@@ -120,8 +121,4 @@ function parseRateLimit(text: string): { readonly requests: number; readonly win
   if (requests === undefined || seconds === undefined)
     throw new InvalidArgumentError('A rate limit is REQUESTS/SECONDSs, such as 120/60s.');
   return { requests: Number(requests), windowMs: Number(seconds) * 1000 };
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

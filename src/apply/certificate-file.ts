@@ -1,5 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { toReason } from '../model/errors.ts';
 import { writeAtomically } from './atomic-file.ts';
 
 /** Writes a file that a plan lists; rejects with why it can't be. */
@@ -17,7 +18,7 @@ export function createFileWriter(cwd: string): WriteFile {
       await writeAtomically(file, text, { mode: MODE });
     } catch (error) {
       // Behind a comma the system's message has paths that nobody wrote.
-      const [why] = (error instanceof Error ? error.message : String(error)).split(',');
+      const [why] = toReason(error).split(',');
       throw new Error(`it can not be written: ${why}`, { cause: error });
     }
   };

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toReason } from '../model/errors.ts';
 import { tryOutWriting, writeAtomically } from './atomic-file.ts';
 import type { TokenSink } from './token-sink.ts';
 
@@ -31,7 +32,7 @@ async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    const [why] = (error instanceof Error ? error.message : String(error)).split(',');
+    const [why] = toReason(error).split(',');
     throw new Error(`the folder ${shown} can not be written to: ${why}`, { cause: error });
   }
 }

@@ -1,3 +1,4 @@
+import { toReason } from '../model/errors.ts';
 import type { FileOutcome } from '../model/outcome.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { WriteFile } from './certificate-file.ts';
@@ -24,6 +25,6 @@ async function writePlannedFile(file: PlannedFile, context: FileContext): Promis
     await context.write(path, text);
     return { address, path, outcome: 'applied' };
   } catch (error) {
-    return { address, path, outcome: 'failed', message: error instanceof Error ? error.message : String(error) };
+    return { address, path, outcome: 'failed', message: toReason(error) };
   }
 }

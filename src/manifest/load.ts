@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { toReason } from '../model/errors.ts';
 import { type ReadFieldFile, STDIN, toManifestPath } from './field-files.ts';
 import { isOwnOutput } from './own-output.ts';
 
@@ -147,12 +148,12 @@ function toEmpty(path: string, message: string, remedy: string): Diagnostic {
 }
 
 function toUnreadable(path: string, error: unknown): Diagnostic {
-  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toReason(error)}` };
+  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileReason(error)}` };
 }
 
-function toReason(error: unknown): string {
+function toFileReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS[code] ?? `can not be read: ${error instanceof Error ? error.message : String(error)}`;
+  return REASONS[code] ?? `can not be read: ${toReason(error)}`;
 }
 
 /** What a field may hold is small; a file that is not is another than was meant. */
@@ -169,7 +170,7 @@ export function createFieldFileReader({ cwd }: Pick<LoadContext, 'cwd'>): ReadFi
       const bytes = readFileSync(real);
       return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { fault: 'is not UTF-8 text' };
     } catch (error) {
-      return { fault: toReason(error) };
+      return { fault: toFileReason(error) };
     }
   };
 }

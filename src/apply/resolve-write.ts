@@ -57,8 +57,9 @@ export function resolveMark(write: Write, mark: MarkDraft, ids: ReadonlyMap<stri
     const field = assertDefined(fields[name], `${write.kind}.${name}`);
     return [name, toFieldDigest(normalizeField(field, value))];
   });
-  const { stack, name, protect, delivered } = mark;
-  return { stack, name, protect, delivered, fields: { ...mark.fields, ...Object.fromEntries(pending) } };
+  const { stack, name, protect, delivered, was } = mark;
+  const known = { stack, name, protect, delivered, ...(was !== undefined && { was }) };
+  return { ...known, fields: { ...mark.fields, ...Object.fromEntries(pending) } };
 }
 
 function idOf(ids: ReadonlyMap<string, string>, address: string): string {

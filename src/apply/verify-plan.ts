@@ -34,7 +34,11 @@ function listWriteFaults(write: Write, change: Change | undefined, plan: Plan): 
     return ['is about another resource than its change'];
   if (!toPaths(kind, write, change).includes(write.path))
     return [`has the path ${write.path}, which is not that of its change`];
-  return [...listMarkFaults(kind, write, plan), ...listBodyFaults(kind, write, change)];
+  return [
+    ...listOwnerFaults(kind, change, plan),
+    ...listMarkFaults(kind, write, plan),
+    ...listBodyFaults(kind, write, change),
+  ];
 }
 
 const METHODS: Readonly<Record<Action, readonly Write['method'][]>> = {
@@ -65,6 +69,19 @@ function listIdFields(kind: Kind): readonly string[] {
   return listSpecFields(kind)
     .filter(([, field]) => !isModule(field))
     .map(([name]) => name);
+}
+
+/** Whose resource it is, and under which name, changes only where the plan says so. */
+function listOwnerFaults(kind: Kind, { action, address, live, differences }: Change, plan: Plan): readonly string[] {
+  const mark = live?.mark;
+  if (mark === undefined) return [];
+  if (mark.stack !== plan.stack) {
+    const isTaken = action === 'adopt' && plan.takeOver.includes(mark.stack);
+    return isTaken ? [] : [`is about a resource of the stack ${mark.stack}, which the plan does not take over`];
+  }
+  const isRenamed = differences.some(({ path, from }) => path === 'mark.name' && from === mark.name);
+  const isOwn = `${kind.name}/${mark.name}` === toBaseAddress(address);
+  return isOwn || isRenamed || address !== toBaseAddress(address) ? [] : ['is about a resource of another name'];
 }
 
 function listMarkFaults(kind: Kind, { method, mark, address }: Write, { stack }: Plan): readonly string[] {

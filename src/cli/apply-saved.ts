@@ -30,6 +30,10 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     const message = 'A saved plan does what it shows: --rotate goes with manifests, or with edgewise plan -o.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
+  if ((flags.takeOver ?? []).length > 0) {
+    const message = 'A saved plan does what it shows: --take-over goes with manifests, or with edgewise plan -o.';
+    throw new CommandError(message, { exitCode: EXIT.invalid });
+  }
   if (flags.revertDrift === false) {
     const message = 'A saved plan does what it shows: --no-revert-drift goes with manifests, or with edgewise plan -o.';
     throw new CommandError(message, { exitCode: EXIT.invalid });

@@ -20,6 +20,8 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly allowDeletes?: boolean;
   readonly allowProtected: readonly string[];
   readonly rotate?: readonly string[];
+  /** Other stacks whose resources may be taken over. */
+  readonly takeOver?: readonly string[];
   /** False with --no-revert-drift. */
   readonly revertDrift?: boolean;
 }
@@ -63,6 +65,7 @@ export async function planLive(
     version: VERSION,
     mode,
     targets: flags.target,
+    takeOver: flags.takeOver ?? [],
     now,
     rotate: flags.rotate ?? [],
     keepDrift: flags.revertDrift === false,

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isAddress } from '../model/address.ts';
+import { isAddress, isResourceName } from '../model/address.ts';
 import { isJsonArray, parseJson } from '../model/json.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import { FORM_NAMES, type FormName, isFormName } from '../report/forms.ts';
@@ -35,7 +35,16 @@ export function addConnectionOptions(command: Command): Command {
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addScopeOptions(command))
     .option('--allow-deletes', 'let a plan through that deletes more than the guard allows')
-    .option('--no-revert-drift', 'leave fields alone that differ for no other reason than that they drifted');
+    .option('--no-revert-drift', 'leave fields alone that differ for no other reason than that they drifted')
+    .addOption(
+      repeatable(
+        '--take-over <stack>',
+        'move resources of this other stack into this one: those that a manifest names by id or by its own name; repeatable',
+        {
+          parse: parseStackName,
+        },
+      ),
+    );
 }
 
 /** What a plan covers, and how it is shown. */
@@ -152,6 +161,11 @@ function parseReport(text: string, forms: readonly FormName[]): ReportTarget {
   const [form, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
   if (isFormName(form) && forms.includes(form) && file !== '') return { form, file };
   throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${forms.join(', ')}.`);
+}
+
+function parseStackName(text: string): string {
+  if (isResourceName(text)) return text;
+  throw new InvalidArgumentError('A stack is named as in metadata.name of its Stack document, such as production.');
 }
 
 function parseTarget(text: string): string {

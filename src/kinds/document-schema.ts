@@ -75,11 +75,9 @@ function toHeader(kind: string, description: string): Readonly<Record<'apiVersio
     kind: z.literal(kind).describe(description),
     metadata: z
       .strictObject({
-        name: z
-          .string()
-          .refine(isResourceName, { error: describeBadName, params: { code: 'bad-name' } })
-          .meta({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' })
-          .describe('Name, unique among the documents of its kind. Renaming replaces the resource.'),
+        name: toNameSchema().describe(
+          'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` says the old one.',
+        ),
         labels: z.record(z.string(), z.string()).optional().describe('Accepted, because tools add them; not stored.'),
         annotations: z
           .record(z.string(), z.string())
@@ -88,6 +86,13 @@ function toHeader(kind: string, description: string): Readonly<Record<'apiVersio
       })
       .describe('What the document is called.'),
   };
+}
+
+function toNameSchema(): z.ZodType {
+  return z
+    .string()
+    .refine(isResourceName, { error: describeBadName, params: { code: 'bad-name' } })
+    .meta({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' });
 }
 
 function describeBadName({ input }: { readonly input?: unknown }): string {
@@ -111,6 +116,9 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
     adopt: toAdoptSchema(kind)
       .optional()
       .describe('Id of an existing resource to take over. No effect once it is ours.'),
+    renamed_from: toNameSchema()
+      .optional()
+      .describe('The name that it had before: its mark gets the new one. No effect once that is done.'),
   };
   return z
     .strictObject({ ...(isOwned ? owned : { ignore }), ...toLifecycleShape(kind) })

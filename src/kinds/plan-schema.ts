@@ -36,6 +36,7 @@ const mark = z.strictObject({
   name: z.string(),
   protect: z.boolean(),
   delivered: z.boolean(),
+  was: optional(z.string()).describe('The name before this one.'),
   fields: digests.describe('Digest of each field as last applied.'),
 });
 
@@ -77,6 +78,7 @@ const write = z.strictObject({
       name: z.string(),
       protect: z.boolean(),
       delivered: z.boolean(),
+      was: optional(z.string()),
       user: z.union([z.string(), spec]),
       fields: digests,
       pending: spec,
@@ -113,6 +115,7 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
         .describe('When deletes need consent.'),
     }),
     targets: texts,
+    takeOver: texts.describe('Other stacks whose resources it may take over.'),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests have a name for, by address.'),
     changes: z.array(change),

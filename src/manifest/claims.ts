@@ -2,6 +2,7 @@ import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/registry.ts';
+import { type Address, toAddress } from '../model/address.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
@@ -61,7 +62,12 @@ function listClaims(document: ManifestDocument, spec: Spec): readonly Claim[] {
   const claims = Object.entries(kind.fields).flatMap(([name, field]) =>
     field.unique ? listFieldClaims(document, field, [name, spec[name]]) : [],
   );
-  return [...claims, ...listAdoptions(document, kind), ...listWrittenFiles(document, kind)];
+  return [
+    ...claims,
+    ...listAdoptions(document, kind),
+    ...listRenames(document, kind),
+    ...listWrittenFiles(document, kind),
+  ];
 }
 
 function listFieldClaims(
@@ -91,6 +97,42 @@ function toMemberField(field: Field): Field {
 /** An existing resource can be taken over by one document only. */
 function listAdoptions(document: ManifestDocument, kind: Kind): readonly Claim[] {
   return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: [kind.name, 'adopt', id] }));
+}
+
+/** What had a name is one resource, so one document can be what became of it. */
+function listRenames(document: ManifestDocument, kind: Kind): readonly Claim[] {
+  return listLifecycleClaims(document, 'renamed_from', (name) => ({ value: name, key: [kind.name, 'renamed', name] }));
+}
+
+/** Documents that say that they had a name which another still has, and keeps. */
+export function listStandingNames(
+  documents: readonly ManifestDocument[],
+  index: DocumentIndex,
+): readonly DocumentProblem[] {
+  return documents.flatMap((document): DocumentProblem[] => {
+    const before = toFormerAddress(document);
+    const holder = before === undefined ? undefined : index.get(before);
+    if (before === undefined || holder === undefined) return [];
+    if (holder !== document && toFormerAddress(holder) !== undefined) return [];
+    const message =
+      holder === document
+        ? 'lifecycle.renamed_from is its own name'
+        : `lifecycle.renamed_from says that it was ${before}, which is still described`;
+    const problem = {
+      code: 'renamed-from-standing',
+      message,
+      remedy: 'Remove the line, or the other document; one that has a new name, too, says that with a line of its own.',
+      path: ['lifecycle', 'renamed_from'],
+      target: 'value',
+      related: holder === document ? [] : [{ message: 'described here', place: toNamePlace(holder) }],
+    } as const;
+    return [{ document, problem }];
+  });
+}
+
+function toFormerAddress({ value, kind }: ManifestDocument): Address | undefined {
+  const name = isJsonObject(value['lifecycle']) ? value['lifecycle']['renamed_from'] : undefined;
+  return typeof name === 'string' ? toAddress(kind, name) : undefined;
 }
 
 /** A file can be kept equal to one thing only. */

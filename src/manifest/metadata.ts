@@ -67,6 +67,7 @@ function toLongestMark({ kind, stack, name, spec, lifecycle }: Marked) {
     name,
     protect: lifecycle.protect,
     delivered: listOneTimeFields(kind).length > 0,
+    ...(lifecycle.renamedFrom !== undefined && { was: lifecycle.renamedFrom }),
     fields: Object.fromEntries(fields),
   };
 }

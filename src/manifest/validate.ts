@@ -5,7 +5,7 @@ import type { Address } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
-import { listDoubleClaims, listDuplicates } from './claims.ts';
+import { listDoubleClaims, listDuplicates, listStandingNames } from './claims.ts';
 import { decodeSource } from './decode.ts';
 import { type ReadDocuments, readDocuments } from './documents.ts';
 import type { Environment } from './environment.ts';
@@ -52,6 +52,7 @@ export function validateManifests(sources: readonly ManifestSource[], options: V
   const problems = [
     ...listSurplusStacks(stacks),
     ...duplicates,
+    ...listStandingNames(documents, index),
     ...references.problems,
     ...listDoubleClaims(without(references.specs, duplicates)),
     ...listMetadataProblems(documents, references, stacks[0]?.name ?? ''),
@@ -115,11 +116,12 @@ function listMetadataProblems(
 
 function toLifecycle({ value, kind, position }: ManifestDocument): ResourceLifecycle {
   const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
-  const { protect, ignore, adopt } = lifecycle;
+  const { protect, ignore, adopt, renamed_from: renamedFrom } = lifecycle;
   return {
     protect: protect === true,
     ignore: isJsonArray(ignore) ? ignore.filter((name) => typeof name === 'string') : [],
     adopt: typeof adopt === 'string' ? adopt : undefined,
+    ...(typeof renamedFrom === 'string' && { renamedFrom }),
     settings: toSettings(lifecycle, findKind(kind)?.lifecycle ?? {}, position.source.file),
   };
 }

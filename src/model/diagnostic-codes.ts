@@ -18,6 +18,8 @@ export const DIAGNOSTIC_CODES = {
   'duplicate-address': 'Two documents describe the same address.',
   'duplicate-attachment': 'Two documents attach modules to the same HTTPS edge or route.',
   'duplicate-claim': 'Two resources claim a value that the service gives to one resource only.',
+  'renamed-from-standing':
+    'A resource is said to have been renamed from an address that another document still describes.',
   'dangling-reference': 'A reference names a resource that no document describes.',
   'wrong-reference': 'A reference names a resource of a kind, or an id with a prefix, that does not belong there.',
   'circular-reference': 'References lead back to where they started.',

@@ -12,6 +12,8 @@ export interface Mark {
   readonly protect: boolean;
   /** Credentials only: the token reached its sink. */
   readonly delivered: boolean;
+  /** The name before this one, where another resource took that one's place: says that the move is done. */
+  readonly was?: string;
   /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED`: the field was not ours. */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -57,6 +59,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     name: mark.name,
     ...(mark.protect && { protect: true }),
     ...(mark.delivered && { delivered: true }),
+    ...(mark.was !== undefined && { was: mark.was }),
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
@@ -98,7 +101,7 @@ function withoutSpace(json: string): string {
 
 function toMark(value: Json): Mark | string {
   if (!isJsonObject(value)) return 'it is not an object';
-  const { stack, name, fields = {}, protect = false, delivered = false } = value;
+  const { stack, name, fields = {}, protect = false, delivered = false, was } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
   if (!isJsonObject(fields)) return 'its fields are not an object';
@@ -108,6 +111,7 @@ function toMark(value: Json): Mark | string {
     name,
     protect: protect === true,
     delivered: delivered === true,
+    ...(typeof was === 'string' && { was }),
     fields: Object.fromEntries(digests),
   };
 }

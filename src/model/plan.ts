@@ -13,6 +13,8 @@ export interface MarkDraft {
   readonly name: string;
   readonly protect: boolean;
   readonly delivered: boolean;
+  /** See `Mark`. */
+  readonly was?: string;
   /** The user's part of the metadata. */
   readonly user: string | JsonObject;
   readonly fields: Readonly<Record<string, string>>;
@@ -91,6 +93,8 @@ export interface Plan {
   readonly settings: PlanSettings;
   /** The addresses that it was narrowed to; empty: everything. */
   readonly targets: readonly string[];
+  /** Other stacks whose resources it may take over. */
+  readonly takeOver: readonly string[];
   readonly inputs: readonly ManifestInput[];
   /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
   readonly externals: Readonly<Record<string, string>>;

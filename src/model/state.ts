@@ -18,6 +18,8 @@ export interface ResourceLifecycle {
   readonly ignore: readonly string[];
   /** Id of the existing resource to take over. */
   readonly adopt: string | undefined;
+  /** The name that it had before. */
+  readonly renamedFrom?: string;
   /** What its kind has of its own, as written: `rotate_after`, `valid_for`. Paths are relative to the working folder. */
   readonly settings: Spec;
 }

@@ -28,6 +28,8 @@ export interface PlanInput {
   readonly tokens: TokenSettings;
   /** Addresses to narrow the plan to; empty: everything. */
   readonly targets: readonly string[];
+  /** Other stacks whose resources may be taken over. */
+  readonly takeOver?: readonly string[];
   /** The time at which the plan is made: what has expired, or is too old, is replaced. */
   readonly now: Date;
   /** Addresses of what is replaced though nothing differs. */
@@ -45,10 +47,14 @@ export interface PlanInput {
  * A plan with diagnostics that are errors has no writes.
  */
 export function createPlan(input: PlanInput): Plan {
-  const { desired, live, mode, targets } = input;
-  const matched = matchResources(desired, live);
+  const { desired, live, mode, targets, takeOver = [] } = input;
+  const matched = matchResources(desired, live, takeOver);
   const selected = selectTargets(matched.pairs, desired, targets);
-  const decisions = decideActions(selected.pairs, { ...input, keepDrift: input.keepDrift === true });
+  const decisions = decideActions(selected.pairs, {
+    ...input,
+    stack: desired.stack.name,
+    keepDrift: input.keepDrift === true,
+  });
   const errors = [
     ...selected.diagnostics,
     ...listRefusals(decisions),
@@ -78,6 +84,7 @@ export function createPlan(input: PlanInput): Plan {
     mode,
     settings: input.settings,
     targets: targets.toSorted(),
+    takeOver: takeOver.toSorted(),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     changes,

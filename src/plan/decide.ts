@@ -28,6 +28,7 @@ export interface Decision {
 /** What decides besides what is desired and what is live. */
 export interface DecisionContext extends RenewalContext {
   readonly mode: Plan['mode'];
+  readonly stack: string;
   /** Leaves fields alone that differ for no other reason than that they drifted. */
   readonly keepDrift: boolean;
 }
@@ -56,7 +57,7 @@ export function listRefusals(decisions: readonly Decision[]): readonly Diagnosti
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
     if (pair.by !== 'adopt' || action !== 'replace' || pair.desired === undefined) return [];
-    return [toAdoptionRefusal(pair.desired, forcing)];
+    return [toAdoptionRefusal(pair.desired, pair.live?.id ?? '', forcing)];
   });
 }
 
@@ -91,11 +92,12 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   const differences = [
     ...found.filter(({ field }) => !kept.includes(field)).map(({ field, ...difference }) => difference),
     ...renewal.differences,
+    ...listNameDifference(pair),
     ...listProtectDifference(pair, desired, live),
   ];
   const action = toAction(pair, differences, renewal.reason !== undefined);
   const notes = [...(action === 'replace' ? [] : renewal.notes), ...describeKept(kept)];
-  return { pair, action, reason: renewal.reason, differences, notes, kept, form };
+  return { pair, action, reason: renewal.reason ?? toMoveReason(pair, context.stack), differences, notes, kept, form };
 }
 
 /** Top-level fields that differ only because they drifted. */
@@ -123,6 +125,20 @@ function listDifferences(pair: Pair, live: LiveResource, form: DesiredForm): rea
   });
 }
 
+/** The mark's name is nobody's field, and its change is an update none the less. */
+function listNameDifference({ formerName, desired }: Pair): readonly Difference[] {
+  if (formerName === undefined || desired === undefined) return [];
+  return [{ path: 'mark.name', from: formerName, to: desired.name, origin: 'manifest', forcesReplace: false }];
+}
+
+/** Where a resource comes from that is not under this name, or in this stack, yet. */
+function toMoveReason({ kind, formerName, live, by }: Pair, stack: string): string | undefined {
+  if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
+  const mark = by === 'adopt' ? live?.mark : undefined;
+  if (mark === undefined || mark.stack === stack) return undefined;
+  return `taken over from the stack ${mark.stack}, where it is ${kind.name}/${mark.name}`;
+}
+
 function listProtectDifference(pair: Pair, desired: DesiredResource, live: LiveResource): readonly Difference[] {
   const from = live.mark?.protect ?? false;
   const to = desired.lifecycle.protect;
@@ -143,14 +159,14 @@ function listReferenced(pair: Pair): readonly string[] {
   return pair.desired === undefined ? [] : listAwaited(pair.kind, pair.desired.spec);
 }
 
-function toAdoptionRefusal(desired: DesiredResource, forcing: readonly string[]): Diagnostic {
+function toAdoptionRefusal(desired: DesiredResource, id: string, forcing: readonly string[]): Diagnostic {
   return {
     code: 'adopt-replaces',
     severity: 'error',
-    message: `${desired.address}: adopting ${desired.lifecycle.adopt} would replace it, because ${forcing.join(' and ')} can not be changed`,
+    message: `${desired.address}: adopting ${id} would replace it, because ${forcing.join(' and ')} can not be changed`,
     remedy: 'Write the live values into the manifest and adopt it first.',
     address: desired.address,
-    place: desired.locate(['lifecycle', 'adopt']),
+    place: desired.locate(desired.lifecycle.adopt === undefined ? ['spec'] : ['lifecycle', 'adopt']),
   };
 }
 

@@ -1,10 +1,12 @@
 import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/registry.ts';
-import { type Address, toAddress } from '../model/address.ts';
+import { toAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
+import { findAdoption, type Ownership } from './adoptions.ts';
 import { forcesReplace } from './diff.ts';
+import { type Bearers, type Owned, Renames } from './renames.ts';
 
 /** A desired and a live resource that are the same one, or either alone. */
 export interface Pair {
@@ -15,6 +17,10 @@ export interface Pair {
   readonly live: LiveResource | undefined;
   /** `mark`: it bears our mark; `adopt`: the manifest takes it over; `attachment`: modules on what exists; `duplicate`: to be pruned. */
   readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
+  /** The name that the mark has until the manifest's takes its place. */
+  readonly formerName?: string | undefined;
+  /** What the mark is to remember as the name before. */
+  readonly was?: string | undefined;
   /** Among its duplicates is a credential whose token was not delivered: a replacement broke off. */
   readonly hasUndelivered?: boolean;
 }
@@ -26,13 +32,15 @@ export interface Matched {
 }
 
 /** Pairs what the manifests ask for with what is live: by mark, by `lifecycle.adopt`, or by the ids of an attachment. */
-export function matchResources(desired: DesiredState, live: LiveState): Matched {
+export function matchResources(desired: DesiredState, live: LiveState, takeOver: readonly string[]): Matched {
   const owned = groupOwned(desired, live);
+  const renames = new Renames(desired, owned);
+  const ownership: Ownership = { stack: desired.stack.name, takeOver };
   const diagnostics: Diagnostic[] = listMarkTrouble(live);
   const pairs: Pair[] = [];
   for (const resource of desired.resources.values()) {
     const kind = getKind(resource.kind);
-    const bearers = owned.get(resource.address) ?? [];
+    const bearers = renames.bearersOf(resource);
     if (kind.role === 'attached') {
       pairs.push({
         address: resource.address,
@@ -41,18 +49,19 @@ export function matchResources(desired: DesiredState, live: LiveState): Matched 
         live: live.attachments.get(resource.address),
         by: 'attachment',
       });
-    } else if (bearers.length === 0 && resource.lifecycle.adopt !== undefined) {
-      const adoption = findAdoption(resource, live, desired.stack.name);
-      if ('code' in adoption) diagnostics.push(adoption);
-      else pairs.push({ address: resource.address, kind, desired: resource, live: adoption, by: 'adopt' });
-    } else {
-      pairs.push(...pairBearers(resource.address, kind, resource, bearers));
+      continue;
     }
+    const was = renames.toRemember(resource);
+    const adoption = bearers.live.length === 0 ? findAdoption(resource, live, ownership) : undefined;
+    if (adoption === undefined)
+      pairs.push(...pairBearers({ address: resource.address, kind, desired: resource, was }, bearers));
+    else if ('code' in adoption) diagnostics.push(adoption);
+    else pairs.push({ address: resource.address, kind, desired: resource, live: adoption, by: 'adopt', was });
   }
   for (const [address, bearers] of owned) {
     const [first] = bearers;
-    if (first !== undefined && !desired.resources.has(address))
-      pairs.push(...pairBearers(address, getKind(first.kind), undefined, bearers));
+    if (first !== undefined && !desired.resources.has(address) && !renames.isTaken(address))
+      pairs.push(...pairBearers({ address, kind: getKind(first.kind), desired: undefined }, { live: bearers }));
   }
   return {
     pairs: sortPairs(pairs),
@@ -69,22 +78,21 @@ function sortPairs(pairs: readonly Pair[]): readonly Pair[] {
   return pairs.toSorted((left, right) => (left.address < right.address ? -1 : 1));
 }
 
-function groupOwned(desired: DesiredState, live: LiveState): ReadonlyMap<Address, readonly LiveResource[]> {
+function groupOwned(desired: DesiredState, live: LiveState): Owned {
   const marked = [...live.resources.values()].flat().filter(({ mark }) => mark?.stack === desired.stack.name);
   return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
 }
 
 /** The one that is kept, and its duplicates. */
 function pairBearers(
-  address: Address,
-  kind: Kind,
-  desired: DesiredResource | undefined,
-  bearers: readonly LiveResource[],
+  subject: Pick<Pair, 'address' | 'kind' | 'desired' | 'was'>,
+  { live: bearers, formerName }: Bearers,
 ): readonly Pair[] {
+  const { address, kind, desired } = subject;
   const [kept, ...duplicates] = bearers.toSorted((left, right) => compareBearers(kind, desired, { left, right }));
   const hasUndelivered = duplicates.some((live) => isUndelivered(kind, live));
   return [
-    { address, kind, desired, live: kept, by: 'mark', hasUndelivered },
+    { ...subject, live: kept, by: 'mark', formerName, hasUndelivered },
     ...duplicates.map(
       (live): Pair => ({ address: `${address}@${live.id}`, kind, desired: undefined, live, by: 'duplicate' }),
     ),
@@ -124,10 +132,11 @@ function isDuplicate(pair: Pair): boolean {
 
 function toDuplicateWarning(pair: Pair): Diagnostic {
   const address = toBaseAddress(pair.address);
+  const marked = toAddress(pair.kind.name, pair.live?.mark?.name ?? '');
   return {
     code: 'duplicate-mark',
     severity: 'warning',
-    message: `${pair.live?.id} bears the mark of ${address}, which another live resource bears too.`,
+    message: `${pair.live?.id} bears the mark of ${marked}, which another live resource bears too.`,
     remedy: 'It is pruned. If it was copied by hand, give the copy other metadata instead.',
     address,
   };
@@ -146,27 +155,4 @@ function listMarkTrouble(live: LiveState): Diagnostic[] {
       } as const,
     ];
   });
-}
-
-function findAdoption(resource: DesiredResource, live: LiveState, stack: string): LiveResource | Diagnostic {
-  const { adopt: id = '' } = resource.lifecycle;
-  const found = live.resources.get(resource.kind)?.find((candidate) => candidate.id === id);
-  const refuse = (code: 'adopt-missing' | 'adopt-refused', message: string, remedy: string): Diagnostic => ({
-    code,
-    severity: 'error',
-    message: `${resource.address}: ${message}`,
-    remedy,
-    address: resource.address,
-    place: resource.locate(['lifecycle', 'adopt']),
-  });
-  if (found === undefined)
-    return refuse(
-      'adopt-missing',
-      `there is no ${resource.kind} ${id} to adopt`,
-      'Correct the id, or leave the line out to create a new one.',
-    );
-  if (found.mark === undefined) return found;
-  const owner =
-    found.mark.stack === stack ? `${resource.kind}/${found.mark.name} of this stack` : `the stack ${found.mark.stack}`;
-  return refuse('adopt-refused', `${id} belongs to ${owner}`, 'Only resources without a mark can be adopted.');
 }

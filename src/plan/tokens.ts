@@ -6,6 +6,11 @@ import type { Decision } from './decide.ts';
 /** Notes for who approves on what happens to the token of a credential. */
 export function describeTokens(decision: Decision, settings: TokenSettings): readonly string[] {
   if (listOneTimeFields(decision.pair.kind).length === 0) return [];
+  const { formerName, live } = decision.pair;
+  if (decision.action === 'adopt' && live?.mark !== undefined)
+    return [`its token stays where the stack ${live.mark.stack} had it delivered`];
+  if (decision.action === 'update' && formerName !== undefined)
+    return [`its token stays where it was delivered under the name ${formerName}: no file is moved`];
   if (decision.action === 'adopt')
     return ['its token can not be known: it was shown once, when somebody else created it'];
   const sink = givesToken(decision) ? findSink(decision, settings) : undefined;

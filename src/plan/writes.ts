@@ -4,6 +4,7 @@ import { ID_PLACEHOLDER, toModulePath, toResourcePath } from '../kinds/paths.ts'
 import { toClearValue } from '../kinds/request-body.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import type { Mark } from '../model/mark.ts';
 import type { MarkDraft, Write } from '../model/plan.ts';
 import type { Spec } from '../model/state.ts';
 import { toDigests } from './attribute.ts';
@@ -119,6 +120,8 @@ function updateWrites(decision: Decision, stack: string): readonly WriteDraft[] 
 function toPatchReason(decision: Decision, patched: readonly string[]): string {
   if (decision.action === 'adopt')
     return patched.length === 0 ? 'marks it as ours' : `marks it as ours and sets ${patched.join(', ')}`;
+  const { formerName } = decision.pair;
+  if (formerName !== undefined && patched.length === 0) return `marks it with its new name, instead of ${formerName}`;
   return patched.length === 0 ? 'records what was applied' : `sets ${patched.join(', ')}`;
 }
 
@@ -197,15 +200,18 @@ function toMarkDraft(decision: Decision, stack: string): MarkDraft {
   const desired = assertDefined(decision.pair.desired, `manifest of ${decision.pair.address}`);
   const { normal } = formOf(decision);
   const user = normal['metadata'] ?? '';
-  const { live, kind, by } = decision.pair;
+  const { live, kind, by, was } = decision.pair;
   return {
     stack,
     name: desired.name,
     protect: desired.lifecycle.protect,
+    ...(was !== undefined && { was }),
     delivered:
       decision.action !== 'create' &&
       decision.action !== 'replace' &&
-      (by === 'adopt' ? listOneTimeFields(kind).length > 0 : live?.mark?.delivered === true),
+      (by === 'adopt' && live?.mark === undefined
+        ? listOneTimeFields(kind).length > 0
+        : live?.mark?.delivered === true),
     user: typeof user === 'string' ? user : assertObject(user),
     ...toDigests(
       kind,
@@ -215,13 +221,12 @@ function toMarkDraft(decision: Decision, stack: string): MarkDraft {
   };
 }
 
-function isSameMark(
-  draft: MarkDraft,
-  live: MarkDraft | { readonly fields: Readonly<Record<string, string>>; readonly protect: boolean } | undefined,
-): boolean {
+function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
   return (
     live !== undefined &&
     Object.keys(draft.pending).length === 0 &&
+    draft.stack === live.stack &&
+    draft.name === live.name &&
     draft.protect === live.protect &&
     isSameJson(draft.fields, live.fields)
   );

@@ -44,13 +44,19 @@ function toStackDocument(): JsonObject {
 }
 
 function toDocument({ kind, name, spec, lifecycle }: TestResource): JsonObject {
-  const { protect, ignore, adopt, settings = {} } = lifecycle;
+  const { protect, ignore, adopt, renamedFrom, settings = {} } = lifecycle;
   return {
     apiVersion: 'edgewise/v1',
     kind,
     metadata: { name },
     spec: escapeVariables(spec),
-    lifecycle: { ...(protect && { protect }), ignore, ...(adopt !== undefined && { adopt }), ...settings },
+    lifecycle: {
+      ...(protect && { protect }),
+      ignore,
+      ...(adopt !== undefined && { adopt }),
+      ...(renamedFrom !== undefined && { renamed_from: renamedFrom }),
+      ...settings,
+    },
   };
 }
 

@@ -10,6 +10,7 @@ export interface TestResource {
     readonly protect: boolean;
     readonly ignore: readonly string[];
     readonly adopt?: string;
+    readonly renamedFrom?: string;
     /** What the kind has of its own. */
     readonly settings?: Spec;
   };

@@ -34,6 +34,7 @@ export interface WorldOptions {
 
 /** What one plan may differ in. */
 export interface PlanOptions {
+  readonly takeOver?: readonly string[];
   readonly keepDrift?: boolean;
   readonly mode?: Plan['mode'];
   readonly targets?: readonly string[];
@@ -106,7 +107,14 @@ export class World {
 
   async plan(
     stack: TestStack | DesiredState,
-    { mode = 'apply', targets = [], keepDrift = false, layout, rearrange = (live) => live }: PlanOptions = {},
+    {
+      mode = 'apply',
+      targets = [],
+      keepDrift = false,
+      takeOver = [],
+      layout,
+      rearrange = (live) => live,
+    }: PlanOptions = {},
   ): Promise<Plan> {
     const state = 'resources' in stack ? stack : loadStack(stack, layout);
     const desired = mode === 'destroy' ? toDestroyState(state) : state;
@@ -126,6 +134,7 @@ export class World {
       version: '0.0.0',
       mode,
       targets,
+      takeOver,
       diagnostics: [],
       now: this.#now(),
       rotate: [],

@@ -24,6 +24,7 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
     },
     targets: [],
+    takeOver: [],
     inputs: [],
     externals: { 'External/blue': 'bkdhr_2aaa' },
     changes: [],

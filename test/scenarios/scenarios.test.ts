@@ -56,10 +56,17 @@ describe.each(listScenarios())('$name', ({ name, folder }) => {
 
   it('leaves alone what does not bear its mark', async () => {
     const { holdings } = played;
-    const adopted = new Set(
-      (await readManifests()).map(({ lifecycle }) => isJsonObject(lifecycle) && lifecycle['adopt']),
+    const manifests = await readManifests();
+    const adopted = new Set(manifests.map(({ lifecycle }) => isJsonObject(lifecycle) && lifecycle['adopt']));
+    const names = new Set(manifests.map(({ metadata }) => isJsonObject(metadata) && metadata['name']));
+    const words = played.setup.words ?? [];
+    const isTaken = ({ metadata }: JsonObject) => {
+      const { stack = '', name = '' } = toMark(metadata) ?? {};
+      return words.includes('--take-over') && words.includes(String(stack)) && names.has(String(name));
+    };
+    const unowned = listUnowned(holdings.beforeApply).filter(
+      (resource) => !adopted.has(String(resource['id'])) && !isTaken(resource),
     );
-    const unowned = listUnowned(holdings.beforeApply).filter(({ id }) => !adopted.has(String(id)));
     const end = new Map([...holdings.end.values()].flat().map((resource) => [resource['id'], resource]));
     expect(unowned.map(({ id }) => end.get(id ?? ''))).toEqual(unowned);
   });

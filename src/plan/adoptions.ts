@@ -1,0 +1,92 @@
+import { toAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { DesiredResource, LiveResource, LiveState } from '../model/state.ts';
+
+/** Whose resources a plan may take. */
+export interface Ownership {
+  readonly stack: string;
+  /** Other stacks whose resources may be taken over. */
+  readonly takeOver: readonly string[];
+}
+
+/**
+ * The resource that a manifest takes over: the one with the id that it names or, of a stack that may be taken over, the one of its own
+ * kind and name. `undefined`: none; a diagnostic: it is not to be had.
+ */
+export function findAdoption(
+  resource: DesiredResource,
+  live: LiveState,
+  ownership: Ownership,
+): LiveResource | Diagnostic | undefined {
+  const all = live.resources.get(resource.kind) ?? [];
+  const { adopt } = resource.lifecycle;
+  if (adopt === undefined) return findByName(resource, all, ownership);
+  const found = all.find(({ id }) => id === adopt);
+  return found === undefined ? toMissing(resource, adopt) : accept(resource, found, ownership);
+}
+
+function findByName(
+  resource: DesiredResource,
+  all: readonly LiveResource[],
+  ownership: Ownership,
+): LiveResource | Diagnostic | undefined {
+  const same = all.filter(({ mark }) => mark?.name === resource.name && isOffered(mark.stack, ownership));
+  const [first, ...more] = same;
+  if (first === undefined || more.length === 0) return first && accept(resource, first, ownership);
+  const ids = same.map(({ id }) => id).sort();
+  return refuse(resource, 'adopt-refused', {
+    message: `${ids.join(', ')} all bear its name in stacks that are taken over`,
+    remedy: 'Name the one that is meant: lifecycle.adopt.',
+  });
+}
+
+/** Protection is a promise of the other stack's, so it is kept until somebody takes it back in the manifest, knowingly. */
+function accept(resource: DesiredResource, found: LiveResource, ownership: Ownership): LiveResource | Diagnostic {
+  const { mark, id } = found;
+  if (mark === undefined) return found;
+  if (!isOffered(mark.stack, ownership)) return toRefusal(resource, found, ownership);
+  if (!mark.protect || resource.lifecycle.protect) return found;
+  return refuse(resource, 'adopt-refused', {
+    message: `${id} is protected by the stack ${mark.stack}, and would not be any more`,
+    remedy: 'Add lifecycle.protect: true to the manifest. Once the resource is in this stack, it can be taken off.',
+  });
+}
+
+function isOffered(stack: string, ownership: Ownership): boolean {
+  return stack !== ownership.stack && ownership.takeOver.includes(stack);
+}
+
+function toRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stack }: Ownership): Diagnostic {
+  const owner = toAddress(resource.kind, mark?.name ?? '');
+  if (mark?.stack === stack)
+    return refuse(resource, 'adopt-refused', {
+      message: `${id} belongs to ${owner} of this stack`,
+      remedy: `If ${owner} was renamed, say so instead: lifecycle.renamed_from: ${mark.name}`,
+    });
+  return refuse(resource, 'adopt-refused', {
+    message: `${id} belongs to ${owner} of the stack ${mark?.stack}`,
+    remedy: `To move it into this stack, add --take-over ${mark?.stack}.`,
+  });
+}
+
+function toMissing(resource: DesiredResource, id: string): Diagnostic {
+  return refuse(resource, 'adopt-missing', {
+    message: `there is no ${resource.kind} ${id} to adopt`,
+    remedy: 'Correct the id, or leave the line out to create a new one.',
+  });
+}
+
+function refuse(
+  resource: DesiredResource,
+  code: 'adopt-missing' | 'adopt-refused',
+  { message, remedy }: { readonly message: string; readonly remedy: string },
+): Diagnostic {
+  return {
+    code,
+    severity: 'error',
+    message: `${resource.address}: ${message}`,
+    remedy,
+    address: resource.address,
+    place: resource.locate(resource.lifecycle.adopt === undefined ? ['metadata', 'name'] : ['lifecycle', 'adopt']),
+  };
+}

@@ -6,12 +6,13 @@ const MAY_IMPORT = {
   model: [],
   kinds: ['model'],
   manifest: ['model', 'kinds'],
+  lint: ['model', 'kinds', 'manifest'],
   client: ['model', 'kinds', 'manifest'],
   plan: ['model', 'kinds', 'manifest'],
   apply: ['model', 'kinds', 'manifest', 'client', 'plan'],
   server: ['model', 'kinds', 'manifest'],
   report: ['model', 'kinds'],
-  cli: ['model', 'kinds', 'manifest', 'client', 'plan', 'apply', 'server', 'report'],
+  cli: ['model', 'kinds', 'manifest', 'lint', 'client', 'plan', 'apply', 'server', 'report'],
 };
 
 /** The one folder that imports each third-party package. */
@@ -22,6 +23,7 @@ const HOMES = {
   zod: 'kinds',
   leven: 'manifest',
   yaml: 'manifest',
+  '@marcbachmann/cel-js': 'lint',
   'p-limit': 'client',
   undici: 'client',
   'deep-diff': 'plan',

@@ -22,6 +22,8 @@ export { toManifestJsonSchema } from './kinds/manifest-schema.ts';
 export { toOpenApiDocument } from './kinds/openapi.ts';
 export { PLAN_SCHEMA, toPlanJsonSchema } from './kinds/plan-schema.ts';
 export { findKind, KINDS } from './kinds/registry.ts';
+export { type CelReading, type ReadCel, readCel } from './lint/cel.ts';
+export { type LintOptions, lintManifests } from './lint/lint.ts';
 export {
   createFieldFileReader,
   type LoadContext,
@@ -33,7 +35,7 @@ export { type ValidatedManifests, type ValidateOptions, validateManifests } from
 export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, Origin } from './model/change.ts';
 export type { Diagnostic, Severity, SourceLocation, SourcePlace } from './model/diagnostic.ts';
-export { DIAGNOSTIC_CODES, type DiagnosticCode } from './model/diagnostic-codes.ts';
+export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic-codes.ts';
 export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutError } from './model/errors.ts';
 export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
@@ -46,7 +48,13 @@ export {
   type PlanSettings,
   type Write,
 } from './model/plan.ts';
-export { NO_SINKS, type StackSettings, type TokenSettings } from './model/stack.ts';
+export {
+  type LintSettings,
+  NO_SINKS,
+  type RuleSeverity,
+  type StackSettings,
+  type TokenSettings,
+} from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { Transport } from './model/transport.ts';
 export { createPlan, type PlanInput } from './plan/create-plan.ts';

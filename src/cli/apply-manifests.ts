@@ -22,7 +22,7 @@ export async function applyManifests(
   { flags, mode }: { readonly flags: ApplyFlags; readonly mode: Plan['mode'] },
   context: Context,
 ): Promise<ExitCode> {
-  const { state, diagnostics } = await readValidManifests(paths, context);
+  const { state, diagnostics } = await readValidManifests(paths, context, mode === 'apply' ? { lint: 'for-plan' } : {});
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
   return withSession(settings, context, async (client) => {

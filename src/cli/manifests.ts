@@ -1,12 +1,13 @@
 import { SSH_USER_CERTIFICATE } from '../kinds/ssh-user-certificate.ts';
+import { hasExpressions, lintManifests } from '../lint/lint.ts';
 import { createFieldFileReader, loadManifests, type ManifestSource } from '../manifest/load.ts';
 import { validateManifests } from '../manifest/validate.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { Context } from './context.ts';
 import { InvalidManifests } from './exit-code.ts';
 
-/** What the manifests of a run say. `state` is absent when there are errors. */
+/** What the manifests of a run say. `state` is absent when they are not valid. */
 export interface ReadManifests {
   readonly state: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
@@ -14,11 +15,19 @@ export interface ReadManifests {
   readonly files: number;
 }
 
-/** Loads and validates manifests; no path means the current folder. Sends no request. */
+/** How manifests are read. */
+export interface ReadOptions {
+  /** Whether the lack of a `Stack` is an error. Default: true. */
+  readonly requireStack?: boolean;
+  /** What lint is to say of them: everything, or what a plan does not say itself. Left out: nothing. */
+  readonly lint?: 'all' | 'for-plan';
+}
+
+/** Loads and checks manifests; no path means the current folder. Sends no request. */
 export async function readManifests(
   paths: readonly string[],
   context: Context,
-  requireStack = true,
+  { requireStack = true, lint }: ReadOptions = {},
 ): Promise<ReadManifests> {
   const { cwd, env, readStdin } = context;
   const loaded = await loadManifests(paths.length === 0 ? ['.'] : paths, { cwd, readStdin });
@@ -30,9 +39,11 @@ export async function readManifests(
     readFile: createFieldFileReader({ cwd }),
     checkPublicKey: await loadKeyCheck(loaded.sources),
   });
+  const state = isLoaded ? validated.state : undefined;
+  const found = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
   return {
-    state: isLoaded ? validated.state : undefined,
-    diagnostics: [...loaded.diagnostics, ...validated.diagnostics],
+    state,
+    diagnostics: [...loaded.diagnostics, ...validated.diagnostics, ...found],
     files: loaded.sources.length,
   };
 }
@@ -45,10 +56,24 @@ async function loadKeyCheck(sources: readonly ManifestSource[]): Promise<(text: 
   return findSshKeyFault;
 }
 
+/** What lint has against manifests. CEL is loaded only where a manifest has some. */
+async function findLint(
+  state: DesiredState,
+  scope: NonNullable<ReadOptions['lint']>,
+  { now }: Context,
+): Promise<readonly Diagnostic[]> {
+  const readCel = hasExpressions(state) ? (await import('../lint/cel.ts')).readCel : () => ({ names: [] });
+  return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
+}
+
 /** Manifests that a plan can be made from. Rejects with `InvalidManifests` when there are errors. */
-export async function readValidManifests(paths: readonly string[], context: Context): Promise<ValidManifests> {
-  const { state, diagnostics } = await readManifests(paths, context);
-  if (state === undefined) throw new InvalidManifests(diagnostics);
+export async function readValidManifests(
+  paths: readonly string[],
+  context: Context,
+  options: Pick<ReadOptions, 'lint'> = {},
+): Promise<ValidManifests> {
+  const { state, diagnostics } = await readManifests(paths, context, options);
+  if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
   return { state, diagnostics };
 }
 

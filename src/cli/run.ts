@@ -5,6 +5,7 @@ import { defineAbuseReport } from './commands/abuse-report.ts';
 import { defineApply } from './commands/apply.ts';
 import { defineDestroy } from './commands/destroy.ts';
 import { defineDrift } from './commands/drift.ts';
+import { defineLint } from './commands/lint.ts';
 import { definePlan } from './commands/plan.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineServe } from './commands/serve.ts';
@@ -66,6 +67,7 @@ function defineProgram(context: Context, act: Act): Command {
   ]);
   for (const define of [
     defineValidate,
+    defineLint,
     definePlan,
     defineApply,
     defineDestroy,

@@ -27,6 +27,12 @@ export const CREDENTIAL = defineKind({
     acl: field(
       setOf(formatted('acl-rule'), { unrestricted: '*' }),
       'Bind rules that say what the token may bind: domains, addresses and labels. None, or `*`: no restriction.',
+      {
+        whenUnset: {
+          code: 'credential-unrestricted',
+          message: 'no ACL restricts it, so that its token may bind any domain, address and label',
+        },
+      },
     ),
     owner_id: field(
       idOf('usr', 'bot'),

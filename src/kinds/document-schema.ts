@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isResourceName, parseAddress } from '../model/address.ts';
+import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { type Kind, listSpecFields } from './kind.ts';
 import { hasPrefixOf, listIdPrefixes } from './references.ts';
 import { getKind, MANIFEST_KINDS } from './registry.ts';
@@ -65,6 +66,7 @@ function toResourceSchema(kind: Kind): z.ZodType {
       ...toHeader(kind.name, kind.description),
       spec: isRequired ? spec : spec.optional(),
       lifecycle: toLifecycleSchema(kind).optional(),
+      lint: toAllowSchema().optional(),
     })
     .meta({ title: kind.title, description: kind.description });
 }
@@ -123,6 +125,23 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
   return z
     .strictObject({ ...(isOwned ? owned : { ignore }), ...toLifecycleShape(kind) })
     .describe('How edgewise treats it.');
+}
+
+/** Which lint rules a document is excused from. A rule about suppressions is not one of them. */
+function toAllowSchema(): z.ZodType {
+  const ids = LINT_RULE_IDS.filter((id) => id !== 'suppression-unused');
+  const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, toReasonSchema(id).optional()])));
+  return z
+    .strictObject({ allow: allow.describe('Lint rules that do not apply here, and why not.') })
+    .describe('What lint leaves out.');
+}
+
+function toReasonSchema(id: LintCode): z.ZodType {
+  return z
+    .string()
+    .refine((reason) => /\S/.test(reason), { error: 'gives no reason, and needs one', params: { code: 'bad-value' } })
+    .meta({ pattern: '\\S' })
+    .describe(`Why this does not matter here: ${LINT_CODES[id]}`);
 }
 
 function toAdoptSchema(kind: Kind): z.ZodType {

@@ -1,4 +1,5 @@
-import type { Json } from '../model/json.ts';
+import type { LintCode } from '../model/diagnostic-codes.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { TextFormat } from './formats.ts';
 
 /**
@@ -30,6 +31,10 @@ export interface TextType {
   readonly format?: TextFormat;
   /** A manifest may say `{ file: path }` instead; the text of that file is then the value. */
   readonly orFile?: boolean;
+  /** It is a CEL expression, and these are the variables that it may name: `conn.client_ip`, `conn.geo.*`. */
+  readonly cel?: readonly string[];
+  /** Values that are known to work; others are stored all the same. */
+  readonly known?: readonly string[];
   /** The path of a file, relative to the folder of the manifest. */
   readonly isPath?: boolean;
 }
@@ -72,6 +77,8 @@ export interface MapType {
   readonly of: FieldType;
   /** Keys that differ only in case are the same key. */
   readonly caseInsensitive: boolean;
+  /** Its values are shares of one whole. */
+  readonly isShares: boolean;
 }
 
 /** An object of any JSON, kept to the letter but for the lists of references that it is known to hold. */
@@ -85,6 +92,22 @@ export interface ObjectType {
   readonly fields: Readonly<Record<string, Field>>;
   /** A module: has `enabled`, is set and removed as a whole. */
   readonly module: boolean;
+  /** Why what it holds can have no effect, at paths inside of it. */
+  readonly findIdle: ((value: JsonObject) => readonly IdleReason[]) | undefined;
+}
+
+/** A reason for which an object has no effect. */
+export interface IdleReason {
+  readonly code: LintCode;
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What lint has against a field that is empty, false, or a module that is disabled. */
+export interface UnsetAdvice {
+  readonly code: LintCode;
+  /** What is wrong, without the address. */
+  readonly message: string;
 }
 
 /** One field of a kind, or of an object inside of one. */
@@ -110,6 +133,8 @@ export interface Field {
   readonly unique: boolean;
   /** Responses leave it out when it is not set, instead of showing null. */
   readonly omittedWhenUnset: boolean;
+  /** What to think of before leaving it unset. */
+  readonly whenUnset: UnsetAdvice | undefined;
 }
 
 type FieldOptions = Partial<Omit<Field, 'description' | 'type'>>;
@@ -129,6 +154,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     hasPath: false,
     unique: false,
     omittedWhenUnset: false,
+    whenUnset: undefined,
     ...options,
   };
 }
@@ -193,18 +219,22 @@ export function setOf(of: FieldType, options: ListOptions = {}): ListType {
 export function mapOf(
   keys: MapType['keys'],
   of: FieldType,
-  options: { readonly caseInsensitive?: boolean } = {},
+  options: { readonly caseInsensitive?: boolean; readonly isShares?: boolean } = {},
 ): MapType {
-  return { type: 'map', keys, of, caseInsensitive: options.caseInsensitive ?? false };
+  const { caseInsensitive = false, isShares = false } = options;
+  return { type: 'map', keys, of, caseInsensitive, isShares };
 }
 
 /** An object with fields of its own; absent as a whole when it is not set. */
 export function objectOf(fields: Readonly<Record<string, Field>>): ObjectType {
-  return { type: 'object', fields, module: false };
+  return { type: 'object', fields, module: false, findIdle: undefined };
 }
 
 /** An edge module: an object with `enabled`, which is true when unspecified. */
-export function moduleOf(fields: Readonly<Record<string, Field>>): ObjectType {
+export function moduleOf(
+  fields: Readonly<Record<string, Field>>,
+  options: Partial<Pick<ObjectType, 'findIdle'>> = {},
+): ObjectType {
   const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', { default: true });
-  return { type: 'object', fields: { enabled, ...fields }, module: true };
+  return { type: 'object', fields: { enabled, ...fields }, module: true, findIdle: undefined, ...options };
 }

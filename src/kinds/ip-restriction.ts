@@ -15,7 +15,10 @@ export const IP_RESTRICTION = defineKind({
     ...IDENTITY,
     description: DESCRIPTION,
     metadata: METADATA,
-    enforced: field(boolean, 'True: the restriction is enforced. False: only warnings are issued.', { default: false }),
+    enforced: field(boolean, 'True: the restriction is enforced. False: only warnings are issued.', {
+      default: false,
+      whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so that it keeps nobody out' },
+    }),
     type: field(
       oneOf('dashboard', 'api', 'agent', 'endpoints'),
       'Which traffic is restricted. One restriction of each type.',

@@ -53,7 +53,13 @@ export const SSH_USER_CERTIFICATE = defineKind({
     principals: field(
       setOf(formatted('principal')),
       'User names that the holder may sign in as. Empty: the interface says any user name, but OpenSSH with TrustedUserCAKeys lets nobody in.',
-      { lifecycle: 'immutable' },
+      {
+        lifecycle: 'immutable',
+        whenUnset: {
+          code: 'certificate-without-principals',
+          message: 'it names no principals, so that a host takes it for every user, or for none, as the host is set up',
+        },
+      },
     ),
     critical_options: field(
       mapOf(text(), text()),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import { DURATION_EXPECTED, toDurationMs } from './duration.ts';
 import { FORMATS } from './formats.ts';
@@ -13,6 +14,7 @@ export function toStackSpecSchema() {
       api: toApiSchema().prefault({}),
       guard: toGuardSchema().prefault({}),
       tokens: toTokensSchema().optional(),
+      lint: toLintSchema().prefault({}),
     })
     .describe('Settings.');
 }
@@ -65,6 +67,37 @@ function toTokensSchema() {
       credentials: z.record(z.string(), toSinkSchema()).default({}).describe('By the name of the credential.'),
     })
     .describe('Where the tokens of new credentials go. Without it no credential can be created.');
+}
+
+function toLintSchema() {
+  return z
+    .strictObject({
+      max_validity: toDurationSchema()
+        .default('90d')
+        .describe('How long an SSH user certificate may be valid before `certificate-too-long` speaks up.'),
+      cel_variables: z
+        .array(
+          z
+            .string()
+            .regex(CEL_VARIABLE, {
+              error: 'must be a dotted name, such as `conn.server_ip`, or all below one: `conn.tls.*`',
+            })
+            .describe('A variable, or with `.*` at its end all below it.'),
+        )
+        .default([])
+        .describe('CEL variables that exist besides those that edgewise knows: `conn.server_ip`, `conn.tls.*`.'),
+      ...toSeveritySchemas(),
+    })
+    .describe('How grave the findings of each lint rule are. `off`: not checked.');
+}
+
+/** A dotted name, perhaps with `.*` at its end. */
+const CEL_VARIABLE = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\.\*)?$/;
+
+function toSeveritySchemas() {
+  const toSeverity = (id: LintCode) => z.enum(['off', 'warning', 'error']).optional().describe(LINT_CODES[id]);
+  const schemas = LINT_RULE_IDS.map((id) => [id, toSeverity(id)] as const);
+  return Object.fromEntries(schemas) as Record<LintCode, ReturnType<typeof toSeverity>>; // every id has its entry
 }
 
 function toSinkSchema() {

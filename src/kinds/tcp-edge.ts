@@ -2,8 +2,15 @@ import { field, formatted, idOf, jsonWith, listOf, moduleOf, objectOf, refTo, se
 import { defineKind } from './kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
+/** What a policy can ask about a connection. */
+const VARIABLES = ['conn.ClientIP', 'conn.client_ip', 'conn.geo.*'];
+
 const ACTION = objectOf({
-  type: field(text(), 'The action: `deny`, `log` or `restrict-ips` on TCP traffic.', { required: true }),
+  type: field(
+    text({ known: ['deny', 'log', 'restrict-ips'] }),
+    'The action: `deny`, `log` or `restrict-ips` on TCP traffic.',
+    { required: true },
+  ),
   config: field(
     jsonWith({ ip_policies: idOf('ipp') }),
     'Configuration of the action. `log` takes a `metadata` map; `restrict-ips` takes `enforce`, `allow`, `deny` and `ip_policies`; `deny` takes none.',
@@ -13,7 +20,7 @@ const ACTION = objectOf({
 const RULE = objectOf({
   name: field(text(), 'Name of the rule.'),
   expressions: field(
-    listOf(text()),
+    listOf(text({ cel: VARIABLES })),
     'CEL expressions that filter the traffic the rule applies to. All must hold; none means always.',
   ),
   actions: field(
@@ -47,7 +54,14 @@ export const TCP_EDGE = defineKind({
         }),
       }),
       'Backend module: where the traffic goes.',
-      { clear: 'delete', hasPath: true },
+      {
+        clear: 'delete',
+        hasPath: true,
+        whenUnset: {
+          code: 'edge-without-backend',
+          message: 'no backend is enabled, so that its traffic goes nowhere',
+        },
+      },
     ),
     ip_restriction: field(
       moduleOf({

@@ -15,7 +15,7 @@ export const WEIGHTED_BACKEND = defineKind({
     description: DESCRIPTION,
     metadata: METADATA,
     backends: field(
-      mapOf(idOf('bkdhr', 'bkdtg'), integer(0, 10_000)),
+      mapOf(idOf('bkdhr', 'bkdtg'), integer(0, 10_000), { isShares: true }),
       'Child backend to weight, 0 to 10000. The share of traffic is proportional to the weight; 0 gives none. Children may not be weighted backends.',
       { alwaysSent: true },
     ),

@@ -4,13 +4,19 @@ import { type StackSpec, toStackSpecSchema } from '../kinds/stack-schema.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import { NO_SINKS, type SinkSettings, type StackSettings, type TokenSettings } from '../model/stack.ts';
+import {
+  type LintSettings,
+  NO_SINKS,
+  type SinkSettings,
+  type StackSettings,
+  type TokenSettings,
+} from '../model/stack.ts';
 import { toNamePlace } from './claims.ts';
 import type { DocumentProblem, ManifestDocument } from './problem.ts';
 
 /** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
 export function toStackSettings(name: string, spec: Json = {}): StackSettings {
-  const { api, guard, tokens } = toStackSpecSchema().parse(spec);
+  const { api, guard, tokens, lint } = toStackSpecSchema().parse(spec);
   return {
     name,
     api: {
@@ -21,6 +27,16 @@ export function toStackSettings(name: string, spec: Json = {}): StackSettings {
     },
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens),
+    lint: toLintSettings(lint),
+  };
+}
+
+function toLintSettings({ max_validity, cel_variables, ...rules }: StackSpec['lint']): LintSettings {
+  const stated = Object.entries(rules).filter(([, severity]) => severity !== undefined);
+  return {
+    severities: Object.fromEntries(stated),
+    maxValidityMs: assertDefined(toDurationMs(max_validity), 'a checked duration'),
+    celVariables: cel_variables,
   };
 }
 

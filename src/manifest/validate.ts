@@ -163,18 +163,29 @@ function toResource(
   spec: Spec,
   { address, locator }: { readonly address: Address; readonly locator: Locator },
 ): DesiredResource {
-  const { kind, name, position } = document;
+  const { kind, name, position, value } = document;
   return {
     address,
     kind,
     name,
     spec,
+    written: isJsonObject(value['spec']) ? value['spec'] : {},
     lifecycle: toLifecycle(document),
+    allow: toAllow(value),
     locate: (path = []) => toPlace({ position, path, target: 'value' }, locator),
   };
 }
 
-function sortByPlace(diagnostics: readonly Diagnostic[], sources: readonly ManifestSource[]): readonly Diagnostic[] {
+function toAllow({ lint }: JsonObject): DesiredResource['allow'] {
+  const allow = isJsonObject(lint) ? lint['allow'] : undefined;
+  return isJsonObject(allow) ? (allow as DesiredResource['allow']) : {}; // its schema has checked it
+}
+
+/** By file in the order of the sources, then line, then column; those without a place last. */
+export function sortByPlace(
+  diagnostics: readonly Diagnostic[],
+  sources: readonly Pick<ManifestSource, 'file'>[],
+): readonly Diagnostic[] {
   const files = new Map(sources.map(({ file }, index) => [file, index]));
   const toRank = ({ place }: Diagnostic) =>
     place === undefined ? [sources.length, 0, 0] : [files.get(place.file) ?? 0, place.line, place.column];

@@ -1,3 +1,28 @@
+/** The codes of lint rules, with the sentence of each. `src/lint` says how a rule is checked. */
+export const LINT_CODES = {
+  'cel-syntax': 'A CEL expression of a policy can not be parsed.',
+  'cel-variable': 'A CEL expression names a variable that the traffic of its kind is not known to have.',
+  'unknown-action': 'A policy has an action that is not known for the traffic of its kind.',
+  'no-weight': 'The weights of a backend add up to zero, so that it passes no traffic on.',
+  'edge-without-backend': 'An edge has no backend that is enabled, so that its traffic goes nowhere.',
+  'credential-unrestricted': 'A credential has no ACL, or one that permits everything.',
+  'certificate-without-principals': 'An SSH user certificate names no principals.',
+  'certificate-too-long': 'An SSH user certificate is valid for longer than the Stack allows.',
+  'restriction-not-enforced': 'An IP restriction is not enforced, so that it only warns.',
+  'restriction-locks-out':
+    'An IP restriction is enforced on the API, the dashboard or agents, and may lock out who applies it.',
+  'breaker-never-trips': 'A circuit breaker has settings with which it never trips.',
+  'repeated-value': 'A set holds the same value twice, perhaps in two spellings.',
+  'literal-id': 'An id is written out that a document has a name for.',
+  'suppression-unused': 'A lint suppression suppresses nothing.',
+} as const;
+
+/** The id of a lint rule, which is the code of its findings. */
+export type LintCode = keyof typeof LINT_CODES;
+
+/** Every rule id, in the order of the table. */
+export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // the keys of a constant table
+
 /** Every diagnostic code, with the sentence that explains it. A diagnostic of any other code does not compile. */
 export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A file or folder that was named can not be read.',
@@ -41,6 +66,7 @@ export const DIAGNOSTIC_CODES = {
   'token-undelivered': "A credential's token never reached its sink.",
   'made-twice': 'Two applies of one stack made the same resource at the same time.',
   'changed-meanwhile': 'Somebody changed a field between the plan and the write.',
+  ...LINT_CODES,
   lockout: 'A write may lock its own caller out.',
 } as const;
 

@@ -1,3 +1,6 @@
+import type { Severity } from './diagnostic.ts';
+import type { LintCode } from './diagnostic-codes.ts';
+
 /** The settings of a run, from the `Stack` document. Every optional value has its default filled in. */
 export interface StackSettings {
   /** The stack's name, part of every mark. */
@@ -6,7 +9,21 @@ export interface StackSettings {
   readonly guard: GuardSettings;
   /** Where tokens of new credentials go. */
   readonly tokens: TokenSettings;
+  readonly lint: LintSettings;
 }
+
+/** What lint looks for, and how grave it is. */
+export interface LintSettings {
+  /** Of the rules that the Stack says something about. */
+  readonly severities: Readonly<Partial<Record<LintCode, RuleSeverity>>>;
+  /** How long a certificate may be valid. */
+  readonly maxValidityMs: number;
+  /** CEL variables that exist besides those that the kinds know: `conn.server_ip`, `conn.tls.*`. */
+  readonly celVariables: readonly string[];
+}
+
+/** How grave the findings of a rule are; `off`: it is not checked. */
+export type RuleSeverity = Severity | 'off';
 
 /** How to talk to the service. */
 export interface ApiSettings {

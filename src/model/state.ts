@@ -1,5 +1,6 @@
 import type { Address } from './address.ts';
 import type { SourcePlace } from './diagnostic.ts';
+import type { LintCode } from './diagnostic-codes.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { StackSettings } from './stack.ts';
@@ -34,7 +35,11 @@ export interface DesiredResource {
    * A reference to a resource whose id the service gives stays an `Address`.
    */
   readonly spec: Spec;
+  /** The same with its references as written: an address where `spec` has the id. */
+  readonly written: Spec;
   readonly lifecycle: ResourceLifecycle;
+  /** Lint rules that do not apply to it, and why not: `lint.allow`. */
+  readonly allow: Readonly<Partial<Record<LintCode, string>>>;
   /** Where a path inside its document stands; the document's start without one. Parses the document again: for diagnostics only. */
   readonly locate: (path?: FieldPath) => SourcePlace;
 }

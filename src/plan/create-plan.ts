@@ -11,7 +11,7 @@ import { listPlannedFiles } from './files.ts';
 import { countOwned, guardPlan } from './guard.ts';
 import { listHealthWarnings } from './health.ts';
 import { countLookUps } from './look-ups.ts';
-import { matchResources } from './match.ts';
+import { matchResources, type Pair } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { selectTargets } from './select-targets.ts';
 import { describeTokens, listTokensWithoutSink } from './tokens.ts';
@@ -62,7 +62,7 @@ export function createPlan(input: PlanInput): Plan {
     ...listConflicts(decisions, live, desired.stack.name),
   ];
   const diagnostics = [
-    ...input.diagnostics,
+    ...listCarried(input, selected.pairs),
     ...matched.diagnostics,
     ...errors,
     ...decisions.filter((decision) => isLockout({ decision })).map(toLockoutWarning),
@@ -100,6 +100,15 @@ export function createPlan(input: PlanInput): Plan {
     }),
     requests: { read: live.requests, apply: writes.length + countLookUps(writes) },
   };
+}
+
+/** What was found on the manifests. A plan that is narrowed carries no warnings on what it leaves out. */
+function listCarried({ diagnostics, targets }: PlanInput, pairs: readonly Pair[]): readonly Diagnostic[] {
+  if (targets.length === 0) return diagnostics;
+  const selected = new Set<string>(pairs.map(({ address }) => address));
+  return diagnostics.filter(
+    ({ severity, address }) => severity === 'error' || address === undefined || selected.has(address),
+  );
 }
 
 /** Deletes stand first wherever a plan is shown. */

@@ -4,6 +4,7 @@ import { runCommand } from './fake-context.ts';
 const COMMANDS = [
   '',
   'validate',
+  'lint',
   'plan',
   'apply',
   'destroy',

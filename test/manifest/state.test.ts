@@ -17,6 +17,8 @@ function toSpec(state: DesiredState, address: string) {
   return [...state.resources.values()].find((resource) => resource.address === address)?.spec;
 }
 
+const DAY_MS = 86_400_000;
+
 describe('valid manifests', () => {
   it('give the resources of every kind, in the order of the files', () => {
     expect([...toState(EVERYTHING).resources.keys()]).toEqual([
@@ -90,6 +92,7 @@ describe('valid manifests', () => {
       api: { baseUrl: 'embedded:', versionHeader: 'Service-Version', pageSize: 50, concurrency: 4 },
       guard: { maxDeletes: 2, maxDeleteShare: 0.5 },
       tokens: { default: { directory: './tokens' }, credentials: {} },
+      lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },
     });
   });
 
@@ -98,6 +101,7 @@ describe('valid manifests', () => {
       api: { baseUrl: undefined, versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
       tokens: { default: undefined, credentials: {} },
+      lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },
     };
     const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n';
     expect(toState(stack).stack).toEqual({ name: 's', ...defaults });

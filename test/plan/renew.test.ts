@@ -23,6 +23,8 @@ function toPair(kind: Kind, settings: Spec, live: Spec = {}): Pair {
       kind: kind.name,
       name: 'it',
       spec: {},
+      written: {},
+      allow: {},
       lifecycle: { protect: false, ignore: [], adopt: undefined, settings },
       locate: () => ({ file: 'm.yaml', line: 1, column: 1, excerpt: '' }),
     },

@@ -48,7 +48,7 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
 /** Whatever keeps a plan from being made, no older one is left to be taken for it. */
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Plan> {
   try {
-    const { state, diagnostics } = await readValidManifests(paths, context);
+    const { state, diagnostics } = await readValidManifests(paths, context, { lint: 'for-plan' });
     const settings = resolveStackSettings(flags, context, state);
     const { now, cwd } = context;
     return await withSession(settings, context, (client) =>

@@ -22,7 +22,7 @@ export function defineValidate(program: Command, act: Act): void {
 }
 
 async function validate(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { state, diagnostics, files } = await readManifests(paths, context, false);
+  const { state, diagnostics, files } = await readManifests(paths, context, { requireStack: false, lint: 'all' });
   const exitCode = state !== undefined && !hasErrors(diagnostics) ? EXIT.done : EXIT.invalid;
   const validation = { diagnostics, files, resources: state?.resources.size ?? 0 };
   return publish({ about: 'validation', command: 'validate', validation }, { flags, exitCode }, context);

@@ -1,0 +1,60 @@
+import { suggest } from '../manifest/suggest.ts';
+import { toPathText } from '../model/field-path.ts';
+import type { FieldPath } from '../model/state.ts';
+import type { Hit, RuleContext, Subject } from './rule.ts';
+
+/** Expressions that can not be parsed. */
+export function checkCelSyntax({ spots }: Subject, { readCel }: RuleContext): readonly Hit[] {
+  return listExpressions(spots).flatMap(({ path, text }): Hit[] => {
+    const reading = readCel(text);
+    if (!('fault' in reading)) return [];
+    const fault = reading.fault.replace(/\.$/, '');
+    return [
+      { path, message: `${toPathText(path)} is no CEL expression, at its character ${reading.column}: ${fault}` },
+    ];
+  });
+}
+
+/** Variables that nothing gives a value to. */
+export function checkCelVariables({ spots }: Subject, { readCel, settings }: RuleContext): readonly Hit[] {
+  return listExpressions(spots).flatMap(({ path, text, variables }) => {
+    const reading = readCel(text);
+    const known = [...variables, ...settings.celVariables];
+    const unknown = 'names' in reading ? reading.names.filter((name) => !isKnown(name, known)) : [];
+    return unknown.map((name) => ({
+      path,
+      message: `${toPathText(path)} names \`${name}\`, which is no variable that is known here`,
+      remedy: toVariableRemedy(name, known),
+    }));
+  });
+}
+
+interface Expression {
+  readonly path: FieldPath;
+  readonly text: string;
+  readonly variables: readonly string[];
+}
+
+function listExpressions(spots: Subject['spots']): readonly Expression[] {
+  return spots.flatMap(({ path, type, value }) =>
+    type.type === 'text' && type.cel !== undefined && typeof value === 'string'
+      ? [{ path, text: value, variables: type.cel }]
+      : [],
+  );
+}
+
+/** Also what is selected of a variable, and what several variables stand in: their names may be computed. */
+function isKnown(name: string, known: readonly string[]): boolean {
+  return known.some((variable) => {
+    const base = variable.replace(/\.\*$/, '');
+    return name === base || name.startsWith(`${base}.`) || base.startsWith(`${name}.`);
+  });
+}
+
+function toVariableRemedy(name: string, known: readonly string[]): string {
+  const nearest = suggest(name, known);
+  const ending = 'or add the name to spec.lint.cel_variables of the Stack';
+  return nearest === undefined
+    ? `Known here: ${known.join(', ')}. Name one of them, ${ending}.`
+    : `Did you mean \`${nearest}\`? If not, name another, ${ending}.`;
+}

@@ -1,0 +1,86 @@
+import type { Field } from '../kinds/field.ts';
+import { normalizeField } from '../kinds/normalize.ts';
+import { suggest } from '../manifest/suggest.ts';
+import type { LintCode } from '../model/diagnostic-codes.ts';
+import { toPathText } from '../model/field-path.ts';
+import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
+import type { Hit, Subject } from './rule.ts';
+import type { Spot } from './spots.ts';
+
+/** A check of the fields whose table says what to think of before they are left unset. */
+export function checkUnset(id: LintCode): (subject: Subject) => readonly Hit[] {
+  return ({ spots }) =>
+    spots.flatMap(({ path, field, value }): Hit[] => {
+      const advice = field?.whenUnset;
+      if (field === undefined || advice?.code !== id || !isUnset(field, value)) return [];
+      return [{ path, message: advice.message }];
+    });
+}
+
+/** Whether a value comes to nothing: empty, false, or a module that is disabled. */
+function isUnset(field: Field, value: Json | undefined): boolean {
+  const normal = normalizeField(field, value);
+  if (isJsonArray(normal)) return normal.length === 0;
+  if (isJsonObject(normal)) return Object.keys(normal).length === 0 || normal['enabled'] === false;
+  return normal === null || normal === '' || normal === false;
+}
+
+/** A check of the modules whose table says when they have no effect. One that is disabled is not meant to have any. */
+export function checkIdle(id: LintCode): (subject: Subject) => readonly Hit[] {
+  return ({ spots }) =>
+    spots.flatMap(({ path, type, value }) => {
+      if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return [];
+      const reasons = (type.findIdle?.(value) ?? []).filter(({ code }) => code === id);
+      return reasons.map(({ field, message }) => ({
+        path: [...path, field],
+        message: `${toPathText(path)} ${message}`,
+      }));
+    });
+}
+
+/** Texts of which the values that work are known. */
+export function checkKnownValues({ spots }: Subject): readonly Hit[] {
+  return spots.flatMap(({ path, type, value }): Hit[] => {
+    if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return [];
+    if (type.known.includes(value)) return [];
+    const nearest = suggest(value, type.known);
+    return [
+      {
+        path,
+        message: `${toPathText(path)} is \`${value}\`, and known to work are ${type.known.join(', ')}`,
+        remedy: nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`,
+      },
+    ];
+  });
+}
+
+/** Maps of shares that add up to nothing. */
+export function checkShares({ spots }: Subject): readonly Hit[] {
+  return spots.flatMap(({ path, type, value }): Hit[] => {
+    if (type.type !== 'map' || !type.isShares) return [];
+    const shares = isJsonObject(value) ? Object.values(value) : [];
+    if (shares.some((share) => Number(share) > 0)) return [];
+    const what = shares.length === 0 ? 'is empty' : 'adds up to zero';
+    return [{ path, message: `${toPathText(path)} ${what}: no traffic is passed on` }];
+  });
+}
+
+/** Sets that hold a value twice, in any spelling. */
+export function checkRepeated({ spots, resource }: Subject): readonly Hit[] {
+  return spots.flatMap((spot) => listRepeated(spot, resource));
+}
+
+function listRepeated({ path, field, type, value }: Spot, { locate }: Subject['resource']): readonly Hit[] {
+  if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return [];
+  const first = new Map<string, number>();
+  return value.flatMap((member, index): Hit[] => {
+    const key = toCanonicalJson(normalizeField({ ...field, default: undefined, type: type.of }, member));
+    const before = first.get(key);
+    if (before === undefined) first.set(key, index);
+    if (before === undefined) return [];
+    const related = { message: 'it is here already', locate: () => locate([...path, before]) };
+    return [
+      { path: [...path, index], message: `${toPathText([...path, index])} is ${String(member)} once more`, related },
+    ];
+  });
+}

@@ -1,0 +1,134 @@
+import { ATTACHED_KINDS, getKind } from '../kinds/registry.ts';
+import { shorten } from '../manifest/problem.ts';
+import { sortByPlace } from '../manifest/validate.ts';
+import type { Diagnostic, Severity } from '../model/diagnostic.ts';
+import type { LintCode } from '../model/diagnostic-codes.ts';
+import type { LintSettings } from '../model/stack.ts';
+import type { DesiredResource, DesiredState } from '../model/state.ts';
+import type { CelReading, ReadCel } from './cel.ts';
+import type { Hit, IdName, Rule, RuleContext, Subject } from './rule.ts';
+import { LINT_RULES } from './rules.ts';
+import { listSpots } from './spots.ts';
+
+/**
+ * Lint: what is legal in manifests, and most likely not what was meant. Pure: it looks at the desired state and at nothing
+ * that is live. What a service would refuse is not here: `manifest` refuses it first.
+ */
+
+/** What lint takes besides the manifests. */
+export interface LintOptions {
+  /** What is valid from when it is made is made now. */
+  readonly now: Date;
+  /** Reads expressions; left out: the rules about them are not checked. */
+  readonly readCel?: ReadCel | undefined;
+  /** Leaves out what a plan tells itself, unless the Stack makes it an error. */
+  readonly isForPlan?: boolean;
+}
+
+/** Everything that the rules have against the manifests, ordered as validation orders it. */
+export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
+  const rules = listChecked(state.stack.lint, options);
+  const context = toContext(state, options);
+  const found = [...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context));
+  return sortByPlace(found, state.inputs);
+}
+
+/** Whether any rule will have an expression to read. */
+export function hasExpressions({ resources }: DesiredState): boolean {
+  return [...resources.values()].some((resource) =>
+    listSpots(getKind(resource.kind), resource).some(({ type }) => type.type === 'text' && type.cel !== undefined),
+  );
+}
+
+/** How grave the findings of a rule are in a stack. */
+export function toSeverity({ id, severity }: Rule, { severities }: LintSettings): Severity | 'off' {
+  return severities[id] ?? severity;
+}
+
+/** A rule that is checked. */
+interface Checked {
+  readonly rule: Rule;
+  readonly severity: Severity;
+  readonly isTold: boolean;
+}
+
+function listChecked(settings: LintSettings, { readCel, isForPlan = false }: LintOptions): readonly Checked[] {
+  return LINT_RULES.flatMap((rule): Checked[] => {
+    const severity = toSeverity(rule, settings);
+    if (severity === 'off' || (rule.needsCel && readCel === undefined)) return [];
+    return [{ rule, severity, isTold: !(isForPlan && rule.isToldByPlan && severity !== 'error') }];
+  });
+}
+
+function toContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): RuleContext {
+  const readings = new Map<string, CelReading>();
+  const names = toNames(state);
+  return {
+    settings: state.stack.lint,
+    now,
+    findName: (id) => names.get(id),
+    readCel: (text) => {
+      const reading = readings.get(text) ?? readCel(text);
+      readings.set(text, reading);
+      return reading;
+    },
+  };
+}
+
+/** What manifests call ids: a document that attaches to one says more than an External. */
+function toNames({ externals, resources }: DesiredState): ReadonlyMap<string, IdName> {
+  const attached = new Set(ATTACHED_KINDS.map(({ name }) => name));
+  const names = new Map<string, IdName>([...externals].map(([address, id]) => [id, { address }]));
+  for (const { address, kind, spec, locate } of resources.values()) {
+    const { id } = spec;
+    if (attached.has(kind) && typeof id === 'string') names.set(id, { address, locate: () => locate(['spec', 'id']) });
+  }
+  return names;
+}
+
+function lintResource(
+  resource: DesiredResource,
+  rules: readonly Checked[],
+  context: RuleContext,
+): readonly Diagnostic[] {
+  const kind = getKind(resource.kind);
+  const subject: Subject = { kind, resource, spots: listSpots(kind, resource) };
+  const found = rules.map((checked) => ({ ...checked, hits: checked.rule.check(subject, context) }));
+  const idle = new Set(found.filter(({ hits }) => hits.length === 0).map(({ rule }) => rule.id));
+  return found.flatMap(({ rule, severity, hits, isTold }) => {
+    if (rule.id === 'suppression-unused')
+      return listUnused(resource, idle).map((hit) => toDiagnostic(hit, { rule, severity, resource }));
+    if (!isTold || isAllowed(resource, rule.id)) return [];
+    return hits.map((hit) => toDiagnostic(hit, { rule, severity, resource }));
+  });
+}
+
+function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
+  return Object.hasOwn(allow, id);
+}
+
+/** A suppression of a rule that is off waits for the day when it is not. */
+function listUnused({ allow }: DesiredResource, idle: ReadonlySet<string>): readonly Hit[] {
+  return Object.keys(allow)
+    .filter((id) => idle.has(id))
+    .map((id) => ({ path: ['lint', 'allow', id], message: `lint.allow.${id} suppresses nothing` }));
+}
+
+interface Finding {
+  readonly rule: Rule;
+  readonly severity: Severity;
+  readonly resource: DesiredResource;
+}
+
+function toDiagnostic({ path, message, remedy, related }: Hit, { rule, severity, resource }: Finding): Diagnostic {
+  const { address, locate } = resource;
+  return {
+    code: rule.id,
+    severity,
+    message: shorten(`${address}: ${message}`),
+    remedy: shorten(remedy ?? rule.remedy),
+    address,
+    place: locate(path),
+    ...(related !== undefined && { related: [{ message: related.message, place: related.locate() }] }),
+  };
+}

@@ -1,0 +1,52 @@
+import type { Kind } from '../kinds/kind.ts';
+import type { SourcePlace } from '../model/diagnostic.ts';
+import type { LintCode } from '../model/diagnostic-codes.ts';
+import type { LintSettings, RuleSeverity } from '../model/stack.ts';
+import type { DesiredResource, FieldPath } from '../model/state.ts';
+import type { CelReading } from './cel.ts';
+import type { Spot } from './spots.ts';
+
+/** A lint rule: what is legal, and most likely not what was meant. Its sentence is that of its code. */
+export interface Rule {
+  readonly id: LintCode;
+  readonly severity: RuleSeverity;
+  /** What to do, where a hit does not know better. */
+  readonly remedy: string;
+  readonly check: (subject: Subject, context: RuleContext) => readonly Hit[];
+  /** It needs to read CEL. */
+  readonly needsCel?: true;
+  /** A plan tells it itself, when it is about to happen. */
+  readonly isToldByPlan?: true;
+}
+
+/** A resource that is looked at. */
+export interface Subject {
+  readonly kind: Kind;
+  readonly resource: DesiredResource;
+  readonly spots: readonly Spot[];
+}
+
+/** What rules know besides the resource. */
+export interface RuleContext {
+  readonly settings: LintSettings;
+  readonly now: Date;
+  readonly readCel: (text: string) => CelReading;
+  /** What stands for an id. */
+  readonly findName: (id: string) => IdName | undefined;
+}
+
+/** An address that stands for an id that a document states. */
+export interface IdName {
+  readonly address: string;
+  /** Where the id stands, as far as that is known. */
+  readonly locate?: (() => SourcePlace) | undefined;
+}
+
+/** What a rule found, at a path of the document. */
+export interface Hit {
+  readonly path: FieldPath;
+  /** What is wrong, without the address. */
+  readonly message: string;
+  readonly remedy?: string | undefined;
+  readonly related?: { readonly message: string; readonly locate: () => SourcePlace } | undefined;
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toCredential, toTranscript } from './workspace.ts';
+
+const UNRESTRICTED = `${STACK}${toCredential('agent')}`;
+const STRICT_STACK = `${STACK}spec: { lint: { credential-unrestricted: error, no-weight: "off" } }\n`;
+const FORBIDDEN = `${STRICT_STACK}${toCredential('agent')}`;
+
+describe('lint', () => {
+  it('shows warnings with exit code 0, and sends no request', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
+    expect(toTranscript(await edgewise('lint'))).toMatchInlineSnapshot(`
+      "exit code 0
+      --- stdout
+      warning[credential-unrestricted]: Credential/agent: no ACL restricts it, so that its token may bind any domain, address and label
+        --> m.yaml:6:1
+        6 | apiVersion: edgewise/v1
+          | ^^^^^^^^^^
+        7 | kind: Credential
+        help: List in spec.acl what the agent binds, such as \`bind:*.example.com\`.
+
+      1 warning.
+      1 resource in 1 file: valid.
+      "
+    `);
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('fails on warnings with --strict, in every form', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
+    expect(await edgewise('lint --strict')).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^error\[/) });
+    const { exitCode, stdout } = await edgewise('lint --strict --format json');
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'lint', ok: false, diagnostics: [{ severity: 'error' }] });
+  });
+
+  it('fails on errors that the Stack makes of findings', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': FORBIDDEN });
+    expect(await edgewise('lint')).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/1 error\.$/m) });
+  });
+
+  it('shows what is not valid, and nothing besides', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': `${UNRESTRICTED}spec: { colour: red }\n` });
+    const { exitCode, stdout } = await edgewise('lint --format json');
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout).diagnostics).toMatchObject([{ code: 'unknown-field' }]);
+  });
+
+  it('lists the rules, as grave as the Stack makes them', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': STRICT_STACK });
+    expect((await edgewise('lint --list')).stdout).toMatch(/^credential-unrestricted +warning {2}/m);
+    const { exitCode, stdout } = await edgewise('lint --list m.yaml');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^credential-unrestricted +error +A credential/m);
+    expect(stdout).toMatch(/^no-weight +off/m);
+    const listed = JSON.parse((await edgewise('lint --list . --format json')).stdout);
+    expect(listed.rules).toContainEqual(expect.objectContaining({ id: 'no-weight', severity: 'off' }));
+  });
+
+  it('lists no rules where the manifests are not valid, or a report is asked for', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': 'kind: Stack\n' });
+    expect(await edgewise('lint --list m.yaml')).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('lint --list --report json=rules.json')).toMatchObject({ exitCode: 3 });
+  });
+
+  it('shows text of manifests so that a terminal does not obey it', async () => {
+    const edge = `${STACK}---
+apiVersion: edgewise/v1
+kind: TCPEdge
+metadata: { name: a }
+spec: { policy: { inbound: { expressions: ["\\e[2J\\u202e"], actions: { type: "x\\e]0;owned\\a" } } } }
+`;
+    const { edgewise } = await createWorkspace({ 'm.yaml': edge });
+    for (const line of ['lint', 'lint --format json', 'validate', 'plan']) {
+      const { stdout } = await edgewise(line);
+      expect(stdout).toContain('unknown-action');
+      expect(stdout).toContain('cel-syntax');
+      expect(stdout).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
+    }
+  });
+});
+
+describe('findings', () => {
+  it('are shown by validate and plan, which go on', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
+    for (const line of ['validate', 'plan'])
+      expect(await edgewise(line)).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining('warning[credential-unrestricted]'),
+      });
+  });
+
+  it.each(['plan', 'apply --yes'])('that are errors stop %s before any request', async (line) => {
+    const { edgewise, recorder } = await createWorkspace({ 'm.yaml': FORBIDDEN });
+    const { exitCode, stdout, stderr } = await edgewise(line);
+    expect({ exitCode, shown: `${stdout}${stderr}`.includes('error[credential-unrestricted]') }).toEqual({
+      exitCode: 3,
+      shown: true,
+    });
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('do not keep what was made from being destroyed', async () => {
+    const { edgewise, write } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
+    expect(await edgewise('apply --yes --token-directory .')).toMatchObject({ exitCode: 0 });
+    await write({ 'm.yaml': FORBIDDEN });
+    expect(await edgewise('destroy --yes')).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import { readCel } from '../../src/lint/cel.ts';
+import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
+import { LINT_RULES } from '../../src/lint/rules.ts';
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import { LINT_RULE_IDS } from '../../src/model/diagnostic-codes.ts';
+import { toMarked, validate } from '../manifest/explain.ts';
+
+const NOW = new Date('2026-03-01T12:00:00Z');
+
+/** What lint has against a document of a kind. `more` stands before it: settings, and names. */
+function lint(kind: string, body: string, more = '', options: Partial<LintOptions> = {}): readonly Diagnostic[] {
+  const document = `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: it }\n${body}\n`;
+  const { state, diagnostics } = validate(more === '' ? document : `${more}---\n${document}`);
+  expect(diagnostics).toEqual([]);
+  return state === undefined ? [] : lintManifests(state, { now: NOW, readCel, ...options });
+}
+
+/** Code, and what the caret is under. */
+function find(...args: Parameters<typeof lint>): readonly string[] {
+  return lint(...args).map(({ code, place }) => `${code} ${toMarked(place?.excerpt ?? '')}`);
+}
+
+const toStack = (settings: string): string =>
+  `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: test }\nspec: { lint: { ${settings} } }\n`;
+const toExternal = (id: string): string =>
+  `apiVersion: edgewise/v1\nkind: External\nmetadata: { name: office }\nspec: { id: ${id} }\n`;
+const toEdge = (policy: string): string => `spec:\n  backend: { backend_id: bkdhr_a }\n  policy: ${policy}`;
+const toRule = (expression: string, action = 'deny'): string =>
+  toEdge(`{ inbound: { expressions: [${JSON.stringify(expression)}], actions: { type: ${action} } } }`);
+const toCertificate = (rest: string): string =>
+  `spec: { public_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L", ssh_certificate_authority_id: sshca_a, ${rest}`;
+const toBreaker = (fields: string): string =>
+  `spec:\n  edge_id: edghts_a\n  id: edghtsrt_a\n  circuit_breaker: { ${fields} }`;
+const BREAKER = 'tripped_duration: 1, rolling_window: 1, num_buckets: 1';
+
+/** For each rule: what it speaks up on, with the text that is pointed at, and the like of it on which it does not. */
+const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked: string, good: string])[] = [
+  ['cel-syntax', 'TCPEdge', toRule('conn.client_ip =='), '"conn.client_ip =="', toRule("conn.client_ip == 'x'")],
+  ['cel-variable', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],
+  ['unknown-action', 'TCPEdge', toRule('true', 'add-headers'), 'add-headers', toRule('true', 'log')],
+  [
+    'no-weight',
+    'WeightedBackend',
+    'spec: { backends: { bkdhr_a: 0 } }',
+    '{ bkdhr_a: 0 }',
+    'spec: { backends: { bkdhr_a: 1 } }',
+  ],
+  ['no-weight', 'WeightedBackend', 'spec: {}', '{}', 'spec: { backends: { bkdhr_a: 0, bkdhr_b: 1 } }'],
+  ['edge-without-backend', 'TCPEdge', 'spec: {}', '{}', 'spec: { backend: { backend_id: bkdhr_a } }'],
+  [
+    'edge-without-backend',
+    'TCPEdge',
+    'spec: { backend: { enabled: false, backend_id: bkdhr_a } }',
+    '{ enabled: false, backend_id: bkdhr_a }',
+    'spec: {}\nlifecycle: { ignore: [backend] }',
+  ],
+  ['credential-unrestricted', 'Credential', 'spec: {}', '{}', 'spec: { acl: ["bind:*.example.com"] }'],
+  [
+    'credential-unrestricted',
+    'Credential',
+    'spec: { acl: ["bind:a.example.com", "*"] }',
+    '["bind:a.example.com", "*"]',
+    'spec: { acl: ["bind:a=*"] }',
+  ],
+  [
+    'certificate-without-principals',
+    'SSHUserCertificate',
+    toCertificate('principals: [] }'),
+    '[]',
+    toCertificate('principals: [alice] }'),
+  ],
+  [
+    'certificate-too-long',
+    'SSHUserCertificate',
+    `${toCertificate('principals: [alice] }')}\nlifecycle: { valid_for: 91d }`,
+    '91d',
+    `${toCertificate('principals: [alice] }')}\nlifecycle: { valid_for: 90d }`,
+  ],
+  [
+    'certificate-too-long',
+    'SSHUserCertificate',
+    toCertificate('principals: [alice], valid_until: 2027-01-01T00:00:00Z }'),
+    '2027-01-01T00:00:00Z',
+    toCertificate('principals: [alice], valid_after: 2026-12-01T00:00:00Z, valid_until: 2027-01-01T00:00:00Z }'),
+  ],
+  [
+    'restriction-not-enforced',
+    'IPRestriction',
+    'spec: { type: endpoints, enforced: false, ip_policy_ids: [ipp_a] }',
+    'false',
+    'spec: { type: endpoints, enforced: true, ip_policy_ids: [ipp_a] }',
+  ],
+  [
+    'restriction-locks-out',
+    'IPRestriction',
+    'spec:\n  type: api\n  enforced: true\n  ip_policy_ids: [ipp_a]',
+    'spec',
+    'spec: { type: endpoints, enforced: true, ip_policy_ids: [ipp_a] }',
+  ],
+  [
+    'breaker-never-trips',
+    'HTTPSEdgeRoute',
+    toBreaker(BREAKER),
+    `{ ${BREAKER} }`,
+    toBreaker(`${BREAKER}, volume_threshold: 1`),
+  ],
+  [
+    'breaker-never-trips',
+    'HTTPSEdgeRoute',
+    toBreaker('tripped_duration: 1, rolling_window: 1, num_buckets: 0, volume_threshold: 1'),
+    '0',
+    toBreaker('enabled: false'),
+  ],
+  [
+    'repeated-value',
+    'TCPEdge',
+    'spec: { backend: { backend_id: bkdhr_a }, hostports: ["a.example.com:1", "A.example.com:1"] }',
+    '"A.example.com:1"',
+    'spec: { backend: { backend_id: bkdhr_a }, hostports: ["a.example.com:1", "a.example.com:2"] }',
+  ],
+];
+
+describe('lint', () => {
+  it.each(CASES)('%s is found in a %s, where it is, and not in the like of it', (rule, kind, ...texts) => {
+    const [bad, marked, good] = texts;
+    expect(find(kind, bad)).toEqual([`${rule} ${marked}`]);
+    expect(find(kind, good)).toEqual([]);
+  });
+
+  it('literal-id is found where an External names the id, and only where the id is written out', () => {
+    const toRestriction = (id: string) => `spec: { type: endpoints, enforced: true, ip_policy_ids: [${id}] }`;
+    const [found, ...others] = lint('IPRestriction', toRestriction('ipp_a'), toExternal('ipp_a'));
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ code: 'literal-id', remedy: 'Write External/office.', place: { line: 9 } });
+    expect(find('IPRestriction', toRestriction('External/office'), toExternal('ipp_a'))).toEqual([]);
+    expect(find('IPRestriction', toRestriction('ipp_b'), toExternal('ipp_a'))).toEqual([]);
+  });
+
+  it('literal-id is found in the keys of maps and in the configuration of actions', () => {
+    expect(find('WeightedBackend', 'spec: { backends: { bkdhr_a: 1 } }', toExternal('bkdhr_a'))).toEqual([
+      'literal-id 1',
+    ]);
+    const action = '{ type: restrict-ips, config: { ip_policies: [ipp_a] } }';
+    expect(find('TCPEdge', toEdge(`{ inbound: { actions: ${action} } }`), toExternal('ipp_a'))).toEqual([
+      'literal-id ipp_a',
+    ]);
+  });
+
+  it('literal-id names the document that attaches to the id, and shows where', () => {
+    const edge = 'apiVersion: edgewise/v1\nkind: HTTPSEdge\nmetadata: { name: web }\nspec: { id: edghts_a }\n';
+    const [found] = lint('HTTPSEdgeRoute', 'spec: { edge_id: edghts_a, id: edghtsrt_a }', edge);
+    expect(found).toMatchObject({ code: 'literal-id', remedy: 'Write HTTPSEdge/web.', place: { line: 9 } });
+    expect(found?.related).toMatchObject([{ place: { line: 4 } }]);
+  });
+
+  it('suppression-unused is found where a suppression suppresses nothing', () => {
+    expect(
+      find('Credential', 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { credential-unrestricted: why } }'),
+    ).toEqual(['suppression-unused why']);
+  });
+
+  it('has a case for every rule', () => {
+    const elsewhere = ['literal-id', 'suppression-unused'];
+    const tested = new Set([...CASES.map(([rule]) => rule), ...elsewhere]);
+    expect([...tested].sort()).toEqual([...LINT_RULE_IDS].sort());
+    expect(LINT_RULES.map(({ id }) => id)).toEqual(LINT_RULE_IDS);
+  });
+});
+
+describe('severities', () => {
+  it('are those of the Stack', () => {
+    const [found] = lint('Credential', 'spec: {}', toStack('credential-unrestricted: error'));
+    expect(found).toMatchObject({ severity: 'error', code: 'credential-unrestricted' });
+    expect(lint('Credential', 'spec: {}', toStack('credential-unrestricted: off'))).toEqual([]);
+  });
+
+  it('leave a suppression alone whose rule is off', () => {
+    const body = 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { credential-unrestricted: why } }';
+    expect(lint('Credential', body, toStack('credential-unrestricted: off'))).toEqual([]);
+  });
+
+  it('of a rule that does not exist are refused, and the right one is suggested', () => {
+    const { diagnostics } = validate(toStack('no-wieght: off'));
+    expect(diagnostics).toMatchObject([{ code: 'unknown-field', remedy: 'Did you mean `no-weight`?' }]);
+  });
+});
+
+describe('settings of rules', () => {
+  it('say how long a certificate may be valid', () => {
+    const body = `${toCertificate('principals: [alice] }')}\nlifecycle: { valid_for: 90d }`;
+    expect(find('SSHUserCertificate', body, toStack('max_validity: 30d'))).toEqual(['certificate-too-long 90d']);
+  });
+
+  it('name more CEL variables, one by one or all below a name', () => {
+    const expression = toRule('conn.tls.sni == conn.server_ip');
+    expect(find('TCPEdge', expression)).toHaveLength(2);
+    expect(find('TCPEdge', expression, toStack('cel_variables: [conn.tls.*, conn.server_ip]'))).toEqual([]);
+    expect(validate(toStack('cel_variables: ["*"]')).diagnostics).toMatchObject([{ code: 'bad-value' }]);
+  });
+});
+
+describe('suppressions', () => {
+  it('silence the rule that they name, and no other', () => {
+    const body = `${toCertificate('}')}\nlifecycle: { valid_for: 1000d }\nlint: { allow: { certificate-too-long: a test } }`;
+    expect(lint('SSHUserCertificate', body).map(({ code }) => code)).toEqual(['certificate-without-principals']);
+  });
+
+  it.each([
+    ['an empty reason', 'no-weight: " "', 'bad-value'],
+    ['a rule that does not exist', 'no-such-rule: why', 'unknown-field'],
+    ['no reason at all', 'no-weight:', 'wrong-type'],
+  ])('with %s are refused', (_, allow, code) => {
+    const text = `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: it }\nlint:\n  allow:\n    ${allow}\n`;
+    expect(validate(text).diagnostics).toMatchObject([{ code, place: { line: 6 } }]);
+  });
+});
+
+describe('expressions', () => {
+  it.each([
+    ["['a'].exists(x, x == conn.client_ip)"],
+    ["conn.geo['country'] == 'CH' && has(conn.geo.city)"],
+    ['[1, 2].map(x, x > 1, x * 2).all(y, type(y) == int)'],
+    ["conn.client_ip.startsWith('10.') || inRange(conn.ClientIP, r'\\d')"],
+    ['cel.bind(ip, conn.client_ip, ip + ip).size() > 1u'],
+    ['conn.geo.?city.orValue("") in ["x"]'],
+    [`conn.client_ip in [${Array.from({ length: 5000 }, (_, index) => `'${index}'`).join()}]`],
+  ])('are understood: %s', (expression) => {
+    expect(find('TCPEdge', toRule(expression))).toEqual([]);
+  });
+
+  it('have their own names only where these are bound', () => {
+    expect(lint('TCPEdge', toRule('[1].exists(x, x > 0) && x > 1'))).toMatchObject([{ code: 'cel-variable' }]);
+  });
+
+  it.each([
+    ['deeply nested', '('.repeat(5000)],
+    ['a long chain of signs', '-'.repeat(100_000)],
+    ['nothing', ' '],
+    ['control characters', '\u001b[2J\u202e'],
+    ['a long line', 'a'.repeat(100_000)],
+  ])('of %s are found, and shown shortly', (_, expression) => {
+    const found = lint('TCPEdge', toRule(expression));
+    expect(found).toMatchObject([{ code: expect.stringMatching(/^cel-/) }]);
+    expect(found[0]?.message.length).toBeLessThan(1000);
+  });
+
+  it('suggest what was meant', () => {
+    const [found] = lint('TCPEdge', toRule("conn.cleint_ip == 'x'"));
+    expect(found?.remedy).toContain('Did you mean `conn.client_ip`?');
+  });
+
+  it('may be a chain of any length', () => {
+    expect(find('TCPEdge', toRule(`${'1 + '.repeat(20_000)}1 > 0`))).toEqual([]);
+  });
+
+  it('are not looked at where nothing reads them', () => {
+    expect(find('TCPEdge', toRule('a b'), '', { readCel: undefined })).toEqual([]);
+  });
+});
+
+describe('for a plan', () => {
+  const body = 'spec: { type: api, enforced: true, ip_policy_ids: [ipp_a] }';
+
+  it('leaves out what the plan tells itself', () => {
+    expect(lint('IPRestriction', body, '', { isForPlan: true })).toEqual([]);
+  });
+
+  it('stops it all the same where the Stack makes that an error', () => {
+    const found = lint('IPRestriction', body, toStack('restriction-locks-out: error'), { isForPlan: true });
+    expect(found).toMatchObject([{ severity: 'error' }]);
+  });
+
+  it('counts a suppression as used though the plan tells it', () => {
+    const suppressed = `${body}\nlint: { allow: { restriction-locks-out: the office is allowed } }`;
+    expect(lint('IPRestriction', suppressed, '', { isForPlan: true })).toEqual([]);
+  });
+});

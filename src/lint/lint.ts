@@ -21,7 +21,7 @@ export interface LintOptions {
   readonly now: Date;
   /** Reads expressions; left out: the rules about them are not checked. */
   readonly readCel?: ReadCel | undefined;
-  /** Leaves out what a plan tells itself, unless the Stack makes it an error. */
+  /** Leaves out what a plan tells itself, unless the Stack makes it an error, and shows few of many warnings of a rule. */
   readonly isForPlan?: boolean;
 }
 
@@ -30,7 +30,9 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
   const rules = listChecked(state.stack.lint, options);
   const context = toContext(state, options);
   const found = [...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context));
-  return sortByPlace(found, state.inputs);
+  if (options.isForPlan !== true) return sortByPlace(found.map(toDiagnostic), state.inputs);
+  const { shown, left } = chooseFew(found);
+  return [...sortByPlace(shown.map(toDiagnostic), state.inputs), ...left];
 }
 
 /** Whether any rule will have an expression to read. */
@@ -86,20 +88,16 @@ function toNames({ externals, resources }: DesiredState): ReadonlyMap<string, Id
   return names;
 }
 
-function lintResource(
-  resource: DesiredResource,
-  rules: readonly Checked[],
-  context: RuleContext,
-): readonly Diagnostic[] {
+function lintResource(resource: DesiredResource, rules: readonly Checked[], context: RuleContext): readonly Finding[] {
   const kind = getKind(resource.kind);
   const subject: Subject = { kind, resource, spots: listSpots(kind, resource) };
   const found = rules.map((checked) => ({ ...checked, hits: checked.rule.check(subject, context) }));
   const idle = new Set(found.filter(({ hits }) => hits.length === 0).map(({ rule }) => rule.id));
   return found.flatMap(({ rule, severity, hits, isTold }) => {
     if (rule.id === 'suppression-unused')
-      return listUnused(resource, idle).map((hit) => toDiagnostic(hit, { rule, severity, resource }));
+      return listUnused(resource, idle).map((hit) => ({ hit, rule, severity, resource }));
     if (!isTold || isAllowed(resource, rule.id)) return [];
-    return hits.map((hit) => toDiagnostic(hit, { rule, severity, resource }));
+    return hits.map((hit) => ({ hit, rule, severity, resource }));
   });
 }
 
@@ -114,13 +112,16 @@ function listUnused({ allow }: DesiredResource, idle: ReadonlySet<string>): read
     .map((id) => ({ path: ['lint', 'allow', id], message: `lint.allow.${id} suppresses nothing` }));
 }
 
+/** What a rule found, not yet located: that takes longer than finding it. */
 interface Finding {
+  readonly hit: Hit;
   readonly rule: Rule;
   readonly severity: Severity;
   readonly resource: DesiredResource;
 }
 
-function toDiagnostic({ path, message, remedy, related }: Hit, { rule, severity, resource }: Finding): Diagnostic {
+function toDiagnostic({ hit, rule, severity, resource }: Finding): Diagnostic {
+  const { path, message, remedy, related } = hit;
   const { address, locate } = resource;
   return {
     code: rule.id,
@@ -130,5 +131,38 @@ function toDiagnostic({ path, message, remedy, related }: Hit, { rule, severity,
     address,
     place: locate(path),
     ...(related !== undefined && { related: [{ message: related.message, place: related.locate() }] }),
+  };
+}
+
+/** Warnings of one rule that a plan shows: it is to be read for its changes. */
+const MAX_WARNINGS = 10;
+
+/** All errors, and of each rule the warnings that come first by address, with the number of the others. */
+function chooseFew(found: readonly Finding[]): {
+  readonly shown: readonly Finding[];
+  readonly left: readonly Diagnostic[];
+} {
+  const errors = found.filter(({ severity }) => severity === 'error');
+  const warnings = found.filter(({ severity }) => severity === 'warning');
+  const groups = [...Map.groupBy(warnings, ({ rule }) => rule.id)].map(
+    ([id, group]) => [id, group.toSorted(compareAddresses)] as const,
+  );
+  return {
+    shown: [...errors, ...groups.flatMap(([, group]) => group.slice(0, MAX_WARNINGS))],
+    left: groups.flatMap(([id, { length }]) => (length > MAX_WARNINGS ? [toRest(id, length - MAX_WARNINGS)] : [])),
+  };
+}
+
+function compareAddresses({ resource: left }: Finding, { resource: right }: Finding): number {
+  if (left.address === right.address) return 0;
+  return left.address < right.address ? -1 : 1;
+}
+
+function toRest(id: LintCode, count: number): Diagnostic {
+  return {
+    code: id,
+    severity: 'warning',
+    message: `${count} more ${count === 1 ? 'finding' : 'findings'} of this rule`,
+    remedy: 'edgewise lint shows them all.',
   };
 }

@@ -275,4 +275,24 @@ describe('for a plan', () => {
     const suppressed = `${body}\nlint: { allow: { restriction-locks-out: the office is allowed } }`;
     expect(lint('IPRestriction', suppressed, '', { isForPlan: true })).toEqual([]);
   });
+
+  it('shows ten warnings of a rule, whatever the order of the files, and the number of the others', () => {
+    const toDocument = (name: number): string =>
+      `apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: c${name} }\n`;
+    const texts = Array.from({ length: 13 }, (_, index) => toDocument(index + 10));
+    const lintAll = (files: readonly string[], stack: string, isForPlan: boolean): readonly Diagnostic[] => {
+      const { state } = validate([stack, ...files].join('---\n'));
+      return state === undefined ? [] : lintManifests(state, { now: NOW, isForPlan });
+    };
+    const shown = lintAll(texts, toStack(''), true);
+    expect(shown.map(({ address }) => address)).toEqual([
+      ...Array.from({ length: 10 }, (_, index) => `Credential/c${index + 10}`),
+      undefined,
+    ]);
+    expect(shown.at(-1)?.message).toBe('3 more findings of this rule');
+    const reversed = lintAll(texts.toReversed(), toStack(''), true).map(({ address }) => address);
+    expect(new Set(reversed)).toEqual(new Set(shown.map(({ address }) => address)));
+    expect(lintAll(texts, toStack(''), false)).toHaveLength(13);
+    expect(lintAll(texts, toStack('credential-unrestricted: error'), true)).toHaveLength(13);
+  });
 });

@@ -46,6 +46,7 @@ export {
   type Plan,
   type PlannedFile,
   type PlanSettings,
+  type Withheld,
   type Write,
 } from './model/plan.ts';
 export {

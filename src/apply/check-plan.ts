@@ -12,6 +12,7 @@ import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { listAwaited } from '../plan/desired-form.ts';
 import { toFileText } from '../plan/files.ts';
 import { resolveMark } from './resolve-write.ts';
+import { listKnownIds } from './rivals.ts';
 
 /** Something that is not as it was when the plan was made, and not as the plan would leave it either. */
 export interface Moved {
@@ -190,7 +191,7 @@ class Finder {
     const ours = all.filter(({ mark }) => mark?.stack === plan.stack);
     this.#byAddress = Map.groupBy(ours, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
     this.#writes = Map.groupBy(plan.writes, ({ address }) => address);
-    this.#known = new Set(plan.changes.flatMap((change) => (change.live === undefined ? [] : [change.live.id])));
+    this.#known = listKnownIds(plan);
     const bearers = plan.changes
       .filter(({ action }) => action === 'create' || action === 'replace')
       .map((change) => [change.address, this.bearer(change)] as const);

@@ -32,7 +32,8 @@ const PAUSE_MS = 1000;
 
 /** Ids of everything that a plan knew of its stack. */
 export function listKnownIds(plan: Plan): ReadonlySet<string> {
-  return new Set(plan.changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])));
+  const withheld = (plan.withheld ?? []).map(({ id }) => id);
+  return new Set([...plan.changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])), ...withheld]);
 }
 
 /** Resources that bear the mark which a write leaves, and that the plan did not know, newest first. */

@@ -13,7 +13,7 @@ import type { Plan, Write } from '../model/plan.ts';
 export function listPlanFaults(plan: Plan): readonly string[] {
   const changes = new Map(plan.changes.map((change) => [change.address, change]));
   const earlier = new Set<string>();
-  return plan.writes.flatMap((write) => {
+  const faults = plan.writes.flatMap((write) => {
     const faults = listWriteFaults(write, changes.get(write.address), plan);
     const missing = write.needs
       .filter((id) => !earlier.has(id))
@@ -22,6 +22,18 @@ export function listPlanFaults(plan: Plan): readonly string[] {
     earlier.add(write.id);
     return [...faults, ...missing, ...twice].map((fault) => `${write.id} ${fault}`);
   });
+  return [...faults, ...listWithheldFaults(plan)];
+}
+
+/** A plan that says what it leaves deletes nothing else, but for what is left of a replace. */
+function listWithheldFaults({ withheld = [], changes }: Plan): readonly string[] {
+  if (withheld.length === 0) return [];
+  const ids = new Set(withheld.map(({ id }) => id));
+  const replaced = new Set(changes.filter(({ action }) => action === 'replace').map(({ address }) => address));
+  const isPrune = ({ action, address }: Change) => action === 'delete' && !replaced.has(toBaseAddress(address));
+  return changes
+    .filter((change) => isPrune(change) || ids.has(change.live?.id ?? ''))
+    .map(({ address, action }) => `it says that it deletes nothing, and would ${action} ${address}`);
 }
 
 function listWriteFaults(write: Write, change: Change | undefined, plan: Plan): readonly string[] {

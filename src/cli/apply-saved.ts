@@ -22,22 +22,7 @@ import { VERSION } from './version.ts';
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const plan = await readPlanFile(file, context.cwd);
   refuseOtherVersion(file, plan);
-  if (flags.target.length > 0) {
-    const message = 'A saved plan is applied as a whole: --target goes with manifests.';
-    throw new CommandError(message, { exitCode: EXIT.invalid });
-  }
-  if ((flags.rotate ?? []).length > 0) {
-    const message = 'A saved plan does what it shows: --rotate goes with manifests, or with edgewise plan -o.';
-    throw new CommandError(message, { exitCode: EXIT.invalid });
-  }
-  if ((flags.takeOver ?? []).length > 0) {
-    const message = 'A saved plan does what it shows: --take-over goes with manifests, or with edgewise plan -o.';
-    throw new CommandError(message, { exitCode: EXIT.invalid });
-  }
-  if (flags.revertDrift === false) {
-    const message = 'A saved plan does what it shows: --no-revert-drift goes with manifests, or with edgewise plan -o.';
-    throw new CommandError(message, { exitCode: EXIT.invalid });
-  }
+  refusePlanFlags(flags);
   const stack = await readStack(flags.stack, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
@@ -54,6 +39,21 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     refuseStanding(plan, live, { flags, guard: stack?.guard ?? plan.settings.guard });
     return executePlan(client, { plan, tokens, flags, done, ids, texts }, context);
   });
+}
+
+/** What a plan covers and does was said when it was made. */
+function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...flags }: ApplyFlags): void {
+  const given = [
+    ...(target.length > 0 ? ['--target'] : []),
+    ...(rotate.length > 0 ? ['--rotate'] : []),
+    ...(takeOver.length > 0 ? ['--take-over'] : []),
+    ...(revertDrift === false ? ['--no-revert-drift'] : []),
+    ...(flags.delete === false ? ['--no-delete'] : []),
+  ];
+  if (given.length === 0) return;
+  const names = given.join(' and ');
+  const message = `A saved plan does what it shows, as a whole: ${names} goes with manifests, or with edgewise plan -o.`;
+  throw new CommandError(message, { exitCode: EXIT.invalid });
 }
 
 /** What a plan's writes do is known for the version that made it, and for no other. */

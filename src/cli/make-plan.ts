@@ -24,6 +24,8 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly takeOver?: readonly string[];
   /** False with --no-revert-drift. */
   readonly revertDrift?: boolean;
+  /** False with --no-delete. */
+  readonly delete?: boolean;
 }
 
 /** What a plan is made from, besides what is live. */
@@ -69,6 +71,7 @@ export async function planLive(
     now,
     rotate: flags.rotate ?? [],
     keepDrift: flags.revertDrift === false,
+    noDelete: flags.delete === false,
     files: await readFiles(listFilePaths(desired), cwd),
     diagnostics,
   });

@@ -35,6 +35,7 @@ export function addConnectionOptions(command: Command): Command {
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addScopeOptions(command))
     .option('--allow-deletes', 'let a plan through that deletes more than the guard allows')
+    .option('--no-delete', 'delete nothing but what is replaced; what would be deleted is listed')
     .option('--no-revert-drift', 'leave fields alone that differ for no other reason than that they drifted')
     .addOption(
       repeatable(

@@ -119,6 +119,16 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests have a name for, by address.'),
     changes: z.array(change),
+    withheld: optional(
+      z.array(
+        z.strictObject({
+          address: z.string().describe('Kind/name; a duplicate is Kind/name@id.'),
+          kind: z.string(),
+          id: z.string(),
+          reason: z.string().describe('Why it would be deleted.'),
+        }),
+      ),
+    ).describe('What would be deleted, but for --no-delete.'),
     writes: z.array(write),
     files: z.array(file).describe('Files that applying the plan writes, when the writes are over.'),
     diagnostics: z.array(diagnostic),

@@ -59,6 +59,16 @@ export interface PlannedFile {
   readonly text?: string;
 }
 
+/** Something of ours that nothing asks for, and that the plan leaves all the same (`--no-delete`). */
+export interface Withheld {
+  /** `Kind/name`; a duplicate is `Kind/name@id`. */
+  readonly address: string;
+  readonly kind: string;
+  readonly id: string;
+  /** Why it would be deleted. */
+  readonly reason: string;
+}
+
 /** A safety rule that the plan breaks. */
 export interface GuardViolation {
   readonly rule: 'protect' | 'delete-share' | 'delete-all';
@@ -100,6 +110,8 @@ export interface Plan {
   readonly externals: Readonly<Record<string, string>>;
   /** Deletes, replaces, updates, adoptions, creates, no-ops; by address within each. */
   readonly changes: readonly Change[];
+  /** What it would delete, but for `--no-delete`; absent: nothing. */
+  readonly withheld?: readonly Withheld[];
   /** In an order that is valid when they are made one after another. */
   readonly writes: readonly Write[];
   /** Written when the writes are over; no others are. */

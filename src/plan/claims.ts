@@ -2,21 +2,33 @@ import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray } from '../model/json.ts';
+import type { Withheld } from '../model/plan.ts';
 import type { FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 import type { Pair } from './match.ts';
 
+/** Whose conflicts these are, and what stays though it would be deleted. */
+export interface ConflictContext {
+  readonly stack: string;
+  readonly withheld: readonly Withheld[];
+}
+
 /** Claims on what a resource holds and this plan does not take from it: the service would refuse them. */
-export function listConflicts(decisions: readonly Decision[], live: LiveState, stack: string): readonly Diagnostic[] {
+export function listConflicts(
+  decisions: readonly Decision[],
+  live: LiveState,
+  { stack, withheld }: ConflictContext,
+): readonly Diagnostic[] {
+  const kept = new Set(withheld.map(({ id }) => id));
   const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
   const holders = new Map<string, Holder>();
   for (const { kind } of new Map(decisions.map(({ pair }) => [pair.kind.name, pair])).values()) {
     for (const resource of live.resources.get(kind.name) ?? []) {
       const isLeftOut = resource.mark?.stack === stack && !byId.has(resource.id);
-      const kept = toKept(resource, byId.get(resource.id));
-      const keys = new Set(listClaims(kind, kept).map(({ key }) => key));
+      const keeps = toKept(resource, byId.get(resource.id));
+      const keys = new Set(listClaims(kind, keeps).map(({ key }) => key));
       for (const { key } of listClaims(kind, resource.spec))
-        if (keys.has(key)) holders.set(key, { resource, isLeftOut });
+        if (keys.has(key)) holders.set(key, { resource, isLeftOut, isWithheld: kept.has(resource.id) });
     }
   }
   return decisions.flatMap((decision) => listConflictsOf(decision, holders));
@@ -33,6 +45,8 @@ interface Holder {
   readonly resource: LiveResource;
   /** It is ours, and the plan is narrowed to others. */
   readonly isLeftOut: boolean;
+  /** It would be deleted, and is not to be. */
+  readonly isWithheld: boolean;
 }
 
 function listConflictsOf(
@@ -72,8 +86,9 @@ function describeOwner({ kind, mark }: LiveResource): string {
     : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
 }
 
-function toRemedy({ resource, isLeftOut }: Holder, { desired, live }: Pair): string {
+function toRemedy({ resource, isLeftOut, isWithheld }: Holder, { desired, live }: Pair): string {
   const { kind, id, mark } = resource;
+  if (isWithheld) return 'Leave out --no-delete, so that it is given up there first.';
   if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that it is given up there first.`;
   if (mark !== undefined || live !== undefined) return 'Take it away there first, or choose another value.';
   return `To take that resource over as ${kind}/${desired?.name}, add to the manifest:\nlifecycle:\n  adopt: ${id}`;

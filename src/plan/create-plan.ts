@@ -15,6 +15,7 @@ import { matchResources, type Pair } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { selectTargets } from './select-targets.ts';
 import { describeTokens, listTokensWithoutSink } from './tokens.ts';
+import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
 
 /** What a plan is computed from. */
 export interface PlanInput {
@@ -36,6 +37,8 @@ export interface PlanInput {
   readonly rotate: readonly string[];
   /** Leaves fields alone that differ for no other reason than that they drifted. */
   readonly keepDrift?: boolean;
+  /** Deletes nothing but what a replace makes anew; what would be deleted is listed. */
+  readonly noDelete?: boolean;
   /** Texts of the files that manifests have something written to, by path (`listFilePaths`); one that is absent does not exist. */
   readonly files: ReadonlyMap<string, string>;
   /** Findings on the manifests, to be carried along. */
@@ -50,24 +53,25 @@ export function createPlan(input: PlanInput): Plan {
   const { desired, live, mode, targets, takeOver = [] } = input;
   const matched = matchResources(desired, live, takeOver);
   const selected = selectTargets(matched.pairs, desired, targets);
-  const decisions = decideActions(selected.pairs, {
+  const decided = decideActions(selected.pairs, {
     ...input,
     stack: desired.stack.name,
     keepDrift: input.keepDrift === true,
   });
+  const { decisions, withheld } = withholdDeletes(decided, input.noDelete === true);
   const errors = [
     ...selected.diagnostics,
     ...listRefusals(decisions),
     ...listRenewalDiagnostics(decisions, input),
-    ...listConflicts(decisions, live, desired.stack.name),
+    ...listConflicts(decisions, live, { stack: desired.stack.name, withheld }),
   ];
   const diagnostics = [
     ...listCarried(input, selected.pairs),
-    ...matched.diagnostics,
+    ...toWithheldDiagnostics(matched.diagnostics, withheld),
     ...errors,
-    ...decisions.filter((decision) => isLockout({ decision })).map(toLockoutWarning),
     ...listHealthWarnings(decisions, input.now),
     ...listTokensWithoutSink(decisions, input.tokens),
+    ...decisions.filter((decision) => isLockout({ decision })).map(toLockoutWarning),
   ];
   const writes = diagnostics.some(({ severity }) => severity === 'error')
     ? []
@@ -88,6 +92,7 @@ export function createPlan(input: PlanInput): Plan {
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     changes,
+    ...(withheld.length > 0 && { withheld }),
     writes,
     files: hasErrors(diagnostics) ? [] : listPlannedFiles(decisions, input.files),
     diagnostics,

@@ -21,6 +21,7 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
     renderHead(view, options),
     ...renderParts(view, options),
     renderList('Files to write:', view.files, options),
+    renderList('Kept because of --no-delete:', view.withheld, options),
     renderList('Left as they are:', view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     options.verbose ? renderWrites(view.writes, options) : [],

@@ -1,6 +1,6 @@
-import type { Action, Change } from '../model/change.ts';
+import { type Action, type Change, toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { GuardViolation, Plan, Write } from '../model/plan.ts';
+import type { GuardViolation, Plan, Withheld, Write } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
 import { toWord } from './escape.ts';
 import { listPlanParts, type PlanPart } from './plan-parts.ts';
@@ -21,6 +21,8 @@ export interface PlanView {
   readonly parts: readonly PlanPart[];
   /** What to know of what stays as it is: each sentence starts with an address. */
   readonly unchanged: readonly string[];
+  /** What would be deleted, but for --no-delete: each sentence starts with an address. */
+  readonly withheld: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly totals: Totals;
   readonly requests: Plan['requests'];
@@ -58,6 +60,7 @@ export function toPlanView(plan: Plan): PlanView {
     violations: redacted.violations.map(toPrintableViolation),
     parts: listPlanParts(redacted.changes, toNames(redacted)),
     unchanged: redacted.changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
+    withheld: (redacted.withheld ?? []).map(toWithheldSentence),
     diagnostics: redacted.diagnostics.map(toPrintableDiagnostic),
     totals,
     requests: redacted.requests,
@@ -92,6 +95,10 @@ function listNotes({ targets }: Plan): readonly string[] {
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {
   return notes.map((note) => `${toWord(address)}: ${toPrintable(note)}`);
+}
+
+function toWithheldSentence({ address, id, reason }: Withheld): string {
+  return `${toWord(toBaseAddress(address))} (${toWord(id)}): ${toPrintable(reason)}`;
 }
 
 function toFileSentence({ address, path, text }: Plan['files'][number]): string {

@@ -56,6 +56,15 @@ describe('a plan file that would do what it does not show is refused before any 
     ['a field that there is not', (plan) => withWrite(plan, 'update TCPEdge/a', { body: { hostport: 'x' } })],
     ['no mark', (plan) => withWrite(plan, 'create Credential/agent', { mark: undefined })],
     ['the mark of another stack', (plan) => ({ ...plan, stack: 'other' })],
+    [
+      'a delete that it says it withholds',
+      (plan) => ({
+        ...plan,
+        withheld: [
+          { address: 'TCPEdge/old', kind: 'TCPEdge', id: 'edgtcp_old', reason: 'not in the manifests any more' },
+        ],
+      }),
+    ],
     ['a need for nothing', (plan) => withWrite(plan, 'update TCPEdge/a', { needs: ['zzz'] })],
     ['the same write twice', (plan) => ({ ...plan, writes: [...plan.writes, ...plan.writes] })],
   ])('%s', async (_, change) => {

@@ -51,6 +51,26 @@ describe('a saved plan', () => {
     expect((await edgewise('show plan.json')).stderr).toContain('can not be read');
   });
 
+  it('made with --no-delete deletes nothing either, and lists what stays', async () => {
+    const { edgewise, write, server } = await createWorkspace({ 'edgewise.yaml': `${ONE}${toEdge('b', 20002)}` });
+    await edgewise('apply edgewise.yaml --yes');
+    await write({ 'edgewise.yaml': `${ONE}${toEdge('c', 20003)}` });
+    await edgewise('plan edgewise.yaml --no-delete -o plan.json');
+    const applied = await edgewise('apply plan.json --yes --format json');
+    expect(applied).toMatchObject({ exitCode: 0 });
+    const { plan } = JSON.parse(applied.stdout);
+    expect(plan.withheld).toMatchObject([{ address: 'TCPEdge/b', reason: 'not in the manifests any more' }]);
+    expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
+  });
+
+  it('does what it shows: flags of plans do not go with it', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    const refused = await edgewise('apply plan.json --yes --no-delete --no-revert-drift');
+    expect(refused).toMatchObject({ exitCode: 3 });
+    expect(refused.stderr).toContain('--no-revert-drift and --no-delete goes with manifests');
+  });
+
   it('that can not be made removes no file but a plan', async () => {
     const files = { 'edgewise.yaml': `${ONE}nonsense: true\n`, 'notes.txt': 'mine' };
     const { edgewise, folder } = await createWorkspace(files);

@@ -1,0 +1,44 @@
+import { toBaseAddress } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Withheld } from '../model/plan.ts';
+import type { Decision } from './decide.ts';
+
+/** What is done, and what is only listed. */
+export interface Withholding {
+  readonly decisions: readonly Decision[];
+  readonly withheld: readonly Withheld[];
+}
+
+/**
+ * Takes out what would only be deleted (`--no-delete`). A replace still deletes the old one, and what is left of one that broke off:
+ * there the delete is half of a change that the manifests ask for.
+ */
+export function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {
+  if (!isAsked) return { decisions, withheld: [] };
+  const replaced = new Set(
+    decisions.filter(({ action }) => action === 'replace').map(({ pair }) => toBaseAddress(pair.address)),
+  );
+  const isKept = ({ action, pair }: Decision) =>
+    action === 'delete' && !(pair.by === 'duplicate' && replaced.has(toBaseAddress(pair.address)));
+  return {
+    decisions: decisions.filter((decision) => !isKept(decision)),
+    withheld: decisions.filter(isKept).map(toWithheld),
+  };
+}
+
+/** What is said of a duplicate that stays. */
+export function toWithheldDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  withheld: readonly Withheld[],
+): readonly Diagnostic[] {
+  const kept = new Set(withheld.map(({ address }) => toBaseAddress(address)));
+  return diagnostics.map((diagnostic) =>
+    diagnostic.code === 'duplicate-mark' && kept.has(toBaseAddress(diagnostic.address ?? ''))
+      ? { ...diagnostic, remedy: 'It stays because of --no-delete, and an apply without that prunes it.' }
+      : diagnostic,
+  );
+}
+
+function toWithheld({ pair, reason = '' }: Decision): Withheld {
+  return { address: pair.address, kind: pair.kind.name, id: pair.live?.id ?? '', reason };
+}

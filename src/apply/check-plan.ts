@@ -75,6 +75,8 @@ function checkChange(change: Change, found: Finder): Verdict {
       return UNMOVED;
     case 'create':
       return checkCreate(change, found);
+    case 'release':
+      return checkRelease(change, found);
     case 'delete':
       return checkDelete(change, found);
     case 'replace':
@@ -109,6 +111,13 @@ function checkCreate(change: Change, found: Finder): Verdict {
 function checkDelete(change: Change, found: Finder): Verdict {
   const live = found.start(change);
   if (live === undefined) return { moved: [], done: new Map([[`delete ${change.address}`, change.live?.id]]) };
+  return { moved: listMovedFields({ ...change, desired: {} }, live, found), done: new Map() };
+}
+
+function checkRelease(change: Change, found: Finder): Verdict {
+  const live = found.start(change);
+  if (live === undefined) return toGone(change);
+  if (live.mark === undefined) return { moved: [], done: new Map([[`release ${change.address}`, live.id]]) };
   return { moved: listMovedFields({ ...change, desired: {} }, live, found), done: new Map() };
 }
 

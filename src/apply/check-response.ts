@@ -21,9 +21,11 @@ export function listNotTaken(write: Write, sent: ResolvedWrite, answer: JsonObje
 export function listNotKept(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const isMarked =
     write.mark === undefined || (live.mark?.stack === write.mark.stack && live.mark.name === write.mark.name);
+  const isKept = write.mark === undefined && sent.body?.['metadata'] !== undefined && live.mark !== undefined;
   const { metadata: _, ...fields } = sent.body ?? {};
   return [
     ...(isMarked ? [] : ['the service did not keep metadata, which holds the mark']),
+    ...(isKept ? ['the service kept the metadata as they were, with the mark in them'] : []),
     ...compareFields(write, fields, live.spec),
   ];
 }

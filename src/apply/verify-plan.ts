@@ -47,6 +47,7 @@ function listWriteFaults(write: Write, change: Change | undefined, plan: Plan): 
   if (!toPaths(kind, write, change).includes(write.path))
     return [`has the path ${write.path}, which is not that of its change`];
   return [
+    ...listReleaseFaults(write, change),
     ...listOwnerFaults(kind, change, plan),
     ...listMarkFaults(kind, write, plan),
     ...listBodyFaults(kind, write, change),
@@ -60,6 +61,7 @@ const METHODS: Readonly<Record<Action, readonly Write['method'][]>> = {
   replace: ['POST', 'PATCH', 'DELETE'],
   update: ['PATCH', 'PUT', 'DELETE'],
   adopt: ['PATCH', 'DELETE'],
+  release: ['PATCH'],
 };
 
 /** The paths that a write of the change may have: one, or none. */
@@ -81,6 +83,13 @@ function listIdFields(kind: Kind): readonly string[] {
   return listSpecFields(kind)
     .filter(([, field]) => !isModule(field))
     .map(([name]) => name);
+}
+
+/** A mark goes where the change says so, and nowhere else: metadata that are sent without one take it off. */
+function listReleaseFaults({ body, mark, module }: Write, { action }: Change): readonly string[] {
+  const takesOff = module === undefined && body?.['metadata'] !== undefined;
+  if (action === 'release') return mark === undefined ? [] : ['leaves a mark on what is released'];
+  return takesOff ? ['takes a mark off, and its change is no release'] : [];
 }
 
 /** Whose resource it is, and under which name, changes only where the plan says so. */

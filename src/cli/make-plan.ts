@@ -8,6 +8,7 @@ import { createPlan } from '../plan/create-plan.ts';
 import { toDestroyState } from '../plan/destroy.ts';
 import { listFilePaths } from '../plan/files.ts';
 import { type Allowances, listStanding } from '../plan/guard.ts';
+import { toReleaseState } from '../plan/release.ts';
 import { toReadRequest } from '../plan/select-targets.ts';
 import type { Context } from './context.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings } from './settings.ts';
@@ -56,7 +57,8 @@ export async function planLive(
   { state, diagnostics, flags, mode, settings, now, cwd }: PlanRequest,
 ): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
   const desired = mode === 'destroy' ? toDestroyState(state) : state;
-  const live = await readLive(client, toReadRequest(desired, flags.target));
+  const read = mode === 'release' ? toReleaseState(state) : desired;
+  const live = await readLive(client, toReadRequest(read, flags.target));
   const { baseUrl, ...stored } = settings;
   const plan = createPlan({
     desired,

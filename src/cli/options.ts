@@ -50,12 +50,20 @@ export function addPlanOptions(command: Command): Command {
 
 /** What a plan covers, and how it is shown. */
 export function addScopeOptions(command: Command): Command {
-  addTargetOption(addConnectionOptions(command)).addOption(
-    repeatable('--allow-protected <address>', 'let this protected resource be deleted or replaced; repeatable', {
-      parse: parseTarget,
-    }),
+  return addPlanFormatOptions(addProtectedOption(addTargetOption(addConnectionOptions(command))));
+}
+
+/** Consent to what protection forbids. */
+export function addProtectedOption(command: Command): Command {
+  return command.addOption(
+    repeatable(
+      '--allow-protected <address>',
+      'let this protected resource be deleted, replaced or released; repeatable',
+      {
+        parse: parseTarget,
+      },
+    ),
   );
-  return addPlanFormatOptions(command);
 }
 
 /** What a command is narrowed to. */

@@ -7,6 +7,7 @@ import { defineDestroy } from './commands/destroy.ts';
 import { defineDrift } from './commands/drift.ts';
 import { defineLint } from './commands/lint.ts';
 import { definePlan } from './commands/plan.ts';
+import { defineRelease } from './commands/release.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineServe } from './commands/serve.ts';
 import { defineShow } from './commands/show.ts';
@@ -71,6 +72,7 @@ function defineProgram(context: Context, act: Act): Command {
     definePlan,
     defineApply,
     defineDestroy,
+    defineRelease,
     defineDrift,
     defineShow,
     defineSchema,

@@ -51,7 +51,7 @@ const difference = z.strictObject({
 const change = z.strictObject({
   address: z.string().describe('Kind/name; a duplicate to be pruned is Kind/name@id.'),
   kind: z.string(),
-  action: z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'no-op']),
+  action: z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'no-op']),
   reason: optional(z.string()),
   differences: z.array(difference),
   notes: optional(texts),
@@ -105,7 +105,7 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
     stack: z.string(),
     baseUrl: z.string(),
-    mode: z.enum(['apply', 'destroy']),
+    mode: z.enum(['apply', 'destroy', 'release']),
     settings: z.strictObject({
       versionHeader: z.string(),
       pageSize: z.int().min(1).max(100),

@@ -4,7 +4,7 @@ import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
 
 /** What happens to one resource. */
-export type Action = 'create' | 'update' | 'replace' | 'delete' | 'adopt' | 'no-op';
+export type Action = 'create' | 'update' | 'replace' | 'delete' | 'adopt' | 'release' | 'no-op';
 
 /**
  * Whose difference it is, from the digests in the mark. `manifest`: the manifest differs from what was last applied; `drift`: live does;

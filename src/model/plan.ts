@@ -97,8 +97,8 @@ export interface Plan {
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
   readonly stack: string;
   readonly baseUrl: string;
-  /** `destroy`: made to delete everything, so the guard on deletes does not apply. */
-  readonly mode: 'apply' | 'destroy';
+  /** `destroy`: made to delete everything, so the guard on deletes does not apply. `release`: takes marks off and does nothing else. */
+  readonly mode: 'apply' | 'destroy' | 'release';
   /** How it talks to the service. Where tokens go is not in it: a plan file must not say what is run. */
   readonly settings: PlanSettings;
   /** The addresses that it was narrowed to; empty: everything. */
@@ -108,7 +108,7 @@ export interface Plan {
   readonly inputs: readonly ManifestInput[];
   /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
   readonly externals: Readonly<Record<string, string>>;
-  /** Deletes, replaces, updates, adoptions, creates, no-ops; by address within each. */
+  /** Deletes, replaces, updates, releases, adoptions, creates, no-ops; by address within each. */
   readonly changes: readonly Change[];
   /** What it would delete, but for `--no-delete`; absent: nothing. */
   readonly withheld?: readonly Withheld[];

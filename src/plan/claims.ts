@@ -3,7 +3,7 @@ import type { Kind } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Withheld } from '../model/plan.ts';
-import type { FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
+import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 import type { Pair } from './match.ts';
 
@@ -24,11 +24,12 @@ export function listConflicts(
   const holders = new Map<string, Holder>();
   for (const { kind } of new Map(decisions.map(({ pair }) => [pair.kind.name, pair])).values()) {
     for (const resource of live.resources.get(kind.name) ?? []) {
-      const isLeftOut = resource.mark?.stack === stack && !byId.has(resource.id);
+      const isOurs = resource.mark?.stack === stack;
+      const isLeftOut = isOurs && !byId.has(resource.id);
       const keeps = toKept(resource, byId.get(resource.id));
       const keys = new Set(listClaims(kind, keeps).map(({ key }) => key));
       for (const { key } of listClaims(kind, resource.spec))
-        if (keys.has(key)) holders.set(key, { resource, isLeftOut, isWithheld: kept.has(resource.id) });
+        if (keys.has(key)) holders.set(key, { resource, isOurs, isLeftOut, isWithheld: kept.has(resource.id) });
     }
   }
   return decisions.flatMap((decision) => listConflictsOf(decision, holders));
@@ -43,6 +44,7 @@ function toKept({ spec }: LiveResource, decision: Decision | undefined): Spec {
 /** Who has what is claimed. */
 interface Holder {
   readonly resource: LiveResource;
+  readonly isOurs: boolean;
   /** It is ours, and the plan is narrowed to others. */
   readonly isLeftOut: boolean;
   /** It would be deleted, and is not to be. */
@@ -86,10 +88,21 @@ function describeOwner({ kind, mark }: LiveResource): string {
     : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
 }
 
-function toRemedy({ resource, isLeftOut, isWithheld }: Holder, { desired, live }: Pair): string {
+function toRemedy({ resource, isLeftOut, isOurs, isWithheld }: Holder, { desired, live }: Pair): string {
   const { kind, id, mark } = resource;
   if (isWithheld) return 'Leave out --no-delete, so that it is given up there first.';
   if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that it is given up there first.`;
-  if (mark !== undefined || live !== undefined) return 'Take it away there first, or choose another value.';
-  return `To take that resource over as ${kind}/${desired?.name}, add to the manifest:\nlifecycle:\n  adopt: ${id}`;
+  if (isOurs || live !== undefined || desired === undefined)
+    return 'Take it away there first, or choose another value.';
+  const consent = mark === undefined ? '' : `\nand run with --take-over ${mark.stack}`;
+  return `To take that resource over as ${kind}/${desired.name}, ${toAdoptLine(desired, id)}${consent}`;
+}
+
+/** The line to add, and where: to the lifecycle that the manifest has, or as one. */
+function toAdoptLine({ locate }: DesiredResource, id: string): string {
+  const [start, block] = [locate(), locate(['lifecycle'])];
+  const hasLifecycle = start.line !== block.line || start.column !== block.column;
+  return hasLifecycle
+    ? `add to its lifecycle at ${block.file}:${block.line}:\nadopt: ${id}`
+    : `add to the document that starts at ${start.file}:${start.line}:\nlifecycle: { adopt: ${id} }`;
 }

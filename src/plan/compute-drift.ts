@@ -56,6 +56,7 @@ function toState(change: Change): DriftState {
     case 'create':
       return 'missing';
     case 'delete':
+    case 'release':
       return 'left-over';
     case 'adopt':
       return 'pending';

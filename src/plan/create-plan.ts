@@ -13,6 +13,7 @@ import { listHealthWarnings } from './health.ts';
 import { countLookUps } from './look-ups.ts';
 import { matchResources, type Pair } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
+import { describeRelease, toReleaseState } from './release.ts';
 import { selectTargets } from './select-targets.ts';
 import { describeTokens, listTokensWithoutSink } from './tokens.ts';
 import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
@@ -51,8 +52,9 @@ export interface PlanInput {
  */
 export function createPlan(input: PlanInput): Plan {
   const { desired, live, mode, targets, takeOver = [] } = input;
-  const matched = matchResources(desired, live, takeOver);
-  const selected = selectTargets(matched.pairs, desired, targets);
+  const wanted = mode === 'release' ? toReleaseState(desired) : desired;
+  const matched = matchResources(wanted, live, takeOver);
+  const selected = selectTargets(matched.pairs, wanted, targets);
   const decided = decideActions(selected.pairs, {
     ...input,
     stack: desired.stack.name,
@@ -78,7 +80,7 @@ export function createPlan(input: PlanInput): Plan {
     : orderWrites(decisions, desired.stack.name);
   const reasons = explainDeletedFirst(writes);
   const changes = decisions
-    .map((decision) => toChange(decision, reasons, listNotes(decision, input.tokens)))
+    .map((decision) => toChange(decision, reasons, listNotes(decision, input)))
     .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action));
   return {
     format: PLAN_FORMAT,
@@ -117,7 +119,7 @@ function listCarried({ diagnostics, targets }: PlanInput, pairs: readonly Pair[]
 }
 
 /** Deletes stand first wherever a plan is shown. */
-const READING_ORDER: readonly Action[] = ['delete', 'replace', 'update', 'adopt', 'create', 'no-op'];
+const READING_ORDER: readonly Action[] = ['delete', 'replace', 'update', 'release', 'adopt', 'create', 'no-op'];
 
 /** The digest of what a plan knows of a live resource. Whether it has moved is told field by field; the digest is for those who keep plans. */
 export function toLiveDigest({ spec, mark }: LiveResource): string {
@@ -135,8 +137,9 @@ function explainDeletedFirst(writes: readonly Write[]): ReadonlyMap<string, stri
 const DELETED_FIRST = 'the old one is deleted before the new one is made, because another resource takes its place';
 
 /** What else who approves should know of a change; of what stays as it is, only when its time comes. */
-function listNotes(decision: Decision, tokens: TokenSettings): readonly string[] {
+function listNotes(decision: Decision, { desired, tokens }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
+  if (decision.action === 'release') return describeRelease(decision, desired);
   const described = [...describeTokens(decision, tokens), ...describeKeys(decision), ...describeValidity(decision)];
   return [...described, ...decision.notes];
 }

@@ -81,6 +81,8 @@ function canRotate({ kind, desired, by }: Pair): boolean {
 function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Decision {
   const { desired, live } = pair;
   const plain = { pair, differences: [], notes: [], kept: [] };
+  if (desired === undefined && context.mode === 'release')
+    return { ...plain, action: 'release', reason: 'its mark is taken off, and it is left as it is', form: undefined };
   if (desired === undefined)
     return { ...plain, action: 'delete', reason: toDeleteReason(pair, context.mode), form: undefined };
   const asked = toDesiredForm(pair.kind, desired, live, ids);

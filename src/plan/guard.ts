@@ -47,7 +47,7 @@ export function listStanding(violations: readonly GuardViolation[], allowances: 
 function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
   return changes.filter(isProtectedRemoval).map((change) => {
     const address = toBaseAddress(change.address);
-    const remedy = change.action === 'replace' ? BEFORE_REPLACE : mode === 'destroy' ? BEFORE_DESTROY : BEFORE_DELETE;
+    const remedy = change.action === 'replace' ? BEFORE_REPLACE : mode === 'apply' ? BEFORE_DELETE : BEFORE_DESTROY;
     return {
       rule: 'protect',
       message: `${change.address} is protected, and this plan would ${change.action} it.`,
@@ -62,7 +62,10 @@ const BEFORE_DESTROY = 'Set lifecycle.protect: false in its manifest';
 const BEFORE_DELETE = 'Put its manifest back, with lifecycle.protect: false,';
 
 function isProtectedRemoval({ protect, live, action }: Change): boolean {
-  return (protect === true || live?.mark?.protect === true) && (action === 'delete' || action === 'replace');
+  return (
+    (protect === true || live?.mark?.protect === true) &&
+    (action === 'delete' || action === 'replace' || action === 'release')
+  );
 }
 
 function listDeleteAll({ changes, isTargeted }: GuardInput): readonly GuardViolation[] {

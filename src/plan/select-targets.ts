@@ -47,7 +47,7 @@ export function selectTargets(
     diagnostics: unknown.map((target) => ({
       code: 'unknown-target',
       severity: 'error',
-      message: `${target} is neither in the manifests nor owned by the stack ${desired.stack.name}`,
+      message: `${target} is ${desired.resources.size === 0 ? 'not' : 'neither in the manifests nor'} owned by the stack ${desired.stack.name}`,
       remedy: 'A target is an address: Kind/name.',
     })),
   };

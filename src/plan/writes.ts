@@ -4,7 +4,7 @@ import { ID_PLACEHOLDER, toModulePath, toResourcePath } from '../kinds/paths.ts'
 import { toClearValue } from '../kinds/request-body.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
-import type { Mark } from '../model/mark.ts';
+import { type Mark, renderUserMetadata } from '../model/mark.ts';
 import type { MarkDraft, Write } from '../model/plan.ts';
 import type { Spec } from '../model/state.ts';
 import { toDigests } from './attribute.ts';
@@ -22,6 +22,8 @@ export function listWrites(decision: Decision, stack: string): readonly WriteDra
       return [];
     case 'create':
       return createWrites(decision, stack);
+    case 'release':
+      return [releaseWrite(decision)];
     case 'delete':
       return [deleteWrite(decision, [])];
     case 'replace': {
@@ -85,6 +87,27 @@ function deleteWrite(decision: Decision, needs: readonly string[]): WriteDraft {
     resourceId: id,
     needs,
     reason,
+  };
+}
+
+/** The metadata as the user wrote them, as far as the mark knows. */
+function releaseWrite(decision: Decision): WriteDraft {
+  const { address, kind } = decision.pair;
+  const { id, spec } = liveOf(decision);
+  const user = spec['metadata'] ?? '';
+  return {
+    id: `release ${address}`,
+    method: 'PATCH',
+    path: toResourcePath(kind, { id }),
+    address,
+    kind: kind.name,
+    resourceId: id,
+    body: {
+      ...toAlwaysSent(kind, {}, spec),
+      metadata: renderUserMetadata(typeof user === 'string' ? user : assertObject(user)),
+    },
+    needs: [],
+    reason: 'takes the mark off',
   };
 }
 

@@ -45,6 +45,7 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
   delete: '-',
   replace: '±',
   update: '~',
+  release: '«',
   adopt: '»',
   create: '+',
 };

@@ -21,7 +21,7 @@ export interface ChangeGroup {
 }
 
 /** The order in which a plan is read. What is lost comes first. */
-const READING_ORDER = ['delete', 'replace', 'update', 'adopt', 'create'] as const;
+const READING_ORDER = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
 
 /** The parts of a plan that have something in them, in reading order. A change of both sorts stands in both, with the fields of each. */
 export function listPlanParts(changes: readonly Change[], names: Names): readonly PlanPart[] {

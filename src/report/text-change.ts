@@ -74,6 +74,7 @@ function toStyle(action: ChangeAction): Style {
     case 'replace':
       return 'replaced';
     case 'update':
+    case 'release':
     case 'adopt':
       return 'changed';
     case 'create':

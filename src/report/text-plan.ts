@@ -131,8 +131,9 @@ function toNothing({ totals }: PlanView): string {
 }
 
 function toCounts({ totals }: PlanView): string {
-  const { delete: deletes, replace, update, adopt, create, 'no-op': unchanged } = totals;
-  return `${deletes} to delete, ${replace} to replace, ${update} to update, ${adopt} to adopt, ${create} to create; ${unchanged} unchanged.`;
+  const { delete: deletes, replace, update, release, adopt, create, 'no-op': unchanged } = totals;
+  const releases = release === 0 ? '' : `${release} to release, `;
+  return `${deletes} to delete, ${replace} to replace, ${update} to update, ${releases}${adopt} to adopt, ${create} to create; ${unchanged} unchanged.`;
 }
 
 /** What a reader who only sees the end must not miss. */

@@ -50,12 +50,14 @@ export interface WriteView {
   readonly last: boolean;
 }
 
+const TITLES = { apply: 'Plan for', destroy: 'Plan to destroy', release: 'Plan to release from' } as const;
+
 /** The view of a plan. */
 export function toPlanView(plan: Plan): PlanView {
   const redacted = redactPlan(plan);
   const totals = countActions(redacted.changes);
   return {
-    title: `${plan.mode === 'destroy' ? 'Plan to destroy' : 'Plan for'} ${toSubject(plan)}`,
+    title: `${TITLES[plan.mode]} ${toSubject(plan)}`,
     notes: listNotes(redacted),
     violations: redacted.violations.map(toPrintableViolation),
     parts: listPlanParts(redacted.changes, toNames(redacted)),
@@ -72,7 +74,7 @@ export function toPlanView(plan: Plan): PlanView {
 
 /** Number of changes of each action. */
 export function countActions(changes: readonly Change[]): Totals {
-  const totals = { delete: 0, replace: 0, update: 0, adopt: 0, create: 0, 'no-op': 0 };
+  const totals = { delete: 0, replace: 0, update: 0, release: 0, adopt: 0, create: 0, 'no-op': 0 };
   for (const { action } of changes) totals[action] += 1;
   return totals;
 }

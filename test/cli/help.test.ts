@@ -8,6 +8,7 @@ const COMMANDS = [
   'plan',
   'apply',
   'destroy',
+  'release',
   'drift',
   'show',
   'schema',

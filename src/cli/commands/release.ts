@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { findKind } from '../../kinds/registry.ts';
+import { parseAddress } from '../../model/address.ts';
+import type { Act } from '../act.ts';
+import { type ApplyFlags, applyManifests } from '../apply-manifests.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import {
+  addConnectionOptions,
+  addExamples,
+  addExitCodes,
+  addPlanFormatOptions,
+  addProtectedOption,
+  addWriteOptions,
+} from '../options.ts';
+
+/** `edgewise release`. */
+export function defineRelease(program: Command, act: Act): void {
+  const command = program
+    .command('release')
+    .description('Take the mark of the stack off resources, and leave them as they are: nobody manages them then.')
+    .argument('<words...>', 'addresses, Kind/name, and the manifests of the stack (default: the current folder)');
+  const { done, failed, invalid, authentication, refused, interrupted } = EXIT;
+  addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
+  addPlanFormatOptions(addProtectedOption(addConnectionOptions(command)));
+  addExamples(addWriteOptions(command), [
+    ['edgewise release TCPEdge/postgres', 'plan, show, ask, take the mark off'],
+    ['edgewise release TCPEdge/postgres Credential/agent manifests', 'several, of the stack in a folder'],
+  ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
+    act(flags, (context) => {
+      const target = words.filter(isResourceAddress);
+      if (target.length === 0) throw new CommandError('No address says what to release.', NO_ADDRESS);
+      const paths = words.filter((word) => !isResourceAddress(word));
+      return applyManifests(paths, { flags: { ...flags, target }, mode: 'release' }, context);
+    }),
+  );
+}
+
+const NO_ADDRESS = { exitCode: EXIT.invalid, remedy: 'An address is Kind/name, such as TCPEdge/postgres.' };
+
+/** A folder with the name of a kind is named as ./Kind/name. */
+function isResourceAddress(word: string): boolean {
+  const parsed = parseAddress(word);
+  return parsed !== undefined && findKind(parsed.kind) !== undefined;
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { toAddress } from '../../src/model/address.ts';
+import { isJsonObject } from '../../src/model/json.ts';
+import { parseMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import { arbitraryStack } from './arbitrary-manifests.ts';
+import { holds, LONG } from './properties.ts';
+import type { TestStack } from './stack.ts';
+import { listTouched, World } from './world.ts';
+
+describe('what is released', () => {
+  it('has no mark, keeps everything else, and can be adopted again', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
+      const world = new World();
+      await world.migrate(stack);
+      const held = listHeld(world);
+      const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');
+      if (owned.length === 0) return;
+      const plan = await world.migrate(stack, {
+        mode: 'release',
+        targets: owned.map(({ kind, name }) => toAddress(kind, name)),
+      });
+      const adopting = withIds(stack, plan);
+      expect(plan.writes.map(({ method, mark }) => [method, mark])).toEqual(owned.map(() => ['PATCH', undefined]));
+      expect(listHeld(world)).toEqual(held);
+      expect(listMarks(world)).toEqual([]);
+      const again = await world.migrate(adopting);
+      expect(again.writes.map(({ id }) => id.split(' ', 1)[0])).toEqual(owned.map(() => 'adopt'));
+      expect(
+        again.changes.flatMap(({ differences }) => differences).filter(({ path }) => path !== 'lifecycle.protect'),
+      ).toEqual([]);
+      expect(listHeld(world)).toEqual(held);
+      expect(listTouched(await world.plan(stack))).toEqual([]);
+    });
+    await holds(property, 20);
+  });
+});
+
+function withIds(stack: TestStack, { changes }: Awaited<ReturnType<World['plan']>>): TestStack {
+  const ids = new Map(changes.map(({ address, live }) => [address, live?.id]));
+  return stack.map((resource) => {
+    const adopt = ids.get(toAddress(resource.kind, resource.name));
+    return adopt === undefined ? resource : { ...resource, lifecycle: { ...resource.lifecycle, adopt } };
+  });
+}
+
+function listHeld(world: World) {
+  const resources = world.resources();
+  return OWNED_KINDS.map((kind) =>
+    (resources[kind.name] ?? []).map(({ metadata: text, ...rest }) => {
+      const { user } = parseMetadata(String(text ?? ''));
+      const metadata = isJsonObject(user) ? user : renderUserMetadata(user);
+      return [rest['id'], normalizeSpec(kind, rest), metadata];
+    }),
+  );
+}
+
+function listMarks(world: World) {
+  return Object.values(world.resources())
+    .flat()
+    .filter(({ metadata }) => parseMetadata(String(metadata ?? '')).mark !== undefined);
+}

@@ -9,10 +9,11 @@ const MAY_IMPORT = {
   lint: ['model', 'kinds', 'manifest'],
   client: ['model', 'kinds', 'manifest'],
   plan: ['model', 'kinds', 'manifest'],
+  export: ['model', 'kinds', 'manifest'],
   apply: ['model', 'kinds', 'manifest', 'client', 'plan'],
   server: ['model', 'kinds', 'manifest'],
   report: ['model', 'kinds'],
-  cli: ['model', 'kinds', 'manifest', 'lint', 'client', 'plan', 'apply', 'server', 'report'],
+  cli: ['model', 'kinds', 'manifest', 'lint', 'client', 'plan', 'export', 'apply', 'server', 'report'],
 };
 
 /** The one folder that imports each third-party package. */

@@ -5,6 +5,7 @@ import { defineAbuseReport } from './commands/abuse-report.ts';
 import { defineApply } from './commands/apply.ts';
 import { defineDestroy } from './commands/destroy.ts';
 import { defineDrift } from './commands/drift.ts';
+import { defineExport } from './commands/export.ts';
 import { defineLint } from './commands/lint.ts';
 import { definePlan } from './commands/plan.ts';
 import { defineRelease } from './commands/release.ts';
@@ -74,6 +75,7 @@ function defineProgram(context: Context, act: Act): Command {
     defineDestroy,
     defineRelease,
     defineDrift,
+    defineExport,
     defineShow,
     defineSchema,
     defineServe,

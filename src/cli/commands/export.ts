@@ -1,0 +1,128 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readLive } from '../../client/read-live.ts';
+import { type Exported, exportLive } from '../../export/export-live.ts';
+import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../export/lay-out.ts';
+import { isResourceName } from '../../model/address.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
+import type { Act } from '../act.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { type HttpsRouteId, parseHttpsEdge, parseHttpsRoute, toExportRequest } from '../export-request.ts';
+import { addConnectionOptions, addExamples, addExitCodes, repeatable } from '../options.ts';
+import { PLAIN } from '../present.ts';
+import { withSession } from '../session.ts';
+import { type ConnectionFlags, type RunSettings, resolveSettings } from '../settings.ts';
+import { writeNewFiles } from '../write-new-files.ts';
+
+interface Flags extends ConnectionFlags {
+  readonly out?: string;
+  readonly layout?: ExportLayout;
+  readonly stack?: string;
+  readonly force?: boolean;
+  readonly httpsEdge: readonly string[];
+  readonly httpsRoute: readonly HttpsRouteId[];
+}
+
+/** `edgewise export`. */
+export function defineExport(program: Command, act: Act): void {
+  const command = program
+    .command('export')
+    .description('Write what is live as manifests that adopt it. Sends GET requests only.')
+    .argument('[kinds...]', 'kinds to export, such as TCPEdge (default: all that the interface lists)')
+    .option('-o, --out <folder>', 'write files to this folder; needs --stack (default: one text on stdout)')
+    .addOption(
+      new Option('--layout <layout>', 'with -o: how to spread it over files (default: per-kind)').choices(LAYOUTS),
+    )
+    .addOption(
+      new Option(
+        '--stack <name>',
+        'stack that is to own it, written as a Stack document; what it owns already is exported too',
+      ).argParser(parseStack),
+    )
+    .option('--force', 'with -o: replace files that exist')
+    .addOption(
+      repeatable('--https-edge <id>', 'also the modules of this HTTPS edge; repeatable', { parse: parseHttpsEdge }),
+    )
+    .addOption(
+      repeatable('--https-route <edge/route>', 'also the modules of this route, edghts_…/edghtsrt_…; repeatable', {
+        parse: parseHttpsRoute,
+      }),
+    );
+  const { done, failed, invalid, authentication, refused } = EXIT;
+  addExitCodes(command, [done, failed, invalid, authentication, refused]);
+  addExamples(addConnectionOptions(command), [
+    [
+      'edgewise export -o manifests --stack production',
+      'everything, with the Stack: edgewise plan manifests adopts it',
+    ],
+    ['edgewise export TCPEdge WeightedBackend', 'look at some kinds'],
+    ['edgewise export -o manifests --stack production --layout per-resource', 'a file for each resource'],
+  ]).action((kinds: string[], flags: Flags) => act(PLAIN, (context) => exportManifests(kinds, flags, context)));
+}
+
+async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  checkFlags(flags);
+  const request = toExportRequest(kinds, flags);
+  const settings = resolveSettings(flags, context.env, {});
+  const live = await withSession(settings, context, (client) => readLive(client, request));
+  const { findSshKeyFault } = await import('../../kinds/ssh-key.ts');
+  const { stack } = flags;
+  const exported = exportLive(live, {
+    ...(stack !== undefined && { stack }),
+    api: toApi(settings),
+    checkPublicKey: findSshKeyFault,
+  });
+  if (flags.out === undefined) showText(exported, context);
+  else await writeFiles(exported, { folder: flags.out, flags, context });
+  return EXIT.done;
+}
+
+/** There is no default name: two repositories that share one would prune each other. */
+function checkFlags({ out, stack, layout, force }: Flags): void {
+  const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
+  if (out !== undefined && stack === undefined)
+    throw refuse('Nothing says which stack is to own what is exported.', 'Give it a name of its own: --stack NAME.');
+  if (out === undefined && (layout !== undefined || force === true))
+    throw refuse('--layout and --force are about files.', 'Name a folder for them: -o FOLDER.');
+}
+
+/** How the service was reached, where that is not how it is reached anyway. */
+function toApi({ baseUrl, versionHeader }: RunSettings): JsonObject {
+  return { base_url: baseUrl, ...(versionHeader !== DEFAULT_VERSION_HEADER && { version_header: versionHeader }) };
+}
+
+function showText(exported: Exported, { stdout, stderr }: Context): void {
+  stdout.write(toSingleText(exported));
+  stderr.write(describeLeftOut(exported));
+}
+
+async function writeFiles(
+  exported: Exported,
+  { folder, flags, context }: { readonly folder: string; readonly flags: Flags; readonly context: Context },
+): Promise<void> {
+  const files = layOut(exported, flags.layout ?? 'per-kind');
+  const paths = await writeNewFiles(files, { folder, cwd: context.cwd, force: flags.force === true });
+  const { resources } = exported;
+  context.stdout.write(
+    [
+      `Exported ${resources} ${resources === 1 ? 'resource' : 'resources'} for the stack ${flags.stack}:\n`,
+      ...paths.map((path) => `  ${path}\n`),
+      describeLeftOut(exported),
+      `Adopt it: edgewise plan ${folder}\n`,
+    ].join(''),
+  );
+}
+
+function describeLeftOut({ leftOut }: Exported): string {
+  if (leftOut.length === 0) return '';
+  return `Left out:\n${leftOut.map(({ kind, id, reason }) => `  ${toPrintable(`${kind} ${id}: ${reason}`)}\n`).join('')}`;
+}
+
+function parseStack(text: string): string {
+  if (isResourceName(text)) return text;
+  throw new InvalidArgumentError(
+    'A name is 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or digit.',
+  );
+}

@@ -1,0 +1,36 @@
+import type { Kind } from '../kinds/kind.ts';
+import { normalizeSpec } from '../kinds/normalize.ts';
+import { validateManifests } from '../manifest/validate.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { isSameJson } from '../model/json.ts';
+import type { LiveResource } from '../model/state.ts';
+
+/** The texts that a resource would be exported as, with the `Stack` that it would belong to. */
+export interface ExportTexts {
+  readonly text: string;
+  readonly stack: string;
+  readonly checkPublicKey: ((text: string) => string | undefined) | undefined;
+}
+
+/** Reads a document again: why it could not be planned, or is not what is live. `undefined`: it can, and it is. */
+export function findExportFault(
+  { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
+  { text, stack, checkPublicKey }: ExportTexts,
+): string | undefined {
+  const sources = [stack, text].map((each, index) => ({ file: `${index}.yaml`, bytes: Buffer.from(each) }));
+  const { state, diagnostics } = validateManifests(sources, {
+    env: {},
+    ...(checkPublicKey !== undefined && { checkPublicKey }),
+  });
+  const error = diagnostics.find(({ severity }) => severity === 'error');
+  if (error !== undefined) return `no manifest can state it: ${withoutAddress(error)}`;
+  const [read] = state?.resources.values() ?? [];
+  const isSame = read !== undefined && isSameJson(normalizeSpec(kind, read.spec), live.spec);
+  return isSame ? undefined : 'no manifest can state it to the letter';
+}
+
+/** What it would have been called says nothing to who does not find it under that name. */
+function withoutAddress({ message, address }: Diagnostic): string {
+  const start = `${address}: `;
+  return message.startsWith(start) ? message.slice(start.length) : message;
+}

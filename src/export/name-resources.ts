@@ -1,0 +1,106 @@
+import { hash } from 'node:crypto';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { isJsonArray } from '../model/json.ts';
+import type { LiveResource } from '../model/state.ts';
+
+/** Something that needs a name. */
+export interface Nameless {
+  readonly id: string;
+  /** What it would be called if nothing else were. */
+  readonly base: string;
+  /** It has that name already, and keeps it. */
+  readonly isFixed: boolean;
+}
+
+/** Leaves room for the longest suffix in the 63 characters of a name. */
+const MAX_BASE_LENGTH = 50;
+const SUFFIX_LEVELS = 3;
+
+/**
+ * A name for each, by id; no two are the same. Who would have the same name get a suffix, all of them: it comes from the id and from
+ * nothing else, so that the order in which they are met does not show.
+ */
+export function nameAll(members: readonly Nameless[]): ReadonlyMap<string, string> {
+  const levels = new Map(members.map(({ id }) => [id, 0]));
+  for (;;) {
+    const names = new Map(members.map((member) => [member.id, toName(member, levels.get(member.id) ?? 0)]));
+    const groups = Map.groupBy(members, ({ id }) => names.get(id) ?? '');
+    const clashing = [...groups.values()].filter((group) => group.length > 1).flat();
+    const raised = clashing.filter(({ id, isFixed }) => !isFixed && (levels.get(id) ?? 0) < SUFFIX_LEVELS);
+    if (raised.length === 0) return names;
+    for (const { id } of raised) levels.set(id, (levels.get(id) ?? 0) + 1);
+  }
+}
+
+/**
+ * What a live resource would be called: what it alone can have (a type, a domain), else its description, else the first of what it alone
+ * can have, else its id.
+ */
+export function toBaseName(kind: Kind, live: LiveResource): string {
+  const { description = '' } = live.spec;
+  const found = [...listKeys(kind, live, true), String(description), ...listKeys(kind, live, false)]
+    .map(toSlug)
+    .find((slug) => slug !== '');
+  return found ?? toIdName(live.id);
+}
+
+/** A name for an id: its prefix and its last letters. */
+export function toIdName(id: string): string {
+  return toSlug(`${id.split('_')[0]}-${toTail(id)}`) || 'x';
+}
+
+function listKeys(kind: Kind, { spec }: LiveResource, isRequired: boolean): readonly string[] {
+  return listSpecFields(kind).flatMap(([name, { unique, required, type }]) => {
+    if (!unique || required !== isRequired || type.type === 'reference') return [];
+    const value = spec[name];
+    const first = isJsonArray(value) ? value[0] : value;
+    return typeof first === 'string' ? [first] : [];
+  });
+}
+
+/** Letters that are not a plain letter with something on it. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+};
+
+/** A text as a name: letters lose what is on them, and what has no plain letter becomes a dash. Empty when nothing is left. */
+function toSlug(text: string): string {
+  const plain = text
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[ßæœøłđðþ]/g, (letter) => LETTERS[letter] ?? '');
+  const slug = trim(plain.replace(/[^a-z0-9._]+/g, '-'));
+  return slug.length <= MAX_BASE_LENGTH ? slug : trim(cutAtWord(slug));
+}
+
+function trim(slug: string): string {
+  return slug.replace(/^[._-]+|[._-]+$/g, '');
+}
+
+function cutAtWord(slug: string): string {
+  const end = slug.lastIndexOf('-', MAX_BASE_LENGTH);
+  return slug.slice(0, end > MAX_BASE_LENGTH / 2 ? end : MAX_BASE_LENGTH);
+}
+
+function toName({ id, base, isFixed }: Nameless, level: number): string {
+  if (isFixed || level === 0) return base;
+  const suffix = level === 1 ? toTail(id) : hash('sha256', id, 'hex').slice(0, level === 2 ? 12 : 48);
+  return `${trim(base.slice(0, 62 - suffix.length))}-${suffix}`;
+}
+
+/** The end of an id is what is random in it. */
+function toTail(id: string): string {
+  const tail = id
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .slice(-6);
+  return tail === '' ? hash('sha256', id, 'hex').slice(0, 6) : tail;
+}

@@ -1,0 +1,52 @@
+import type { Field, FieldType } from '../kinds/field.ts';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { toDefault } from '../kinds/normalize.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+
+/** Levels of metadata that are written as a mapping: what is nested deeper nobody reads, and manifests may not be. */
+const MAX_METADATA_DEPTH = 32;
+
+/** A spec in normal form as a person would write it: in the order of the kind's table, and without what leaving it out means anyway. */
+export function toStatedSpec(kind: Kind, spec: Spec): Spec {
+  return toStatedFields(listSpecFields(kind), spec);
+}
+
+function toStatedFields(fields: readonly (readonly [string, Field])[], values: JsonObject): JsonObject {
+  const entries = fields.flatMap(([name, field]): [string, Json][] => {
+    const value = values[name];
+    if (value === undefined || (!field.required && isSameJson(value, toDefault(field)))) return [];
+    return [[name, toStated(field.type, value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function toStated(type: FieldType, value: Json): Json {
+  if (type.type === 'list' && isJsonArray(value)) return value.map((member) => toStated(type.of, member));
+  if (!isJsonObject(value)) return value;
+  if (type.type === 'map') return sortEntries(value, (member) => toStated(type.of, member));
+  if (type.type === 'metadata') return isDeeper(value, MAX_METADATA_DEPTH) ? JSON.stringify(value) : value;
+  return type.type === 'object' ? toStatedObject(type.fields, value) : value;
+}
+
+/** One that has nothing but defaults states them: an empty mapping would look as if it meant nothing. */
+function toStatedObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
+  const stated = toStatedFields(Object.entries(fields), value);
+  if (Object.keys(stated).length > 0) return stated;
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]): [string, Json][] =>
+      field.default === undefined ? [] : [[name, value[name] ?? field.default]],
+    ),
+  );
+}
+
+/** The order of a map means nothing, and a service may show it in any. */
+function sortEntries(value: JsonObject, toMember: (member: Json) => Json): JsonObject {
+  const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, member]) => [key, toMember(member)]));
+}
+
+function isDeeper(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
+}

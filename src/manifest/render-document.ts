@@ -1,0 +1,58 @@
+import { Document, Scalar, visit } from 'yaml';
+import type { JsonObject } from '../model/json.ts';
+import { toPrintable } from '../model/printable.ts';
+import { fillEnvironment } from './environment.ts';
+
+/** What a person can't see in a text. It is escaped, so that a manifest is what it looks like. */
+const INVISIBLE = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A text that can stand in a block as it is: it starts with a letter, and no line ends in white space or holds a control character. */
+const BLOCK = /^(?=\S)(?:[^\p{Cc}]*[^\p{Cc}\s])?(?:\n(?:[^\p{Cc}]*[^\p{Cc}\s])?)+$/u;
+
+/** YAML as people read it: no line is folded, and what another YAML would read as something else than a text stands in quotes. */
+const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;
+
+/** The YAML text of one document below its comment. Reading it gives the value again, whatever the texts in it are and whatever the environment. */
+export function renderDocument(value: JsonObject, comment: readonly string[] = []): string {
+  const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
+  visit(document, {
+    Scalar: (place, scalar) => {
+      if (place === 'key') styleKey(scalar);
+      else styleValue(scalar);
+    },
+  });
+  const lines = comment.map((line) => `# ${toPrintable(line)}\n`);
+  return `${lines.join('')}${document.toString(STYLE).replace(INVISIBLE, toEscape)}`;
+}
+
+/** Variables are not filled in in keys. */
+function styleKey(key: Scalar): void {
+  if (typeof key.value === 'string' && !isPlain(key.value)) key.type = Scalar.QUOTE_DOUBLE;
+}
+
+function styleValue(scalar: Scalar): void {
+  const { value } = scalar;
+  // An integer that is no safe one is read only with an exponent: that says that it was rounded.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) scalar.format = 'EXP';
+  if (typeof value !== 'string') return;
+  scalar.value = escapeVariables(value);
+  if (isPlain(value)) return;
+  scalar.type = BLOCK.test(value) && value.search(INVISIBLE) < 0 ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
+}
+
+/** Only where it would be taken for a variable, or for an escaped one: other tools have variables of that form too. */
+function escapeVariables(text: string): string {
+  const { text: filled, unset, malformed } = fillEnvironment(text, {});
+  const isLeftAlone = filled === text && unset.length + malformed.length === 0;
+  return isLeftAlone ? text : text.replaceAll('${', () => '$${');
+}
+
+function isPlain(text: string): boolean {
+  return !/\p{Cc}/u.test(text) && text.search(INVISIBLE) < 0;
+}
+
+/** Stands in double quotes, where it means that character. */
+function toEscape(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return code > 0xff_ff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}

@@ -17,6 +17,9 @@ export {
   createUndiciTransport,
   type UndiciTransportOptions,
 } from './client/undici-transport.ts';
+export type { LeftOut } from './export/choose-resources.ts';
+export { type Exported, type ExportedDocument, type ExportOptions, exportLive } from './export/export-live.ts';
+export { type ExportFile, type ExportLayout, LAYOUTS, layOut, toSingleText } from './export/lay-out.ts';
 export type { Kind } from './kinds/kind.ts';
 export { toManifestJsonSchema } from './kinds/manifest-schema.ts';
 export { toOpenApiDocument } from './kinds/openapi.ts';

@@ -6,8 +6,8 @@ import { fillEnvironment } from './environment.ts';
 /** What a person can't see in a text. It is escaped, so that a manifest is what it looks like. */
 const INVISIBLE = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** A text that can stand in a block as it is: it starts with a letter, and no line ends in white space or holds a control character. */
-const BLOCK = /^(?=\S)(?:[^\p{Cc}]*[^\p{Cc}\s])?(?:\n(?:[^\p{Cc}]*[^\p{Cc}\s])?)+$/u;
+/** A text that can stand in a block as it is: no white space at its start or at the end of a line, and no control character but the tab. */
+const BLOCK = /^(?=\S)(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?(?:\n(?:(?:\t|[^\p{Cc}])*[^\p{Cc}\s])?)+$/u;
 
 /** YAML as people read it: no line is folded, and what another YAML would read as something else than a text stands in quotes. */
 const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER } as const;

@@ -10,6 +10,7 @@ const COMMANDS = [
   'destroy',
   'release',
   'drift',
+  'export',
   'show',
   'schema',
   'serve',

@@ -1,0 +1,134 @@
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
+
+const ID = (prefix: string, letter: string) => `${prefix}_${letter.repeat(27)}`;
+const POLICY = `  # first\n  allow: true\n---\nlast`;
+
+/** An account with something of everything that exporting has to decide. */
+const RESOURCES: Readonly<Record<string, readonly JsonObject[]>> = {
+  TCPEdge: [
+    {
+      id: ID('edgtcp', 'a'),
+      description: 'Postgres für das Daten-Team 🐘',
+      metadata: '{"team":"data","on":"yes"}',
+      hostports: ['1.tcp.example.net:20001'],
+      backend: { enabled: true, backend_id: ID('bkdwd', 'a') },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a text that looks like a variable
+      policy: { inbound: [{ name: '${env:HOME}', expressions: ['conn.client_ip\n  == "1.2.3.4"\n  # or not'] }] },
+    },
+    { id: ID('edgtcp', 'b'), hostports: ['1.tcp.example.net:20002'], description: 'The same words' },
+    { id: ID('edgtcp', 'c'), hostports: ['1.tcp.example.net:20003'], description: 'the same — words!' },
+    { id: ID('edgtcp', 'd'), hostports: ['1.tcp.example.net:20004'] },
+    { id: ID('edgtcp', 'e'), metadata: '{"edgewise":{"stack":"other","name":"theirs"}}' },
+    { id: ID('edgtcp', 'f'), metadata: '{"edgewise":7}' },
+    { id: ID('edgtcp', 'g'), metadata: 'x'.repeat(4096) },
+  ],
+  WeightedBackend: [
+    { id: ID('bkdwd', 'a'), description: 'Pool', backends: { [ID('bkdhr', 'z')]: 1, [ID('bkdhr', 'y')]: 0 } },
+  ],
+  IPRestriction: [{ id: ID('ipx', 'a'), type: 'agent', ip_policy_ids: [ID('ipp', 'a')], enforced: true }],
+  AgentIngress: [
+    { id: ID('agin', 'a'), domain: 'in.example.com', certificate_management_policy: {}, metadata: ' two\n  lines' },
+  ],
+  Credential: [{ id: ID('cr', 'a'), acl: ['bind:*.example.com'], description: POLICY }],
+  SSHUserCertificate: [
+    {
+      id: ID('sucrt', 'a'),
+      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIgWaFLqDdQFyqH7tDdMVOPQkYvUOJsqxY8h6OuHfC9C alice',
+      ssh_certificate_authority_id: ID('sshca', 'a'),
+      valid_after: '2026-02-01T00:00:00Z',
+      valid_until: '2026-02-02T00:00:00Z',
+    },
+  ],
+};
+
+async function createAccount(): Promise<Workspace> {
+  return createWorkspace({}, { seed: { resources: RESOURCES } });
+}
+
+const HTTPS = `--https-edge ${ID('edghts', 'a')} --https-route ${ID('edghts', 'a')}/${ID('edghtsrt', 'a')}`;
+
+describe('export', () => {
+  it('shows everything as one text, with what can not be exported in comments', async () => {
+    const { edgewise, recorder } = await createAccount();
+    const result = await edgewise(`export ${HTTPS}`);
+    await expect(toTranscript(result)).toMatchFileSnapshot('goldens/export.txt');
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it.each(['single', 'per-kind', 'per-resource'])('writes files that can be planned at once: %s', async (layout) => {
+    const { edgewise, folder } = await createAccount();
+    const result = await edgewise(`export -o manifests --stack shop --layout ${layout} ${HTTPS}`);
+    await expect(toTranscript(result)).toMatchFileSnapshot(`goldens/export-${layout}.txt`);
+    const before = await readAll(join(folder, 'manifests'));
+    const plan = await edgewise('plan manifests --format json');
+    expect(plan.exitCode).toBe(0);
+    expect(
+      JSON.parse(plan.stdout)
+        .changes.map((change: JsonObject) => [change['action'], change['differences']])
+        .sort(),
+    ).toEqual([...Array.from({ length: 9 }, () => ['adopt', []]), ...Array.from({ length: 2 }, () => ['no-op', []])]);
+    expect(await edgewise('apply manifests --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan manifests --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+    await edgewise(`export -o again --stack shop --layout ${layout} ${HTTPS}`);
+    expect(await readAll(join(folder, 'again'))).toEqual(before);
+  });
+
+  it('writes all files or none, and replaces only those that it makes', async () => {
+    const { edgewise, folder, write } = await createAccount();
+    await mkdir(join(folder, 'manifests'));
+    await symlink('nowhere', join(folder, 'manifests/tcp-edge.yaml'));
+    await write({ 'manifests/mine.yaml': 'mine' });
+    const refused = await edgewise('export -o manifests --stack shop');
+    expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('manifests/tcp-edge.yaml') });
+    expect((await readdir(join(folder, 'manifests'))).sort()).toEqual(['mine.yaml', 'tcp-edge.yaml']);
+    expect(await edgewise('export -o manifests --stack shop --force')).toMatchObject({ exitCode: 0 });
+    expect(await readFile(join(folder, 'manifests/tcp-edge.yaml'), 'utf8')).toContain('kind: TCPEdge');
+    expect(await readFile(join(folder, 'manifests/mine.yaml'), 'utf8')).toBe('mine');
+  });
+
+  it('leaves out what another stack owns, and takes no name from it', async () => {
+    const { edgewise } = await createAccount();
+    const { stdout, stderr } = await edgewise('export TCPEdge --stack shop');
+    expect(stdout).not.toContain(`adopt: ${ID('edgtcp', 'e')}`);
+    expect(stderr).toContain(`${ID('edgtcp', 'e')}: it belongs to the stack other, as TCPEdge/theirs`);
+    const theirs = await edgewise('export TCPEdge --stack other');
+    expect(theirs.stdout).toContain(`name: theirs\nlifecycle:\n  adopt: ${ID('edgtcp', 'e')}`);
+  });
+
+  it('names by an External what is not exported itself, and reads nothing else', async () => {
+    const { edgewise, recorder } = await createAccount();
+    const { stdout } = await edgewise('export TCPEdge');
+    expect(recorder.take().map(({ path }) => path)).toEqual(['/edges/tcp?limit=100']);
+    expect(stdout).toContain('backend_id: External/bkdwd-aaaaaa');
+    expect(stdout).toContain(`name: bkdwd-aaaaaa\nspec:\n  id: ${ID('bkdwd', 'a')}`);
+  });
+
+  it.each([
+    ['export -o manifests', '--stack NAME'],
+    ['export --layout single', '-o FOLDER'],
+    ['export --force', '-o FOLDER'],
+    ['export TcpEdge', 'Did you mean TCPEdge?'],
+    ['export HTTPSEdge', '--https-edge ID'],
+    ['export External', 'There is no kind External to export.'],
+    ['export --stack Not_A_Name', '1 to 63'],
+    ['export --https-edge edghtsrt_1', 'edghts_…'],
+    ['export --https-route edghtsrt_1', 'edghts_…/edghtsrt_…'],
+  ])('refuses %s, and sends nothing', async (line, hint) => {
+    const { edgewise, recorder } = await createAccount();
+    expect(await edgewise(line)).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining(hint) });
+    expect(recorder.take()).toEqual([]);
+  });
+});
+
+async function readAll(folder: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const texts = await Promise.all(
+    files.sort().map(async (file) => [file.slice(folder.length), await readFile(file, 'utf8')]),
+  );
+  return Object.fromEntries(texts);
+}

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readLive } from '../../src/client/read-live.ts';
+import { type Exported, type ExportOptions, exportLive } from '../../src/export/export-live.ts';
+import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../src/export/lay-out.ts';
+import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { validateManifests } from '../../src/manifest/validate.ts';
+import { toAddress } from '../../src/model/address.ts';
+import { toDigest } from '../../src/model/json.ts';
+import { parseMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import type { DesiredState, LiveResource, LiveState, Spec } from '../../src/model/state.ts';
+import { arbitraryStack } from './arbitrary-manifests.ts';
+import { arbitraryText } from './arbitrary-texts.ts';
+import { holds, LONG } from './properties.ts';
+import { STACK_NAME, type TestStack } from './stack.ts';
+import { listTouched, loadStack, World } from './world.ts';
+
+const OPTIONS: ExportOptions = { stack: STACK_NAME };
+
+describe('exporting an account that nobody manages', () => {
+  it('gives manifests whose plan is adoptions and nothing else', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryStack(), fc.constantFrom(...LAYOUTS), async (stack, layout) => {
+      const world = await createUnmanaged(stack);
+      world.takeRequests();
+      const exported = exportLive(await readAccount(world, stack), OPTIONS);
+      expect(world.takeRequests().every(({ method }) => method === 'GET')).toBe(true);
+      expect(exported.leftOut).toEqual([]);
+      const plan = await world.plan(load(exported, layout));
+      expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
+      expect(plan.changes.map(({ address, action }) => [address, action]).sort()).toEqual(
+        exported.documents
+          .filter(({ kind }) => kind !== 'Stack' && kind !== 'External')
+          .map(({ kind, name }) => [toAddress(kind, name), getKind(kind).role === 'owned' ? 'adopt' : 'no-op'])
+          .sort(),
+      );
+    });
+    await holds(property, 60);
+  });
+
+  it('gives the same bytes again once they are applied', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
+      const world = await createUnmanaged(stack);
+      const first = exportLive(await readAccount(world, stack), OPTIONS);
+      await world.migrate(load(first, 'per-kind'));
+      const second = exportLive(await readAccount(world, stack), OPTIONS);
+      expect(toSingleText(second)).toBe(toSingleText(first));
+      expect(listTouched(await world.plan(load(second, 'single')))).toEqual([]);
+    });
+    await holds(property, 40);
+  });
+
+  it('does not depend on the order of lists and of maps', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryStack(), fc.nat(99), async (stack, seed) => {
+      const world = await createUnmanaged(stack);
+      const live = await readAccount(world, stack);
+      expect(toSingleText(exportLive(rearrange(live, seed), OPTIONS))).toBe(toSingleText(exportLive(live, OPTIONS)));
+    });
+    await holds(property, 25);
+  });
+
+  it('keeps every text to the letter, whatever a manifest or another tool would make of it', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHostile(255), arbitraryHostile(3900), async (description, metadata) => {
+      const world = new World();
+      fc.pre(!metadata.includes('"edgewise"'));
+      const inbound = [
+        {
+          name: description,
+          expressions: [metadata],
+          actions: [{ type: 'log', config: { metadata: { [description]: metadata } } }],
+        },
+      ];
+      const rules = { description, metadata, policy: { inbound } };
+      await world.call('POST', '/edges/tcp', { ...rules, hostports: ['1.tcp.example.net:1'] });
+      const live = await readAccount(world, []);
+      const exported = exportLive(live, OPTIONS);
+      expect(exported.leftOut).toEqual([]);
+      const [edge] = load(exported, 'single').resources.values();
+      expect(edge?.spec['description'] ?? '').toBe(description);
+      expect(toSingleText(exported)).toMatch(/^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\n)*$/u);
+      const plan = await world.plan(load(exported, 'single'));
+      expect(plan.changes.map(({ action, differences }) => [action, differences])).toEqual([['adopt', []]]);
+    });
+    await holds(property, 150);
+  });
+});
+
+/** An account as somebody leaves it who never knew of edgewise: everything is there, and nothing bears a mark. */
+async function createUnmanaged(stack: TestStack): Promise<World> {
+  const world = new World();
+  await world.migrate(stack);
+  for (const kind of OWNED_KINDS)
+    for (const { id, metadata } of world.resources()[kind.name] ?? [])
+      await world.call('PATCH', `${kind.path}/${id}`, {
+        metadata: renderUserMetadata(parseMetadata(String(metadata)).user),
+      });
+  return world;
+}
+
+async function readAccount(world: World, stack: TestStack): Promise<LiveState> {
+  const attached = [...loadStack(stack).resources.values()].filter(({ kind }) => getKind(kind).role === 'attached');
+  const attachments = attached.map(({ kind: name, spec }) => {
+    const kind = getKind(name);
+    const [modules, ids] = [listSpecFields(kind).filter(([, field]) => isModule(field)), listSpecFields(kind)];
+    return {
+      address: toAddress(name, String(spec['id'])),
+      kind,
+      ids: Object.fromEntries(ids.filter(([, field]) => !isModule(field)).map(([key]) => [key, spec[key] ?? null])),
+      modules: modules.map(([key]) => key),
+    };
+  });
+  return readLive(world.connect(), { kinds: OWNED_KINDS, attachments });
+}
+
+/** What the files of an export ask for, read in an environment that would fill in anything. */
+function load(exported: Exported, layout: ExportLayout): DesiredState {
+  const sources = layOut(exported, layout).map(({ path, text }) => ({ file: path, bytes: Buffer.from(text) }));
+  const { state, diagnostics } = validateManifests(sources, { env: { HOME: 'filled in', X: 'filled in' } });
+  if (state !== undefined) return state;
+  throw new Error(`What was exported is not valid:\n${diagnostics.map(({ message }) => message).join('\n')}`);
+}
+
+function rearrange(live: LiveState, seed: number): LiveState {
+  const shuffle = <Each>(members: readonly Each[]) =>
+    members
+      .map((member, index) => ({ member, rank: toDigest([seed, index]) }))
+      .sort((left, right) => (left.rank < right.rank ? -1 : 1))
+      .map(({ member }) => member);
+  const turn = (resource: LiveResource) => ({ ...resource, spec: reverseMaps(resource) });
+  const resources = [...live.resources].map(([kind, members]) => [kind, shuffle(members.map(turn))] as const);
+  return { ...live, resources: new Map(shuffle(resources)), attachments: new Map(shuffle([...live.attachments])) };
+}
+
+function reverseMaps({ kind, spec }: LiveResource): Spec {
+  const maps = listSpecFields(getKind(kind)).filter(([, { type }]) => type.type === 'map');
+  const turned = maps.map(([name]) => [name, Object.fromEntries(Object.entries(spec[name] ?? {}).toReversed())]);
+  return { ...spec, ...Object.fromEntries(turned) };
+}
+
+const HOSTILE = [
+  '---',
+  '...',
+  '# no comment',
+  'a #b',
+  'a: b',
+  '%YAML 1.1',
+  'no',
+  'Yes',
+  '1e3',
+  '0x1f',
+  '0777',
+  '1_000',
+  '12:30:45',
+  '2026-01-01',
+  '~',
+  'null',
+  '.inf',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: what a manifest calls a variable, as a text
+  '${env:X}',
+  '$${env:X}',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of something else
+  '${conn.client_ip}',
+  '$$${',
+  '*alias',
+  '&anchor',
+  '!tag',
+  '|',
+  '>-',
+  '\n',
+  ' ',
+  '\t',
+  '\r',
+  '\u0000',
+  '\u202e',
+  '\u2028',
+  '\ufeff',
+  '\u0085',
+  '🏴\u{e0067}',
+  '{"a":1}',
+  '{"n":12345678901234567890}',
+  "'",
+  '"',
+  '\\',
+  'word',
+];
+
+/** Lines of what trips up whoever writes YAML. */
+function arbitraryHostile(maxBytes: number): fc.Arbitrary<string> {
+  const pieces = fc.array(fc.constantFrom(...HOSTILE), { maxLength: 8 }).map((parts) => parts.join(''));
+  return fc.oneof(
+    { weight: 4, arbitrary: pieces.map((text) => text.slice(0, Math.floor(maxBytes / 4))) },
+    { weight: 1, arbitrary: fc.constantFrom(...HOSTILE) },
+    { weight: 1, arbitrary: arbitraryText(maxBytes) },
+  );
+}

@@ -1,17 +1,19 @@
 import type { Kind } from '../kinds/kind.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import type { RateLimit } from '../model/rate-limit.ts';
 import type { Transport } from '../model/transport.ts';
+import { createAttempt } from './attempt.ts';
 import { createExchange, type Exchange, toAnsweredObject } from './exchange.ts';
+import { createGovernor, type WaitNotice } from './governor.ts';
 import { createLimit, type Limit } from './limit.ts';
-import { toNetworkFault } from './network-fault.ts';
 import { readPages } from './pages.ts';
-import { type RetryNotice, type RetryOptions, withRetries } from './retry.ts';
+import { type RetryNotice, type RetryOptions, sleepFor, withRetries } from './retry.ts';
 import { createStrike } from './strike-key.ts';
 import { checkApiKey, checkBaseUrl, checkVersionHeader, toUrl } from './target.ts';
 
 /**
- * The service as typed calls. Everything about sending is a decorator of the transport: counted, sent again.
+ * The service as typed calls. Each request is counted, waits until it may go, and is sent again where that is safe.
  * What is absent on purpose: what a response means (kinds), and what to write (apply).
  */
 
@@ -24,9 +26,15 @@ export interface ClientOptions extends RetryOptions {
   readonly versionHeader: string;
   /** Resources asked for in one list request. */
   readonly pageSize: number;
-  /** Tasks under way at once. */
+  /** Tasks under way at once, and requests; fewer when the service is busy. */
   readonly concurrency: number;
+  /** How many requests the service allows in how much time; absent: any number. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** Milliseconds since some moment, for the rate limit. */
+  readonly now?: () => number;
   readonly onRetry?: (notice: RetryNotice) => void;
+  /** Tells of each wait for the rate limit, and for a service that asked for a pause. */
+  readonly onWait?: (notice: WaitNotice) => void;
 }
 
 /**
@@ -38,11 +46,15 @@ export interface Client {
   readonly list: (kind: Kind, stop?: AbortController) => Promise<readonly JsonObject[]>;
   /** A module by its path; null: not set. Goes through the limit. */
   readonly readModule: (path: string, stop?: AbortController) => Promise<JsonObject | null>;
-  /** Sent once, never again. The object that was answered; null when there was none, and for a DELETE. */
+  /**
+   * A write. Sent again where twice is like once; a POST only when it surely was not processed. The object that was answered; null when there was
+   * none, and for a DELETE. Rejects with the reason of `patience` when that is aborted before anything was sent.
+   */
   readonly send: (
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
     path: string,
     body?: JsonObject,
+    more?: { readonly patience?: AbortSignal | undefined },
   ) => Promise<JsonObject | null>;
   /** One object by its path. */
   readonly get: (path: string, signal?: AbortSignal) => Promise<JsonObject>;
@@ -60,18 +72,18 @@ export function createClient(options: ClientOptions): Client {
   let count = 0;
   const counted: Transport = async (request) => {
     count += 1;
-    try {
-      return await options.transport(request);
-    } catch (error) {
-      throw toNetworkFault(error, request);
-    }
+    return options.transport(request);
   };
-  const transport = withRetries(counted, { ...options, onRetry: withoutKey(options) });
-  const exchange = createExchange({ transport, apiKey, versionHeader });
+  const strike = createStrike(apiKey);
+  const { sleep = sleepFor, now = () => performance.now() } = options;
+  const governor = createGovernor({ ...options, sleep, now });
+  const persist = withRetries(createAttempt(counted, strike), governor, { ...options, onRetry: withoutKey(options) });
+  const exchange = createExchange({ persist, apiKey, versionHeader, strike });
   const limit = createLimit(options.concurrency);
   return {
     ...createReads({ exchange, limit, baseUrl, pageSize }),
-    send: async (method, path, body) => send(exchange, { method, url: toUrl(baseUrl, path), body }),
+    send: async (method, path, body, { patience } = {}) =>
+      send(exchange, { method, url: toUrl(baseUrl, path), body, patience }),
     limit,
     requestCount: () => count,
   };

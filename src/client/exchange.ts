@@ -1,32 +1,34 @@
 import { NetworkError } from '../model/errors.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
-import { API_VERSION, type Transport } from '../model/transport.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { API_VERSION } from '../model/transport.ts';
 import { toApiError } from './api-error.ts';
-import { toExcerpt } from './printable.ts';
-import { createStrike, type Strike, strikeError } from './strike-key.ts';
+import type { Persistence } from './retry.ts';
+import { type Strike, strikeError } from './strike-key.ts';
 import { toPath } from './target.ts';
-import { readText } from './whole-body.ts';
 
 /** One call to the service. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly url: URL;
   readonly body?: JsonObject | undefined;
+  /** Aborted: the answer is not wanted any more, even if the request is under way. */
   readonly signal?: AbortSignal | undefined;
+  /** Aborted: the call is not sent, or not sent again; one that is under way ends. */
+  readonly patience?: AbortSignal | undefined;
 }
 
 /** Makes a call: the JSON of a response of success, `undefined` for an empty body and for a DELETE; else throws. */
 export type Exchange = (call: Call) => Promise<Json | undefined>;
 
 interface ExchangeOptions {
-  readonly transport: Transport;
+  readonly persist: Persistence;
   readonly apiKey: string;
   readonly versionHeader: string;
+  readonly strike: Strike;
 }
 
 /** The way from calls to values or errors. The key goes into each request and is struck out of each error. */
-export function createExchange({ transport, apiKey, versionHeader }: ExchangeOptions): Exchange {
-  const strike = createStrike(apiKey);
+export function createExchange({ persist, apiKey, versionHeader, strike }: ExchangeOptions): Exchange {
   const headers = {
     accept: 'application/json',
     authorization: `Bearer ${apiKey}`,
@@ -36,13 +38,10 @@ export function createExchange({ transport, apiKey, versionHeader }: ExchangeOpt
   const withBody = { ...headers, 'content-type': 'application/json' };
   return async (call) => {
     try {
-      const request = toRequest(call, call.body === undefined ? headers : withBody);
-      const response = await transport(request);
-      const body = await readText(response, request);
-      const path = toPath(call.url);
-      if (!response.ok) throw toApiError({ method: call.method, path, response, body }, strike);
-      const isNothing = call.method === 'DELETE' || body.trim() === '';
-      return isNothing ? undefined : toJson(call, body, strike);
+      const create = () => toRequest(call, call.body === undefined ? headers : withBody);
+      const { response, body, json } = await persist(create, call.patience);
+      if (response.ok) return json;
+      throw toApiError({ method: call.method, path: toPath(call.url), response, body }, strike);
     } catch (error) {
       throw strikeError(error, strike);
     }
@@ -64,12 +63,4 @@ function toRequest({ method, url, body, signal }: Call, headers: Record<string, 
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),
   });
-}
-
-/** The body of an answer to a write is never shown: it may hold a token. */
-function toJson({ method, url }: Call, body: string, strike: Strike): Json {
-  const json = parseJson(body);
-  if (json !== undefined) return json;
-  const shown = method === 'GET' ? `: ${toExcerpt(body, strike)}` : '';
-  throw new NetworkError(`${method} ${toPath(url)}: the answer is not JSON${shown}`);
 }

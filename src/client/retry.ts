@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { NetworkError } from '../model/errors.ts';
-import type { Transport } from '../model/transport.ts';
+import type { Answer, Attempt } from './attempt.ts';
+import type { Governor } from './governor.ts';
 import { toPath } from './target.ts';
-import { toWhole } from './whole-body.ts';
 
 /** Tells of a request that failed and will be sent again. */
 export interface RetryNotice {
@@ -23,12 +23,21 @@ export interface RetryOptions {
   readonly onRetry?: ((notice: RetryNotice) => void) | undefined;
 }
 
-type Trouble = 'network' | 'throttled' | 'server';
-type AttemptLimits = Readonly<Record<Trouble, number>>;
+/**
+ * What went wrong. `unsent`: the request surely was not sent. `network`: no answer, or none that can be used. `throttled`: refused unprocessed,
+ * with 429. `server`: 5xx.
+ */
+type Trouble = 'unsent' | 'network' | 'throttled' | 'server';
 
-/** How often a request is sent at most, by method and by what went wrong. What is not here is sent once: a POST above all. */
-const ATTEMPTS: Readonly<Record<string, AttemptLimits>> = {
-  GET: { network: 4, server: 5, throttled: 10 },
+/** How often a request is sent at most, by method and by what went wrong. */
+const ATTEMPTS: Readonly<Record<string, Readonly<Record<Trouble, number>>>> = {
+  GET: { unsent: 4, network: 4, throttled: 10, server: 5 },
+  PUT: { unsent: 4, network: 4, throttled: 10, server: 5 },
+  DELETE: { unsent: 4, network: 4, throttled: 10, server: 5 },
+  // Every PATCH of the interface states values, not changes of values: twice is like once.
+  PATCH: { unsent: 4, network: 4, throttled: 10, server: 5 },
+  // What may have been created is looked up instead, by its mark.
+  POST: { unsent: 4, network: 1, throttled: 10, server: 1 },
 };
 
 const FIRST_DELAY_MS = 500;
@@ -36,58 +45,76 @@ const MAX_DELAY_MS = 30_000;
 /** A service that asks for more patience than this gets its answer reported instead. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
-/** Sends again what may be sent again, after a delay that grows, with jitter, or that the service asks for. */
-export function withRetries(transport: Transport, options: RetryOptions): Transport {
+/**
+ * A request until it is answered for good; `create` makes one for each attempt, since a body is read only once. `patience`: aborted, nothing is
+ * sent any more that is not under way.
+ */
+export type Persistence = (create: () => Request, patience?: AbortSignal) => Promise<Answer>;
+
+/**
+ * Sends again what may be sent again, after a delay that grows, with full jitter, or that the service asks for. A service that
+ * throttles slows down every request and not only this one.
+ */
+export function withRetries(attempt: Attempt, governor: Governor, options: RetryOptions): Persistence {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
-  return async (request) => {
-    const limits = ATTEMPTS[request.method];
-    if (limits === undefined) return transport(request);
-    for (let attempt = 1; ; attempt += 1) {
-      const answer = await tryOnce(transport, request);
-      const delayMs = toDelay({ answer, attempt, limits, random });
-      if (delayMs === undefined) return settle(answer);
-      onRetry?.({ ...describe(request, answer), attempt, delayMs });
-      await sleep(delayMs, request.signal);
-      request.signal.throwIfAborted();
+  return async (create, given) => {
+    for (let count = 1; ; count += 1) {
+      const request = create();
+      const patience = given ?? request.signal;
+      const end = await governor.admit(() => tryOnce(attempt, request), patience);
+      const trouble = toTrouble(end);
+      if (trouble === undefined) governor.recover();
+      const delayMs = toDelay({ end, trouble, count, method: request.method, random });
+      if (delayMs === undefined) return settle(end);
+      onRetry?.({ ...describe(request, end), attempt: count, delayMs });
+      if (trouble === 'throttled') governor.throttle(delayMs);
+      else await sleep(delayMs, patience);
+      if (patience.aborted) return giveUp(end, request);
     }
   };
 }
 
-type Attempt = Response | NetworkError;
+type End = Answer | NetworkError;
 
-async function tryOnce(transport: Transport, request: Request): Promise<Attempt> {
+async function tryOnce(attempt: Attempt, request: Request): Promise<End> {
   try {
-    return await toWhole(await transport(request), request);
+    return await attempt(request);
   } catch (error) {
     if (error instanceof NetworkError) return error;
     throw error;
   }
 }
 
-function settle(answer: Attempt): Response {
-  if (answer instanceof NetworkError) throw answer;
-  return answer;
+function settle(end: End): Answer {
+  if (end instanceof NetworkError) throw end;
+  return end;
+}
+
+/** Whoever no longer wants the answer gets that reason; whoever only won't wait gets what there is. */
+function giveUp(end: End, { signal }: Request): Answer {
+  signal.throwIfAborted();
+  return settle(end);
 }
 
 /** How long to wait before sending again; `undefined`: don't. */
 function toDelay(after: {
-  readonly answer: Attempt;
-  readonly attempt: number;
-  readonly limits: AttemptLimits;
+  readonly end: End;
+  readonly trouble: Trouble | undefined;
+  readonly count: number;
+  readonly method: string;
   readonly random: () => number;
 }): number | undefined {
-  const { answer, attempt, limits, random } = after;
-  const trouble = toTrouble(answer);
-  if (trouble === undefined || attempt >= limits[trouble]) return undefined;
-  const askedMs = answer instanceof Response ? parseRetryAfter(answer.headers) : undefined;
-  if (askedMs === undefined) return Math.round(random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1)));
+  const { end, trouble, count, method, random } = after;
+  if (trouble === undefined || count >= (ATTEMPTS[method]?.[trouble] ?? 1)) return undefined;
+  const askedMs = end instanceof NetworkError ? undefined : parseRetryAfter(end.response.headers);
+  if (askedMs === undefined) return Math.round(random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (count - 1)));
   return askedMs > MAX_RETRY_AFTER_MS ? undefined : askedMs + Math.round(random() * FIRST_DELAY_MS);
 }
 
-function toTrouble(answer: Attempt): Trouble | undefined {
-  if (answer instanceof NetworkError) return 'network';
-  if (answer.status === 429) return 'throttled';
-  return answer.status >= 500 ? 'server' : undefined;
+function toTrouble(end: End): Trouble | undefined {
+  if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
+  if (end.response.status === 429) return 'throttled';
+  return end.response.status >= 500 ? 'server' : undefined;
 }
 
 /** Milliseconds that the service asks to wait: in seconds, or as a date beside the date of its answer. */
@@ -98,8 +125,8 @@ function parseRetryAfter(headers: Headers): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-function describe(request: Request, answer: Attempt): Pick<RetryNotice, 'method' | 'path' | 'cause'> {
-  const cause = answer instanceof NetworkError ? answer.message : `HTTP ${answer.status}`;
+function describe(request: Request, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause'> {
+  const cause = end instanceof NetworkError ? end.message : `HTTP ${end.response.status}`;
   return { method: request.method, path: toPath(new URL(request.url)), cause };
 }
 

@@ -9,13 +9,6 @@ export async function readText(response: Response, request: Request, maxBytes = 
   return new TextDecoder().decode(await readBytes(response, request, maxBytes));
 }
 
-/** The same response, its body read to the end, so that one that breaks off counts as no response. Rejects like `readText`. */
-export async function toWhole(response: Response, request: Request, maxBytes = MAX_BODY_BYTES): Promise<Response> {
-  if (response.body === null) return response;
-  const { status, statusText, headers } = response;
-  return new Response(await readBytes(response, request, maxBytes), { status, statusText, headers });
-}
-
 async function readBytes(response: Response, request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const chunks: Uint8Array<ArrayBuffer>[] = [];

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
-import { API_KEY, catchError, createFakeService } from './fake-service.ts';
+import { API_KEY, catchError, createFakeService, sayJson } from './fake-service.ts';
 
 /** What a POST rejects with when it is answered like this. */
 async function failureOf(answer: Response | Error, apiKey = API_KEY): Promise<Error> {
@@ -139,9 +139,9 @@ describe('the API key', () => {
 
 describe('the answer to a write that can not be read', () => {
   it('is not shown, for it may hold a token', async () => {
-    const error = await failureOf(new Response('{"id":"cr_1","token":"2abcSecret', { status: 201 }));
+    const error = await failureOf(sayJson('{"id":"cr_1","token":"2abcSecret', 201));
     expect(error).toBeInstanceOf(NetworkError);
-    expect(error.message).toBe('POST /edges/tcp: the answer is not JSON');
+    expect(error.message).toBe('POST /edges/tcp: the answer is not JSON (32 bytes)');
     expect(inspect(error, { depth: 20 })).not.toContain('2abcSecret');
   });
 });

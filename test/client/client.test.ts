@@ -84,14 +84,6 @@ describe('send', () => {
     expect(await client.send('DELETE', '/a')).toBeNull();
   });
 
-  it.each(['POST', 'PATCH', 'PUT', 'DELETE'] as const)('sends a %s once, whatever comes of it', async (method) => {
-    for (const failure of [new NetworkError('reset'), new Response('', { status: 503 }), tooMany()]) {
-      const { client, log } = createFakeService({ [`${method} /x`]: [failure] });
-      expect(await catchError(client.send(method, '/x', {}))).toBeInstanceOf(Error);
-      expect(log).toEqual([`${method} /x`]);
-    }
-  });
-
   it('refuses an answer that is not an object, for it says nothing about what was written', async () => {
     const { client } = createFakeService({ 'POST /x': [[1]] });
     const error = await catchError(client.send('POST', '/x', {}));
@@ -173,7 +165,3 @@ describe('a client', () => {
     expect(most).toBe(2);
   });
 });
-
-function tooMany(): Response {
-  return new Response('', { status: 429, headers: { 'retry-after': '1' } });
-}

@@ -43,6 +43,7 @@ export function createFakeService(
       sleeps.push(ms);
     },
     random: () => 1,
+    now: () => 0,
     ...options,
   });
   return { client, log, requests, sleeps };
@@ -54,6 +55,11 @@ async function toResponse(answer: Answer, request: Request): Promise<Response> {
   if (value instanceof Response) return value.clone();
   if (value === undefined) return Response.json({ error_code: 'not_found', msg: 'no such thing' }, { status: 404 });
   return Response.json(value);
+}
+
+/** A response that says it is JSON, whatever its body holds. */
+export function sayJson(body: string | ReadableStream, status = 200): Response {
+  return new Response(body, { status, headers: { 'content-type': 'application/json; charset=utf-8' } });
 }
 
 /** A page of a list. */

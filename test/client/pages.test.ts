@@ -4,7 +4,7 @@ import { MAX_BODY_BYTES } from '../../src/client/whole-body.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
 import { InvariantError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { API_KEY, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
+import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';
 
 const KIND = getKind('TCPEdge');
 const FIRST = 'GET /edges/tcp?limit=100';
@@ -176,13 +176,13 @@ describe('list, rather than give a part', () => {
 
   it('refuses a page that is not JSON, and shows how it begins, fit for a terminal', async () => {
     const html = `<html>\n  \u001b[31mLogin\u202e ${'x'.repeat(300)}`;
-    expect(await failureOf(new Response(html))).toBe(
+    expect(await failureOf(sayJson(html))).toBe(
       `${FIRST}: the answer is not JSON: <html> \\u001b[31mLogin\\u202e ${'x'.repeat(171)}…`,
     );
   });
 
   it('refuses a page that is cut off', async () => {
-    expect(await failureOf(new Response(JSON.stringify(page([1])).slice(0, -2)))).toContain(
+    expect(await failureOf(sayJson(JSON.stringify(page([1])).slice(0, -2)))).toContain(
       'the answer is not JSON: {"tcp_edges"',
     );
   });
@@ -190,7 +190,7 @@ describe('list, rather than give a part', () => {
   it('refuses JSON that is nested without end', async () => {
     const config = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
     const body = `{"tcp_edges":[{"id":"edgtcp_1","policy":{"inbound":[{"actions":[{"type":"log","config":${config}}]}]}}]}`;
-    expect(await failureOf(new Response(body))).toBe(`${FIRST}: tcp_edges[0] (edgtcp_1) is nested too deeply`);
+    expect(await failureOf(sayJson(body))).toBe(`${FIRST}: tcp_edges[0] (edgtcp_1) is nested too deeply`);
   });
 
   it('refuses a page that is larger than it takes, without reading it to its end', async () => {
@@ -210,7 +210,7 @@ describe('list, rather than give a part', () => {
   it('keeps user data to the letter, whatever its keys are', async () => {
     const body =
       '{"tcp_edges":[{"id":"edgtcp_1","unknownField":1,"policy":{"inbound":[{"actions":[{"type":"log","config":{"__proto__":{"a":1},"camelCase":2}}]}]}}]}';
-    const { client } = createFakeService({ [FIRST]: [new Response(body)] });
+    const { client } = createFakeService({ [FIRST]: [sayJson(body)] });
     expect(JSON.stringify({ tcp_edges: await client.list(KIND) })).toBe(body);
   });
 
@@ -230,8 +230,6 @@ describe('list, rather than give a part', () => {
   });
 
   it('strikes the key out of what a page says', async () => {
-    expect(await failureOf(new Response(`bad key ${API_KEY}!`))).toBe(
-      `${FIRST}: the answer is not JSON: bad key [key]!`,
-    );
+    expect(await failureOf(sayJson(`bad key ${API_KEY}!`))).toBe(`${FIRST}: the answer is not JSON: bad key [key]!`);
   });
 });

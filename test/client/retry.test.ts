@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { RetryNotice } from '../../src/client/retry.ts';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
-import { API_KEY, BASE_URL, catchError, createFakeService } from './fake-service.ts';
+import { API_KEY, BASE_URL, catchError, createFakeService, sayJson } from './fake-service.ts';
 
 const reset = new NetworkError('the connection was broken off');
 
@@ -18,7 +18,7 @@ function cutOff(): Response {
       controller.error(Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' }));
     },
   });
-  return new Response(body);
+  return sayJson(body);
 }
 
 describe('a GET', () => {
@@ -125,6 +125,77 @@ describe('a GET', () => {
     expect(await catchError(client.get('/x', stop.signal))).toBe(reason);
     expect(log).toHaveLength(1);
   });
+});
+
+describe('a write', () => {
+  const kinds = {
+    network: reset,
+    server: failing(503),
+    throttled: failing(429),
+    unsent: new NetworkError('refused', { isUnsent: true }),
+  };
+  const again = (method: string, causes: readonly (keyof typeof kinds)[]) =>
+    causes.map((cause) => [method, cause] as const);
+
+  it.each([
+    ...(['PATCH', 'PUT', 'DELETE'] as const).flatMap((method) =>
+      again(method, ['network', 'server', 'throttled', 'unsent']),
+    ),
+    ...again('POST', ['throttled', 'unsent']),
+  ])('by %s is sent again when it failed by: %s', async (method, cause) => {
+    const { client, log, requests } = createFakeService({ [`${method} /x`]: [kinds[cause], { a: 1 }] });
+    const sent = method as 'PATCH'; // one of the methods above
+    expect(await client.send(sent, '/x', { a: 1 })).toEqual(method === 'DELETE' ? null : { a: 1 });
+    expect(log).toHaveLength(2);
+    expect(await Promise.all(requests.map((request) => request.text()))).toEqual(['{"a":1}', '{"a":1}']);
+  });
+
+  it.each(['network', 'server'] as const)('by POST is sent once when it may have been processed: %s', async (cause) => {
+    const { client, log } = createFakeService({ 'POST /x': [kinds[cause], { a: 1 }] });
+    expect(await catchError(client.send('POST', '/x', {}))).toBeInstanceOf(Error);
+    expect(log).toHaveLength(1);
+  });
+
+  it('by POST is sent once when its answer can not be used', async () => {
+    for (const answer of [sayJson('{"id":'), new Response('<html>'), cutOff()]) {
+      const { client, log } = createFakeService({ 'POST /x': [answer, { a: 1 }] });
+      expect(await catchError(client.send('POST', '/x', {}))).toMatchObject({ isUnsent: false });
+      expect(log).toHaveLength(1);
+    }
+  });
+
+  it('that may wait no longer is not sent again, and fails as it failed', async () => {
+    const patience = new AbortController();
+    const { client, log } = createFakeService({ 'PATCH /x': [reset, {}] }, { sleep: async () => patience.abort() });
+    expect(await catchError(client.send('PATCH', '/x', {}, { patience: patience.signal }))).toBe(reset);
+    expect(log).toHaveLength(1);
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    [
+      'text/html',
+      '<html>captive portal</html>',
+      'GET /x: the answer is text/html and not JSON: <html>captive portal</html>',
+    ],
+    ['application/json', '{"a":', 'GET /x: the answer is not JSON: {"a":'],
+  ])('of type %s that is no JSON is shown by its first characters', async (type, body, message) => {
+    const { client } = createFakeService({ 'GET /x': [new Response(body, { headers: { 'content-type': type } })] });
+    expect(await catchError(client.get('/x'))).toHaveProperty('message', message);
+  });
+
+  it.each(['application/json', 'application/problem+json; charset=utf-8', 'Application/JSON', ''])(
+    'of type %j is taken',
+    async (type) => {
+      const answer = new Response(
+        new TextEncoder().encode('{"a":1}'),
+        type === '' ? {} : { headers: { 'content-type': type } },
+      );
+      const { client } = createFakeService({ 'GET /x': [answer] });
+      expect(await client.get('/x')).toEqual({ a: 1 });
+    },
+  );
 });
 
 describe('without a clock from outside', () => {

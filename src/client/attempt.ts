@@ -1,0 +1,60 @@
+import { NetworkError } from '../model/errors.ts';
+import { type Json, parseJson } from '../model/json.ts';
+import type { Transport } from '../model/transport.ts';
+import { toNetworkFault } from './network-fault.ts';
+import { toExcerpt } from './printable.ts';
+import type { Strike } from './strike-key.ts';
+import { toPath } from './target.ts';
+import { readText } from './whole-body.ts';
+
+/** A response that was read to its end. */
+export interface Answer {
+  readonly response: Response;
+  readonly body: string;
+  /** Of a response of success; `undefined` for an empty body and for a DELETE. */
+  readonly json: Json | undefined;
+}
+
+/** Sends a request once. Rejects with `NetworkError` or `TimeoutError` when there is no answer that can be used. */
+export type Attempt = (request: Request) => Promise<Answer>;
+
+/** One attempt over a transport: whole, and JSON where it is a success, or it is none. */
+export function createAttempt(transport: Transport, strike: Strike): Attempt {
+  return async (request) => {
+    const response = await receive(transport, request);
+    const body = await readText(response, request);
+    const isNothing = !response.ok || request.method === 'DELETE' || body.trim() === '';
+    return { response, body, json: isNothing ? undefined : toJson({ request, response, body }, strike) };
+  };
+}
+
+async function receive(transport: Transport, request: Request): Promise<Response> {
+  try {
+    return await transport(request);
+  } catch (error) {
+    throw toNetworkFault(error, request);
+  }
+}
+
+interface Received {
+  readonly request: Request;
+  readonly response: Response;
+  readonly body: string;
+}
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+
+function toJson(received: Received, strike: Strike): Json {
+  const type = received.response.headers.get('content-type') ?? '';
+  if (type !== '' && !JSON_TYPE.test(type))
+    throw toFault(received, `is ${toExcerpt(type, strike)} and not JSON`, strike);
+  const json = parseJson(received.body);
+  if (json !== undefined) return json;
+  throw toFault(received, 'is not JSON', strike);
+}
+
+/** The body of an answer to a write is never shown: it may hold a token. */
+function toFault({ request: { method, url }, body }: Received, what: string, strike: Strike): NetworkError {
+  const shown = method === 'GET' ? `: ${toExcerpt(body, strike)}` : ` (${Buffer.byteLength(body)} bytes)`;
+  return new NetworkError(`${method} ${toPath(new URL(url))}: the answer ${what}${shown}`);
+}

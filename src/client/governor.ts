@@ -1,0 +1,100 @@
+import pLimit from 'p-limit';
+import type { RateLimit } from '../model/rate-limit.ts';
+import { type Budget, createBudget } from './budget.ts';
+
+/**
+ * Decides when each request of a client may go: within the budget of the service, no more at once than it bears, and none while it
+ * asks for a pause. Shared by all requests, those that are sent again included.
+ */
+export interface Governor {
+  /** Runs one attempt once it may be sent. Rejects with the reason of `patience` when that is aborted before. */
+  readonly admit: <T>(attempt: () => Promise<T>, patience: AbortSignal | undefined) => Promise<T>;
+  /** The service is busy: nothing is sent for that time, and half as many at once after it. */
+  readonly throttle: (delayMs: number) => void;
+  /** A request went well: after as many as run at once, one more may. */
+  readonly recover: () => void;
+  /** Requests that may be under way at once now. */
+  readonly concurrency: () => number;
+}
+
+/** Tells that requests wait, and why. */
+export interface WaitNotice {
+  readonly waitMs: number;
+  /** `budget`: the service allows so many requests in so much time. `pause`: it asked for one. */
+  readonly reason: 'budget' | 'pause';
+}
+
+/** What a governor takes from outside, so that tests can hold the time. */
+export interface GovernorOptions {
+  /** Absent: no limit. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** Requests under way at once, at most. */
+  readonly concurrency: number;
+  /** Milliseconds since some moment. */
+  readonly now: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly onWait?: ((notice: WaitNotice) => void) | undefined;
+}
+
+/** A governor of one client. */
+export function createGovernor(options: GovernorOptions): Governor {
+  const most = Math.min(options.concurrency, options.rateLimit?.requests ?? options.concurrency);
+  const gate = pLimit(most);
+  const clock = createClock(options.now);
+  const budget = options.rateLimit === undefined ? UNLIMITED : createBudget(options.rateLimit);
+  let resumeAt = Number.NEGATIVE_INFINITY;
+  let goneWell = 0;
+
+  const waitTurn = async (patience: AbortSignal | undefined): Promise<void> => {
+    for (;;) {
+      patience?.throwIfAborted();
+      const pauseMs = resumeAt - clock.now();
+      const waitMs = Math.max(pauseMs, budget.toWaitMs(clock.now()));
+      if (waitMs <= 0) return;
+      options.onWait?.({ waitMs, reason: waitMs > pauseMs ? 'budget' : 'pause' });
+      const until = clock.now() + waitMs;
+      await options.sleep(waitMs, patience);
+      if (patience?.aborted !== true) clock.passed(until);
+    }
+  };
+
+  return {
+    admit: (attempt, patience) =>
+      gate(async () => {
+        await waitTurn(patience);
+        budget.start();
+        try {
+          return await attempt();
+        } finally {
+          budget.end(clock.now());
+        }
+      }),
+    throttle: (delayMs) => {
+      const now = clock.now();
+      if (now >= resumeAt) gate.concurrency = Math.max(1, Math.floor(gate.concurrency / 2));
+      resumeAt = Math.max(resumeAt, now + delayMs);
+      goneWell = 0;
+    },
+    recover: () => {
+      if (gate.concurrency >= most) return;
+      goneWell += 1;
+      if (goneWell < gate.concurrency) return;
+      gate.concurrency += 1;
+      goneWell = 0;
+    },
+    concurrency: () => gate.concurrency,
+  };
+}
+
+const UNLIMITED: Budget = { toWaitMs: () => 0, start: () => undefined, end: () => undefined };
+
+/** What slept has moved on in time, even where the clock from outside stands still. */
+function createClock(now: () => number): { readonly now: () => number; readonly passed: (until: number) => void } {
+  let least = Number.NEGATIVE_INFINITY;
+  return {
+    now: () => Math.max(least, now()),
+    passed: (until) => {
+      least = Math.max(least, until);
+    },
+  };
+}

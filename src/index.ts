@@ -11,10 +11,13 @@ export type { Recipient, SinkContext, TokenSink } from './apply/token-sink.ts';
 export { createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';
 export { createFetchTransport, type FetchTransportOptions } from './client/fetch-transport.ts';
+export type { WaitNotice } from './client/governor.ts';
 export { type LiveRequest, readLive } from './client/read-live.ts';
+export type { RetryNotice } from './client/retry.ts';
 export {
   type ClosableTransport,
   createUndiciTransport,
+  type ProxyOptions,
   type UndiciTransportOptions,
 } from './client/undici-transport.ts';
 export type { LeftOut } from './export/choose-resources.ts';
@@ -52,6 +55,7 @@ export {
   type Withheld,
   type Write,
 } from './model/plan.ts';
+export { parseRateLimit, type RateLimit, toLeastMs } from './model/rate-limit.ts';
 export {
   type LintSettings,
   NO_SINKS,

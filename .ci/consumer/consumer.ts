@@ -56,7 +56,7 @@ async function plan(transport: Transport, baseUrl: string): Promise<Plan> {
   const client = connect(transport, baseUrl);
   const live = await readLive(client, toReadRequest(desired, []));
   const { guard } = desired.stack;
-  const settings = { versionHeader: 'Service-Version', pageSize: 100, concurrency: 4, guard };
+  const settings = { versionHeader: 'Service-Version', pageSize: 100, concurrency: 4, rateLimit: 'none', guard };
   return createPlan({
     desired,
     live,

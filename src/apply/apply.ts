@@ -158,8 +158,19 @@ class Run {
       if (this.#context.signal.aborted) return undefined;
       this.#context.onEvent({ event: 'write-started', write });
       const sent = resolve();
-      return { sent, answer: await this.#context.client.send(sent.method, sent.path, sent.body) };
+      return this.#exchange(sent);
     });
+  }
+
+  /** A write that waits for its turn at the service is given up when the run is interrupted; one that is under way is not. */
+  async #exchange(sent: ResolvedWrite): Promise<Exchanged | undefined> {
+    const { client, signal } = this.#context;
+    try {
+      return { sent, answer: await client.send(sent.method, sent.path, sent.body, { patience: signal }) };
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) return undefined;
+      throw error;
+    }
   }
 
   #accept(write: Write, { sent, answer }: Exchanged): Outcome {

@@ -25,7 +25,7 @@ export async function applyManifests(
   const { state, diagnostics } = await readValidManifests(paths, context, mode === 'apply' ? { lint: 'for-plan' } : {});
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
-  return withSession(settings, context, async (client) => {
+  return withSession(settings, context, async (client, tellBy) => {
     const plan = await makePlan(client, {
       state,
       diagnostics,
@@ -43,7 +43,11 @@ export async function applyManifests(
     }
     showPlanFirst(plan, flags, context);
     if (plan.writes.length + plan.files.length > 0) {
-      return executePlan(client, { plan, tokens, flags, done: new Map(), ids: new Map(), texts: new Map() }, context);
+      return executePlan(
+        client,
+        { plan, tokens, flags, done: new Map(), ids: new Map(), texts: new Map(), tellBy },
+        context,
+      );
     }
     const isShown = flags.format === 'text';
     return publish({ about: 'apply', plan, result: NOTHING_DONE }, { flags, isShown, exitCode: EXIT.done }, context);

@@ -1,3 +1,4 @@
+import type { Timeouts } from '../model/stack.ts';
 import type { Transport } from '../model/transport.ts';
 
 /** A place that text is written to. */
@@ -25,7 +26,17 @@ export interface Context {
   /** Ends the process without waiting. */
   readonly exitNow: (code: number) => void;
   /** A transport over real sockets, loaded when it is first needed. */
-  readonly openTransport: (options: { readonly connections: number }) => Promise<OpenTransport>;
+  readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
+}
+
+/** What a transport over sockets is made of. */
+export interface TransportSettings {
+  readonly connections: number;
+  readonly timeouts: Timeouts;
+  /** Certificates to trust besides those of the platform, in PEM. */
+  readonly authorities: string | undefined;
+  /** As the environment names them. */
+  readonly proxy: { readonly http?: string; readonly https?: string; readonly except?: string };
 }
 
 /** A transport that holds connections until it is closed. */

@@ -8,6 +8,7 @@ import type { TokenSettings } from '../model/stack.ts';
 import { renderApplyResultText } from '../report/text-apply.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
+import type { TellBy } from './notices.ts';
 import { type FormatFlags, renderAskedPlan, toTextOptions } from './present.ts';
 import { createProgress } from './progress.ts';
 import { publish } from './publish.ts';
@@ -21,6 +22,8 @@ export interface Execution {
   readonly done: ReadonlyMap<string, string | undefined>;
   readonly ids: ReadonlyMap<string, string>;
   readonly texts: ReadonlyMap<string, string>;
+  /** Has what the client tells shown beside the progress. */
+  readonly tellBy: TellBy;
 }
 
 /** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule stands against it. */
@@ -58,6 +61,7 @@ async function applyWithProgress(
 ): Promise<ApplyResult> {
   const { plan, flags, done, ids, texts, sinks } = execution;
   const progress = createProgress(context.stderr, plan.writes.length, toTextOptions(context.stderr, context, flags));
+  execution.tellBy(progress.tell);
   const abort = new AbortController();
   const stopListening = context.onInterrupt(() => {
     if (abort.signal.aborted) context.exitNow(EXIT.interrupted);
@@ -80,6 +84,7 @@ async function applyWithProgress(
   } finally {
     stopListening();
     progress.end();
+    execution.tellBy(undefined);
   }
 }
 

@@ -19,7 +19,7 @@ const context: Context = {
   ask: createAsk({ input: process.stdin, output: process.stderr, onInterrupt }),
   onInterrupt,
   exitNow: (code) => process.exit(code),
-  openTransport: async (options) => (await import('../client/undici-transport.ts')).createUndiciTransport(options),
+  openTransport: async (settings) => (await import('./open-transport.ts')).openTransport(settings),
 };
 
 process.exitCode = await settleOutputs(await run(process.argv.slice(2), context), { stdout, stderr });

@@ -11,7 +11,7 @@ import { type Allowances, listStanding } from '../plan/guard.ts';
 import { toReleaseState } from '../plan/release.ts';
 import { toReadRequest } from '../plan/select-targets.ts';
 import type { Context } from './context.ts';
-import { type ConnectionFlags, type RunSettings, resolveSettings } from './settings.ts';
+import { type ConnectionFlags, type RunSettings, resolveSettings, toStoredSettings } from './settings.ts';
 import { resolveTokens, type TokenFlags } from './token-sinks.ts';
 import { VERSION } from './version.ts';
 
@@ -42,7 +42,7 @@ export interface PlanRequest {
 
 /** The settings of a run on manifests. */
 export function resolveStackSettings(flags: ConnectionFlags, context: Context, { stack }: DesiredState): RunSettings {
-  return resolveSettings(flags, context.env, stack.api);
+  return resolveSettings(flags, context.env, toStoredSettings(stack.api));
 }
 
 /** Reads what is live and computes the plan. Sends GETs only. */
@@ -59,12 +59,12 @@ export async function planLive(
   const desired = mode === 'destroy' ? toDestroyState(state) : state;
   const read = mode === 'release' ? toReleaseState(state) : desired;
   const live = await readLive(client, toReadRequest(read, flags.target));
-  const { baseUrl, ...stored } = settings;
+  const { baseUrl, versionHeader, pageSize, concurrency, rateLimit } = settings;
   const plan = createPlan({
     desired,
     live,
     baseUrl,
-    settings: { ...stored, guard: desired.stack.guard },
+    settings: { versionHeader, pageSize, concurrency, rateLimit, guard: desired.stack.guard },
     tokens: resolveTokens(flags, desired.stack.tokens),
     version: VERSION,
     mode,

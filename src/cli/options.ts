@@ -18,6 +18,10 @@ export function addServiceOptions(command: Command): Command {
     .option(
       '--version-header <name>',
       `name of the header that carries the interface version (EDGEWISE_VERSION_HEADER; default: ${DEFAULT_VERSION_HEADER})`,
+    )
+    .option(
+      '--ca-file <path>',
+      'certificates of authorities to trust besides those of the platform, in PEM (EDGEWISE_CA_FILE)',
     );
 }
 
@@ -28,7 +32,15 @@ export function addConnectionOptions(command: Command): Command {
     .option(
       '--page-size <number>',
       'resources asked for in one list request, 1 to 100 (EDGEWISE_PAGE_SIZE; default: 100)',
-    );
+    )
+    .option(
+      '--rate-limit <limit>',
+      'most requests in any window of that length, such as 120/60s, or none (EDGEWISE_RATE_LIMIT; default: 120/60s, and none for `embedded:`)',
+    )
+    .option('--connect-timeout <duration>', 'until there is a connection (EDGEWISE_CONNECT_TIMEOUT; default: 10s)')
+    .option('--headers-timeout <duration>', 'until an answer begins (EDGEWISE_HEADERS_TIMEOUT; default: 30s)')
+    .option('--body-timeout <duration>', 'between two parts of an answer (EDGEWISE_BODY_TIMEOUT; default: 30s)')
+    .option('--request-timeout <duration>', 'for one request as a whole (EDGEWISE_REQUEST_TIMEOUT; default: 2m)');
 }
 
 /** What a plan of manifests may do besides. */

@@ -30,7 +30,8 @@ export function resolvePlanSettings(file: string, plan: Plan, { flags, stack, co
     throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made of.' });
   }
   const own = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;
-  const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl: stack?.api.baseUrl ?? own });
+  const { baseUrl = own, timeouts, caFile } = stack?.api ?? {};
+  const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl, timeouts, caFile });
   if (settings.baseUrl === plan.baseUrl) return settings;
   const message = `${file} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;
   throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });

@@ -1,13 +1,16 @@
 import { type Client, createClient } from '../client/client.ts';
+import { parseRateLimit } from '../model/rate-limit.ts';
 import type { Transport } from '../model/transport.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
-import { createRetryNotice } from './retry-notice.ts';
+import { createNotices, type TellBy } from './notices.ts';
+import { findProxy, readAuthorities } from './proxy.ts';
 import { type RunSettings, readApiKey } from './settings.ts';
 
 /** A connection to the service for the length of one command. */
 export interface Session {
   readonly client: Client;
+  readonly tellBy: TellBy;
   readonly close: () => Promise<void>;
 }
 
@@ -22,13 +25,13 @@ export function isEmbedded(baseUrl: string): boolean {
 export async function withSession<T>(
   settings: RunSettings,
   context: Context,
-  task: (client: Client) => Promise<T>,
+  task: (client: Client, tellBy: TellBy) => Promise<T>,
 ): Promise<T> {
   const session = isEmbedded(settings.baseUrl)
     ? await openEmbedded(settings, context)
     : await openRemote(settings, context);
   try {
-    return await task(session.client);
+    return await task(session.client, session.tellBy);
   } finally {
     await session.close();
   }
@@ -36,11 +39,21 @@ export async function withSession<T>(
 
 async function openRemote(settings: RunSettings, context: Context): Promise<Session> {
   const apiKey = await readApiKey(context);
-  const transport = await context.openTransport({ connections: settings.concurrency });
+  const transport = await context.openTransport({
+    connections: settings.concurrency,
+    timeouts: settings.timeouts,
+    authorities: await findAuthorities(settings, context),
+    proxy: findProxy(context.env),
+  });
   return {
-    client: connect(settings, context, { transport, apiKey, baseUrl: settings.baseUrl }),
+    ...connect(settings, context, { transport, apiKey, baseUrl: settings.baseUrl }),
     close: () => transport.close(),
   };
+}
+
+/** Nothing is read where nothing would be encrypted. */
+async function findAuthorities({ baseUrl, caFile }: RunSettings, context: Context): Promise<string | undefined> {
+  return caFile === undefined || baseUrl.startsWith('http:') ? undefined : readAuthorities(caFile, context);
 }
 
 /** The server is loaded only here and in `serve`: the other commands start without it. */
@@ -51,7 +64,7 @@ async function openEmbedded(settings: RunSettings, context: Context): Promise<Se
   context.stderr.write(
     `Using the embedded server${file === '' ? ', which forgets everything at the end of this command' : `, kept in ${file}`}.\n`,
   );
-  return { client: connect(settings, context, server), close: server.close };
+  return { ...connect(settings, context, server), close: server.close };
 }
 
 interface Connection {
@@ -60,18 +73,22 @@ interface Connection {
   readonly baseUrl: string;
 }
 
-function connect(settings: RunSettings, context: Context, connection: Connection): Client {
+function connect(settings: RunSettings, context: Context, connection: Connection): Omit<Session, 'close'> {
   const { versionHeader, pageSize, concurrency } = settings;
-  const onRetry = createRetryNotice(context);
+  const rateLimit = parseRateLimit(settings.rateLimit);
+  const { tellBy, ...notices } = createNotices(context, settings.rateLimit);
   try {
-    return createClient({
+    const client = createClient({
       ...connection,
       versionHeader,
       pageSize,
       concurrency,
+      ...(rateLimit !== undefined && { rateLimit }),
+      now: () => context.now().getTime(),
       sleep: context.sleep,
-      onRetry,
+      ...notices,
     });
+    return { client, tellBy };
   } catch (error) {
     if (error instanceof TypeError) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
     throw error;

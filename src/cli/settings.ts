@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
 import { toReason } from '../model/errors.ts';
 import type { ConnectionSettings } from '../model/plan.ts';
+import { parseRateLimit, RATE_LIMIT_EXPECTED, toRateLimitText } from '../model/rate-limit.ts';
+import type { ApiSettings, Timeouts } from '../model/stack.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
@@ -12,15 +15,29 @@ export interface ConnectionFlags {
   readonly versionHeader?: string;
   readonly pageSize?: string;
   readonly concurrency?: string;
+  readonly rateLimit?: string;
+  readonly connectTimeout?: string;
+  readonly headersTimeout?: string;
+  readonly bodyTimeout?: string;
+  readonly requestTimeout?: string;
+  readonly caFile?: string;
 }
 
 /** How a run reaches the service. */
 export interface RunSettings extends ConnectionSettings {
   readonly baseUrl: string;
+  readonly timeouts: Timeouts;
+  readonly caFile: string | undefined;
 }
 
 /** What the Stack, or a plan file, says. */
 export type StoredSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name] | undefined };
+
+/** What a Stack says of the way to the service, as settings of a run. */
+export function toStoredSettings({ rateLimit, ...api }: ApiSettings): StoredSettings {
+  const text = rateLimit === undefined || rateLimit === 'none' ? rateLimit : toRateLimitText(rateLimit);
+  return { ...api, rateLimit: text };
+}
 
 /** Each setting from its flag, else from the environment, else as stored, else its default. */
 export function resolveSettings(flags: ConnectionFlags, env: Context['env'], stored: StoredSettings): RunSettings {
@@ -37,7 +54,43 @@ export function resolveSettings(flags: ConnectionFlags, env: Context['env'], sto
     pageSize: toCount('page size', flags.pageSize ?? env['EDGEWISE_PAGE_SIZE'], 100) ?? stored.pageSize ?? 100,
     concurrency:
       toCount('concurrency', flags.concurrency ?? env['EDGEWISE_CONCURRENCY'], 64) ?? stored.concurrency ?? 8,
+    rateLimit: toRateLimit(flags.rateLimit ?? env['EDGEWISE_RATE_LIMIT']) ?? stored.rateLimit ?? toUsualLimit(baseUrl),
+    timeouts: resolveTimeouts(flags, env, stored.timeouts),
+    caFile: toText(flags.caFile) ?? toText(env['EDGEWISE_CA_FILE']) ?? stored.caFile,
   };
+}
+
+/** What services allow. The bundled server inside of the process has no limit. */
+function toUsualLimit(baseUrl: string): string {
+  return baseUrl.startsWith('embedded:') ? 'none' : '120/60s';
+}
+
+function toRateLimit(text: string | undefined): string | undefined {
+  if (text === undefined || text === '' || text === 'none') return toText(text);
+  const limit = parseRateLimit(text);
+  if (limit !== undefined) return toRateLimitText(limit);
+  const message = `The rate limit is ${JSON.stringify(text)}, and must be ${RATE_LIMIT_EXPECTED}, or none.`;
+  throw new CommandError(message, { exitCode: EXIT.invalid });
+}
+
+const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
+
+function resolveTimeouts(flags: ConnectionFlags, env: Context['env'], stored = TIMEOUTS): Timeouts {
+  const read = (part: 'connect' | 'headers' | 'body' | 'request') =>
+    toTimeoutMs(part, flags[`${part}Timeout`] ?? env[`EDGEWISE_${part.toUpperCase()}_TIMEOUT`]) ?? stored[`${part}Ms`];
+  return { connectMs: read('connect'), headersMs: read('headers'), bodyMs: read('body'), requestMs: read('request') };
+}
+
+function toTimeoutMs(part: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const ms = toDurationMs(text);
+  if (ms !== undefined) return ms;
+  const message = `The ${part} timeout is ${JSON.stringify(text)}, and must be ${DURATION_EXPECTED}.`;
+  throw new CommandError(message, { exitCode: EXIT.invalid });
+}
+
+function toText(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
 }
 
 /** A slash at the end is the same place. What follows `embedded:` is no URL. */

@@ -45,12 +45,16 @@ export function createGovernor(options: GovernorOptions): Governor {
   let resumeAt = Number.NEGATIVE_INFINITY;
   let goneWell = 0;
 
+  /** Takes a place in the budget in the same moment in which it finds one free. */
   const waitTurn = async (patience: AbortSignal | undefined): Promise<void> => {
     for (;;) {
       patience?.throwIfAborted();
       const pauseMs = resumeAt - clock.now();
       const waitMs = Math.max(pauseMs, budget.toWaitMs(clock.now()));
-      if (waitMs <= 0) return;
+      if (waitMs <= 0) {
+        budget.start();
+        return;
+      }
       options.onWait?.({ waitMs, reason: waitMs > pauseMs ? 'budget' : 'pause' });
       const until = clock.now() + waitMs;
       await options.sleep(waitMs, patience);
@@ -62,7 +66,6 @@ export function createGovernor(options: GovernorOptions): Governor {
     admit: (attempt, patience) =>
       gate(async () => {
         await waitTurn(patience);
-        budget.start();
         try {
           return await attempt();
         } finally {

@@ -1,9 +1,10 @@
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { Transport } from '../model/transport.ts';
+import { decodeBody } from './decode-body.ts';
 import { toNetworkFault } from './network-fault.ts';
 import { MAX_BODY_BYTES } from './whole-body.ts';
 
-/** Time limits, and how many connections there may be. */
+/** Time limits, the way to the service, and how many connections there may be. */
 export interface UndiciTransportOptions {
   /** Connections to one origin at once; without it as many as there are requests under way. */
   readonly connections?: number;
@@ -12,6 +13,19 @@ export interface UndiciTransportOptions {
   readonly headersTimeoutMs?: number;
   /** Between two parts of the body. */
   readonly bodyTimeoutMs?: number;
+  /** For a request as a whole, from when it is sent until its response is read. */
+  readonly requestTimeoutMs?: number;
+  /** Certificates of authorities to trust, in PEM, instead of those that the platform trusts. */
+  readonly authorities?: readonly string[];
+  readonly proxy?: ProxyOptions;
+}
+
+/** Proxies by what goes through them, as URLs; the password of one is sent to it and shown nowhere. */
+export interface ProxyOptions {
+  readonly http?: string | undefined;
+  readonly https?: string | undefined;
+  /** Hosts that are reached directly: names, `.suffix`, `*`, each with an optional port, between commas. */
+  readonly except?: string | undefined;
 }
 
 /** A transport that holds connections open; `close` ends them, and breaks off what is still under way. */
@@ -23,24 +37,36 @@ export type ClosableTransport = Transport & { readonly close: () => Promise<void
  * Redirects are not followed.
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
-  const agent = new Agent({
-    allowH2: false,
-    connections: options.connections ?? null,
-    connectTimeout: options.connectTimeoutMs ?? 10_000,
-    headersTimeout: options.headersTimeoutMs ?? 30_000,
-    bodyTimeout: options.bodyTimeoutMs ?? 30_000,
-    maxResponseSize: MAX_BODY_BYTES,
-  });
+  const dispatcher = createDispatcher(options);
+  const { requestTimeoutMs = 120_000 } = options;
   const transport: Transport = async (request) => {
     try {
       request.signal.throwIfAborted();
       const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
-      return toResponse(await dispatch(agent, request, body));
+      return await toResponse(await dispatch(dispatcher, { request, body, requestTimeoutMs }), request);
     } catch (error) {
       throw toNetworkFault(error, request);
     }
   };
-  return Object.assign(transport, { close: () => agent.destroy() });
+  return Object.assign(transport, { close: () => dispatcher.destroy() });
+}
+
+function createDispatcher(options: UndiciTransportOptions): Dispatcher {
+  const { authorities, proxy, connectTimeoutMs = 10_000 } = options;
+  const tls = authorities === undefined ? {} : { ca: [...authorities] };
+  const agent = {
+    allowH2: false,
+    connections: options.connections ?? null,
+    connectTimeout: connectTimeoutMs,
+    headersTimeout: options.headersTimeoutMs ?? 30_000,
+    bodyTimeout: options.bodyTimeoutMs ?? 30_000,
+    maxResponseSize: MAX_BODY_BYTES,
+    connect: { timeout: connectTimeoutMs, ...tls },
+  };
+  if (proxy?.http === undefined && proxy?.https === undefined) return new Agent(agent);
+  // Empty texts: what is not said here is not looked up in the environment either.
+  const { http: httpProxy = '', https: httpsProxy = '', except: noProxy = '' } = proxy;
+  return new EnvHttpProxyAgent({ ...agent, httpProxy, httpsProxy, noProxy, requestTls: tls, proxyTls: tls });
 }
 
 interface Answer {
@@ -49,32 +75,57 @@ interface Answer {
   readonly body: Buffer<ArrayBuffer>;
 }
 
-function dispatch(agent: Agent, request: Request, body: Buffer | null): Promise<Answer> {
+interface Sending {
+  readonly request: Request;
+  readonly body: Buffer | null;
+  readonly requestTimeoutMs: number;
+}
+
+function dispatch(dispatcher: Dispatcher, { request, body, requestTimeoutMs }: Sending): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    agent.dispatch(toDispatchOptions(request, body), createHandler(request.signal, resolve, reject));
+    const limit = new AbortController();
+    const timer = setTimeout(
+      () => limit.abort(new DOMException('the request took too long', 'TimeoutError')),
+      requestTimeoutMs,
+    );
+    const end = <T>(settle: (value: T) => void) => {
+      return (value: T): void => {
+        clearTimeout(timer);
+        settle(value);
+      };
+    };
+    const handler = createHandler([request.signal, limit.signal], end(resolve), end(reject));
+    dispatcher.dispatch(toDispatchOptions(request, body), handler);
   });
 }
 
 function toDispatchOptions(request: Request, body: Buffer | null): Dispatcher.DispatchOptions {
   const { origin, pathname, search } = new URL(request.url);
-  const headers = Object.fromEntries(request.headers);
+  const headers = { ...Object.fromEntries(request.headers), 'accept-encoding': 'gzip' };
   return { origin, path: pathname + search, method: request.method, headers, body };
 }
 
-/** Gathers one response. Aborting the signal breaks it off. */
+/** Gathers one response. Aborting any of the signals breaks it off, also while there is no connection yet. */
 function createHandler(
-  signal: AbortSignal,
+  signals: readonly AbortSignal[],
   resolve: (answer: Answer) => void,
   reject: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
   let head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: [] };
-  let breakOff = () => {};
+  let abort = (reason: unknown): void => reject(reason);
   const chunks: Buffer[] = [];
+  const breakOff = (event: Event): void => {
+    if (event.target instanceof AbortSignal) abort(event.target.reason);
+  };
+  const stopListening = (): void => {
+    for (const signal of signals) signal.removeEventListener('abort', breakOff);
+  };
+  for (const signal of signals) signal.addEventListener('abort', breakOff);
   return {
     onRequestStart(controller) {
-      breakOff = () => controller.abort(signal.reason);
-      if (signal.aborted) breakOff();
-      else signal.addEventListener('abort', breakOff);
+      abort = (reason) => controller.abort(reason instanceof Error ? reason : new Error(String(reason)));
+      const aborted = signals.find((signal) => signal.aborted);
+      if (aborted !== undefined) abort(aborted.reason);
     },
     onResponseStart(_controller, status, headers) {
       head = { status, headers: listHeaders(headers) };
@@ -83,11 +134,11 @@ function createHandler(
       chunks.push(chunk);
     },
     onResponseEnd() {
-      signal.removeEventListener('abort', breakOff);
+      stopListening();
       resolve({ ...head, body: Buffer.concat(chunks) });
     },
     onResponseError(_controller, error) {
-      signal.removeEventListener('abort', breakOff);
+      stopListening();
       reject(error);
     },
   };
@@ -101,6 +152,11 @@ function listHeaders(headers: Readonly<Record<string, string | string[] | undefi
 
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-function toResponse({ status, headers, body }: Answer): Response {
-  return new Response(STATUSES_WITHOUT_BODY.has(status) ? null : body, { status, headers });
+async function toResponse({ status, headers, body }: Answer, request: Request): Promise<Response> {
+  if (STATUSES_WITHOUT_BODY.has(status)) return new Response(null, { status, headers });
+  const encoding = headers.find(([name]) => name === 'content-encoding')?.[1];
+  if (encoding === undefined || body.length === 0) return new Response(body, { status, headers });
+  const about = new Set(['content-encoding', 'content-length']);
+  const decoded = await decodeBody(body, encoding, request);
+  return new Response(decoded, { status, headers: headers.filter(([name]) => !about.has(name)) });
 }

@@ -110,6 +110,7 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
       versionHeader: z.string(),
       pageSize: z.int().min(1).max(100),
       concurrency: z.int().min(1),
+      rateLimit: z.string().describe('Such as `120/60s`, or `none`.'),
       guard: z
         .strictObject({ maxDeletes: z.int().min(0), maxDeleteShare: z.number().min(0).max(1) })
         .describe('When deletes need consent.'),
@@ -140,7 +141,11 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
         addresses: texts,
       }),
     ),
-    requests: z.strictObject({ read: z.int(), apply: z.int() }),
+    requests: z.strictObject({
+      read: z.int().describe('What reading took.'),
+      apply: z.int().describe('What applying takes at least.'),
+      leastMs: z.int().describe('The least time that those take within the rate limit, in milliseconds.'),
+    }),
   })
   .meta({ title: 'Edgewise plan', description: 'What applying a stack of manifests would do. Holds no secrets.' });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
+import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import { DURATION_EXPECTED, toDurationMs } from './duration.ts';
 import { FORMATS } from './formats.ts';
@@ -42,8 +43,41 @@ function toApiSchema() {
         .describe('Name of the header that carries the version of the interface.'),
       page_size: z.int().min(1).max(100).default(100).describe('Resources asked for in one list request.'),
       concurrency: z.int().min(1).max(64).default(8).describe('Requests under way at once.'),
+      rate_limit: toRateLimitSchema().optional(),
+      timeouts: toTimeoutsSchema().prefault({}),
+      ca_file: z
+        .string()
+        .min(1)
+        .optional()
+        .describe(
+          'File with certificates of authorities to trust besides those of the platform, in PEM, relative to the folder of the manifest.',
+        ),
     })
     .describe('How to talk to the service.');
+}
+
+function toRateLimitSchema() {
+  return z
+    .string()
+    .refine((text) => text === 'none' || parseRateLimit(text) !== undefined, {
+      error: `must be ${RATE_LIMIT_EXPECTED}, or \`none\``,
+      params: { code: 'bad-value' },
+    })
+    .meta({ pattern: `${RATE_LIMIT_PATTERN}|^none$`, examples: ['120/60s', 'none'] })
+    .describe(
+      'Most requests in any window of that length, or `none`. Left out: 120/60s, and none for the embedded server.',
+    );
+}
+
+function toTimeoutsSchema() {
+  return z
+    .strictObject({
+      connect: toDurationSchema().default('10s').describe('Until there is a connection.'),
+      headers: toDurationSchema().default('30s').describe('Until the head of the response is there.'),
+      body: toDurationSchema().default('30s').describe('Between two parts of the body.'),
+      request: toDurationSchema().default('2m').describe('A request as a whole; one that is sent again starts anew.'),
+    })
+    .describe('How long parts of a request may take.');
 }
 
 function toGuardSchema() {

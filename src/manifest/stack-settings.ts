@@ -4,6 +4,7 @@ import { type StackSpec, toStackSpecSchema } from '../kinds/stack-schema.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
+import { parseRateLimit } from '../model/rate-limit.ts';
 import {
   type LintSettings,
   NO_SINKS,
@@ -12,10 +13,11 @@ import {
   type TokenSettings,
 } from '../model/stack.ts';
 import { toNamePlace } from './claims.ts';
+import { toManifestPath } from './field-files.ts';
 import type { DocumentProblem, ManifestDocument } from './problem.ts';
 
-/** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
-export function toStackSettings(name: string, spec: Json = {}): StackSettings {
+/** The settings that a valid `Stack` document in a file gives, its defaults filled in. Without a document: defaults, and no name. */
+export function toStackSettings(name: string, spec: Json = {}, file = ''): StackSettings {
   const { api, guard, tokens, lint } = toStackSpecSchema().parse(spec);
   return {
     name,
@@ -24,6 +26,14 @@ export function toStackSettings(name: string, spec: Json = {}): StackSettings {
       versionHeader: api.version_header,
       pageSize: api.page_size,
       concurrency: api.concurrency,
+      rateLimit: toRateLimit(api.rate_limit),
+      timeouts: {
+        connectMs: toCheckedMs(api.timeouts.connect),
+        headersMs: toCheckedMs(api.timeouts.headers),
+        bodyMs: toCheckedMs(api.timeouts.body),
+        requestMs: toCheckedMs(api.timeouts.request),
+      },
+      caFile: api.ca_file === undefined ? undefined : toManifestPath(file, api.ca_file),
     },
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens),
@@ -40,6 +50,14 @@ function toLintSettings({ max_validity, cel_variables, ...rules }: StackSpec['li
   };
 }
 
+function toRateLimit(text: string | undefined): StackSettings['api']['rateLimit'] {
+  return text === undefined || text === 'none' ? text : assertDefined(parseRateLimit(text), 'a checked rate limit');
+}
+
+function toCheckedMs(duration: string): number {
+  return assertDefined(toDurationMs(duration), 'a checked duration');
+}
+
 function toTokenSettings(tokens: NonNullable<StackSpec['tokens']>): TokenSettings {
   const credentials = Object.entries(tokens.credentials).map(([name, sink]) => [name, toSinkSettings(sink)] as const);
   return { default: tokens.default && toSinkSettings(tokens.default), credentials: Object.fromEntries(credentials) };
@@ -48,8 +66,7 @@ function toTokenSettings(tokens: NonNullable<StackSpec['tokens']>): TokenSetting
 function toSinkSettings(sink: NonNullable<NonNullable<StackSpec['tokens']>['default']>): SinkSettings {
   if ('directory' in sink) return sink;
   const { command, test, timeout } = sink;
-  const timeoutMs = assertDefined(toDurationMs(timeout), 'a checked duration');
-  return { command, timeoutMs, ...(test !== undefined && { test }) };
+  return { command, timeoutMs: toCheckedMs(timeout), ...(test !== undefined && { test }) };
 }
 
 /** All `Stack` documents but the first, as problems. */

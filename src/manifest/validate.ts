@@ -151,7 +151,7 @@ function toState(sources: readonly ManifestSource[], { documents, references, lo
     return [[address, toResource(document, references.specs.get(document) ?? {}, { address, locator })]];
   });
   return {
-    stack: toStackSettings(stack?.name ?? '', stack?.value['spec']),
+    stack: toStackSettings(stack?.name ?? '', stack?.value['spec'], stack?.position.source.file),
     resources: new Map(resources),
     externals: references.externals,
     inputs: sources.map(({ file, bytes }) => ({ file, digest: hash('sha256', bytes, 'hex') })),

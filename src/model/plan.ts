@@ -83,6 +83,8 @@ export interface ConnectionSettings {
   readonly versionHeader: string;
   readonly pageSize: number;
   readonly concurrency: number;
+  /** `120/60s`, or `none`. */
+  readonly rateLimit: string;
 }
 
 /** The settings of the run that made a plan. */
@@ -123,5 +125,7 @@ export interface Plan {
     readonly read: number;
     /** What applying this plan takes at least: its writes, and a list of each kind that another apply could make the same of. */
     readonly apply: number;
+    /** The least time in milliseconds that those take within the rate limit. */
+    readonly leastMs: number;
   };
 }

@@ -1,5 +1,6 @@
 import type { Severity } from './diagnostic.ts';
 import type { LintCode } from './diagnostic-codes.ts';
+import type { RateLimit } from './rate-limit.ts';
 
 /** The settings of a run, from the `Stack` document. Every optional value has its default filled in. */
 export interface StackSettings {
@@ -34,6 +35,22 @@ export interface ApiSettings {
   readonly pageSize: number;
   /** Requests under way at once. */
   readonly concurrency: number;
+  /** How many requests the service allows in how much time; absent: must come from elsewhere. */
+  readonly rateLimit: RateLimit | 'none' | undefined;
+  readonly timeouts: Timeouts;
+  /** Path of a file with certificates of further authorities, relative to the working folder. */
+  readonly caFile: string | undefined;
+}
+
+/** How long parts of a request may take, each in milliseconds. */
+export interface Timeouts {
+  readonly connectMs: number;
+  /** Until the head of the response is there. */
+  readonly headersMs: number;
+  /** Between two parts of the body. */
+  readonly bodyMs: number;
+  /** One attempt as a whole. */
+  readonly requestMs: number;
 }
 
 /** When the number of deletes of one kind needs `--allow-deletes`: over `maxDeletes` and over `maxDeleteShare` of what is owned. */

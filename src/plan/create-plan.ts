@@ -2,6 +2,7 @@ import type { Action, Change, ChangeStart } from '../model/change.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { toDigest } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan, type PlanSettings, type Write } from '../model/plan.ts';
+import { parseRateLimit, toLeastMs } from '../model/rate-limit.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { describeKeys, describeValidity } from './certificates.ts';
@@ -105,8 +106,14 @@ export function createPlan(input: PlanInput): Plan {
       mode,
       isTargeted: targets.length > 0,
     }),
-    requests: { read: live.requests, apply: writes.length + countLookUps(writes) },
+    requests: toEstimate(live.requests, writes, input.settings.rateLimit),
   };
+}
+
+function toEstimate(read: number, writes: readonly Write[], rateLimit: string): Plan['requests'] {
+  const limit = parseRateLimit(rateLimit);
+  const apply = writes.length + countLookUps(writes);
+  return { read, apply, leastMs: limit === undefined ? 0 : toLeastMs(apply, limit) };
 }
 
 /** What was found on the manifests. A plan that is narrowed carries no warnings on what it leaves out. */

@@ -1,10 +1,11 @@
 import { hasErrors } from '../model/diagnostic.ts';
 import type { GuardViolation } from '../model/plan.ts';
+import { toPrintable } from '../model/printable.ts';
 import type { ChangeView } from './change-view.ts';
 import { type Style, toPaint } from './color.ts';
 import { type ChangeLayout, listShownFields, renderChange, toActionColumn } from './text-change.ts';
 import { countSeverities, renderDiagnosticLines, renderHeadline, renderHelp } from './text-diagnostics.ts';
-import { toCount, wrapBehind } from './text-layout.ts';
+import { toCount, toTimeText, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 import type { PlanView, WriteView } from './view.ts';
 
@@ -105,17 +106,26 @@ function listWaits({ waitsFor, last }: Pick<WriteView, 'waitsFor' | 'last'>): re
 }
 
 function renderTotals(view: PlanView, { color, width }: TextOptions): readonly string[] {
-  const { read, apply } = view.requests;
+  const { read } = view.requests;
   const isRead = `Reading took ${toCount(read, 'request')}`;
   const sentences: readonly (readonly [Style, string])[] = [
     ['strong', toSummary(view)],
-    ['muted', view.isEmpty || hasErrors(view.diagnostics) ? `${isRead}.` : `${isRead}; applying needs ${apply}.`],
+    [
+      'muted',
+      view.isEmpty || hasErrors(view.diagnostics) ? `${isRead}.` : `${isRead}; applying needs ${toNeeds(view)}.`,
+    ],
     [view.violations.length > 0 ? 'error' : 'warning', toVerdict(view)],
   ];
   const paint = toPaint(color);
   return sentences
     .filter(([, sentence]) => sentence !== '')
     .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
+}
+
+/** `12`; when they take their time, `540 requests, at least 4 min 0 s at 120/60s`. */
+function toNeeds({ requests: { apply, leastMs }, rateLimit }: PlanView): string {
+  if (leastMs === 0) return String(apply);
+  return `${toCount(apply, 'request')}, at least ${toTimeText(leastMs)} at ${toPrintable(rateLimit)}`;
 }
 
 /** Nothing of a plan with errors can be applied, so it has no numbers to be approved. */

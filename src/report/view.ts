@@ -26,6 +26,8 @@ export interface PlanView {
   readonly diagnostics: readonly Diagnostic[];
   readonly totals: Totals;
   readonly requests: Plan['requests'];
+  /** `120/60s`, or `none`. */
+  readonly rateLimit: string;
   readonly writes: readonly WriteView[];
   /** Nothing would be done. */
   readonly isEmpty: boolean;
@@ -66,6 +68,7 @@ export function toPlanView(plan: Plan): PlanView {
     diagnostics: redacted.diagnostics.map(toPrintableDiagnostic),
     totals,
     requests: redacted.requests,
+    rateLimit: redacted.settings.rateLimit,
     writes: toWriteViews(redacted.writes),
     files: redacted.files.map(toFileSentence),
     isEmpty: redacted.writes.length === 0 && redacted.files.length === 0 && totals['no-op'] === redacted.changes.length,

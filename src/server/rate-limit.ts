@@ -1,8 +1,4 @@
-/** At most so many requests in any window of that length. */
-export interface RateLimit {
-  readonly requests: number;
-  readonly windowMs: number;
-}
+import type { RateLimit } from '../model/rate-limit.ts';
 
 /**
  * Counts requests in a rolling window. Each call is a request: it returns nothing when that is within the limit, and the seconds to wait when not.

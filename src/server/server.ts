@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
+import type { RateLimit } from '../model/rate-limit.ts';
 import { DEFAULT_VERSION_HEADER, type Transport } from '../model/transport.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './abuse-report-rules.ts';
 import { type ApiKey, DEFAULT_USER_ID, parseApiKey, toKeyring } from './api-key.ts';
@@ -7,7 +8,7 @@ import { createCertificateAuthorities, toAuthorizedKey } from './certificate-aut
 import { type Failure, renderFailure } from './failure.ts';
 import { createIdentities } from './identities.ts';
 import { loadSeed, toSeedResources } from './load-seed.ts';
-import { createRateLimit, type RateLimit } from './rate-limit.ts';
+import { createRateLimit } from './rate-limit.ts';
 import { createRoutes, type RequestEnv } from './routes.ts';
 import type { ServerSeed, ServerSnapshot } from './seed.ts';
 import type { Service } from './service.ts';
@@ -18,8 +19,8 @@ import { Store } from './store.ts';
  * Absent on purpose: edges that carry traffic, and whatever the interface does not show.
  */
 
+export type { RateLimit } from '../model/rate-limit.ts';
 export { type ApiKey, parseApiKey } from './api-key.ts';
-export type { RateLimit } from './rate-limit.ts';
 
 export interface ServerOptions {
   /** Default: one key, `dev`, that is an admin's. */

@@ -128,6 +128,7 @@ export class World {
         versionHeader: 'Service-Version',
         pageSize,
         concurrency,
+        rateLimit: 'none',
         guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
       },
       tokens: { default: { directory: 'tokens' }, credentials: {} },

@@ -18,6 +18,7 @@ function toSpec(state: DesiredState, address: string) {
 }
 
 const DAY_MS = 86_400_000;
+const TIMEOUTS = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
 
 describe('valid manifests', () => {
   it('give the resources of every kind, in the order of the files', () => {
@@ -89,7 +90,15 @@ describe('valid manifests', () => {
   it('give the settings of their Stack', () => {
     expect(toState(EVERYTHING).stack).toEqual({
       name: 'production',
-      api: { baseUrl: 'embedded:', versionHeader: 'Service-Version', pageSize: 50, concurrency: 4 },
+      api: {
+        baseUrl: 'embedded:',
+        versionHeader: 'Service-Version',
+        pageSize: 50,
+        concurrency: 4,
+        rateLimit: undefined,
+        timeouts: TIMEOUTS,
+        caFile: undefined,
+      },
       guard: { maxDeletes: 2, maxDeleteShare: 0.5 },
       tokens: { default: { directory: './tokens' }, credentials: {} },
       lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },
@@ -98,7 +107,15 @@ describe('valid manifests', () => {
 
   it('give defaults for what a Stack does not say, and no name without one', () => {
     const defaults = {
-      api: { baseUrl: undefined, versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 },
+      api: {
+        baseUrl: undefined,
+        versionHeader: 'Service-Version',
+        pageSize: 100,
+        concurrency: 8,
+        rateLimit: undefined,
+        timeouts: TIMEOUTS,
+        caFile: undefined,
+      },
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
       tokens: { default: undefined, credentials: {} },
       lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },

@@ -21,6 +21,7 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
       versionHeader: 'Service-Version',
       pageSize: 100,
       concurrency: 8,
+      rateLimit: 'none',
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
     },
     targets: [],
@@ -32,7 +33,7 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
     diagnostics: [],
     files: [],
     violations: [],
-    requests: { read: 8, apply: parts.writes?.length ?? 0 },
+    requests: { read: 8, apply: parts.writes?.length ?? 0, leastMs: 0 },
     ...parts,
   };
 }
@@ -187,6 +188,7 @@ export const EVERYTHING: Plan = makePlan({
     versionHeader: 'Service-Version',
     pageSize: 100,
     concurrency: 8,
+    rateLimit: 'none',
     guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
   },
   diagnostics: [

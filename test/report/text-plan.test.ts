@@ -66,7 +66,7 @@ test('an empty plan says how many resources are as they should be', () => {
 });
 
 test('a plan of nothing at all says that there is nothing', () => {
-  expect(render(makePlan({ requests: { read: 1, apply: 0 } }))).toMatchInlineSnapshot(`
+  expect(render(makePlan({ requests: { read: 1, apply: 0, leastMs: 0 } }))).toMatchInlineSnapshot(`
     "Plan for stack production on https://api.example.com
 
     Nothing to do: there are no resources.

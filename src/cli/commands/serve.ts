@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ServerFaults } from '../../kinds/faults-schema.ts';
 import { toReason } from '../../model/errors.ts';
+import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model/rate-limit.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import type { Act } from '../act.ts';
@@ -19,7 +20,7 @@ interface Flags {
   readonly seed?: string;
   readonly snapshot?: string;
   readonly faults?: string;
-  readonly rateLimit?: { readonly requests: number; readonly windowMs: number };
+  readonly rateLimit?: RateLimit;
   readonly versionHeader: string;
 }
 
@@ -43,7 +44,7 @@ export function defineServe(program: Command, act: Act): void {
       '--faults <file>',
       'what goes wrong: late, lost, broken and untrue answers, as YAML or JSON (default: nothing)',
     )
-    .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', parseRateLimit)
+    .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', toRateLimit)
     .option('--version-header <name>', 'name of the header that carries the interface version', DEFAULT_VERSION_HEADER);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
@@ -116,9 +117,8 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
 }
 
-function parseRateLimit(text: string): { readonly requests: number; readonly windowMs: number } {
-  const [, requests, seconds] = /^([1-9]\d{0,6})\/([1-9]\d{0,5})s$/.exec(text) ?? [];
-  if (requests === undefined || seconds === undefined)
-    throw new InvalidArgumentError('A rate limit is REQUESTS/SECONDSs, such as 120/60s.');
-  return { requests: Number(requests), windowMs: Number(seconds) * 1000 };
+function toRateLimit(text: string): RateLimit {
+  const limit = parseRateLimit(text);
+  if (limit !== undefined) return limit;
+  throw new InvalidArgumentError(`A rate limit is ${RATE_LIMIT_EXPECTED}.`);
 }

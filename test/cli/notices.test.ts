@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createRetryNotice } from '../../src/cli/retry-notice.ts';
+import { createNotices } from '../../src/cli/notices.ts';
 
 function tell(env: Readonly<Record<string, string>>, causes: readonly string[]): string {
   const written: string[] = [];
   const stderr = { write: (text: string) => void written.push(text), isTerminal: false, columns: () => 0 };
-  const onRetry = createRetryNotice({ env, stderr });
+  const { onRetry } = createNotices({ env, stderr, now: () => new Date(0) }, '120/60s');
   for (const cause of causes) onRetry({ method: 'GET', path: '/edges/tcp', attempt: 1, delayMs: 500, cause });
   return written.join('');
 }
@@ -24,4 +24,16 @@ it('tells a person of each cause once, and forges no line', () => {
 it('tells programs of each one, when they ask for that', () => {
   const lines = tell({ EDGEWISE_LOG_LEVEL: 'info' }, ['HTTP 429', 'HTTP 429']).split('\n');
   expect(lines.filter((line) => line.startsWith('{"level":30'))).toHaveLength(2);
+});
+
+it('tells of a wait for the rate limit once, however many requests wait', () => {
+  const written: string[] = [];
+  const stderr = { write: (text: string) => void written.push(text), isTerminal: false, columns: () => 0 };
+  let time = 0;
+  const { onWait } = createNotices({ env: {}, stderr, now: () => new Date(time) }, '120/60s');
+  for (const waitMs of [400, 33_500, 33_500]) onWait({ waitMs, reason: 'budget' });
+  onWait({ waitMs: 9_000, reason: 'pause' });
+  time = 33_500;
+  onWait({ waitMs: 60_000, reason: 'budget' });
+  expect(written).toEqual(['Waiting 34 s: the limit is 120/60s.\n', 'Waiting 60 s: the limit is 120/60s.\n']);
 });

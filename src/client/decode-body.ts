@@ -1,0 +1,38 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { NetworkError } from '../model/errors.ts';
+import { MAX_BODY_BYTES } from './whole-body.ts';
+
+const DECODERS: Readonly<Record<string, typeof unzip>> = {
+  gzip: unzip,
+  'x-gzip': unzip,
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/** The bytes that a body was before a service or a proxy compressed it. Rejects with `NetworkError` when they can't be had, or are more than is taken. */
+export async function decodeBody(
+  body: Buffer<ArrayBuffer>,
+  encoding: string,
+  request: Request,
+): Promise<Buffer<ArrayBuffer>> {
+  const decode = DECODERS[encoding.trim().toLowerCase()];
+  const refuse = (what: string, cause?: unknown) =>
+    new NetworkError(`${request.method} ${request.url}: the answer ${what}`, { cause });
+  if (encoding.trim().toLowerCase() === 'identity') return body;
+  if (decode === undefined) throw refuse('is compressed in a way that was not asked for');
+  try {
+    return await decode(body, { maxOutputLength: MAX_BODY_BYTES });
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    if (isTooLarge) throw refuse(`is larger than ${MAX_BODY_BYTES} bytes, the most that is taken`, error);
+    throw refuse('can not be decompressed', error);
+  }
+}
+
+async function unzip(
+  body: Buffer<ArrayBuffer>,
+  options: { readonly maxOutputLength: number },
+): Promise<Buffer<ArrayBuffer>> {
+  return promisify(gunzip)(body, options);
+}

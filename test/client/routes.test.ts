@@ -1,0 +1,165 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, connect as connectTo, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createUndiciTransport, type UndiciTransportOptions } from '../../src/client/undici-transport.ts';
+import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import { catchError } from './fake-service.ts';
+
+const closing: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function listen(server: Server & { closeAllConnections?: () => void }): Promise<number> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  closing.push(() => {
+    server.closeAllConnections?.();
+    return new Promise((done) => server.close(done));
+  });
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  return port;
+}
+
+function open(options: UndiciTransportOptions) {
+  const transport = createUndiciTransport(options);
+  closing.push(() => transport.close());
+  return transport;
+}
+
+const answer: RequestListener = (request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ url: request.url, authorization: request.headers.authorization }));
+};
+
+/** A proxy that tunnels what asks for it and forwards the rest, and tells what went through it. */
+async function startProxy(): Promise<{ readonly url: string; readonly log: string[] }> {
+  const log: string[] = [];
+  const proxy = createServer((request, response) => {
+    log.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim());
+    answer(request, response);
+  });
+  proxy.on('connect', (request, socket) => {
+    log.push(`CONNECT ${request.headers['proxy-authorization'] ?? ''}`.trim());
+    const upstream = connectTo(Number(String(request.url).split(':')[1]), '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.pipe(socket).pipe(upstream);
+    });
+    for (const end of [socket, upstream]) end.on('error', () => undefined);
+    closing.push(
+      () => upstream.destroy(),
+      () => socket.destroy(),
+    );
+  });
+  return { url: `http://127.0.0.1:${await listen(proxy)}`, log };
+}
+
+describe('a service behind a certificate of its own', () => {
+  let folder: string;
+  let certificate: string;
+  let key: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'edgewise-tls-'));
+    const [keyFile, file] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+    const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'];
+    const about = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+    execFileSync('openssl', [...words, ...about, '-keyout', keyFile, '-out', file], { stdio: 'ignore' });
+    [key, certificate] = [readFileSync(keyFile, 'utf8'), readFileSync(file, 'utf8')];
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it('is reached with its authority, and not without', async () => {
+    const port = await listen(createSecureServer({ key, cert: certificate }, answer));
+    const request = () => new Request(`https://localhost:${port}/x`);
+    const response = await open({ authorities: [certificate] })(request());
+    expect(await response.json()).toMatchObject({ url: '/x' });
+    const refused = await catchError(open({})(request()));
+    expect(refused).toBeInstanceOf(NetworkError);
+    expect(refused).toHaveProperty('message', expect.stringContaining('self-signed certificate'));
+  });
+
+  it('is reached through the tunnel of a proxy, which sees neither path nor key', async () => {
+    const port = await listen(createSecureServer({ key, cert: certificate }, answer));
+    const proxy = await startProxy();
+    const transport = open({ authorities: [certificate], proxy: { https: proxy.url.replace('//', '//user:secret@') } });
+    const headers = { authorization: 'Bearer k' };
+    const response = await transport(new Request(`https://localhost:${port}/x`, { headers }));
+    expect(await response.json()).toEqual({ url: '/x', authorization: 'Bearer k' });
+    expect(proxy.log).toEqual([`CONNECT Basic ${Buffer.from('user:secret').toString('base64')}`]);
+  });
+});
+
+describe('a plain service', () => {
+  it('is reached through the proxy for plain services', async () => {
+    const proxy = await startProxy();
+    const response = await open({ proxy: { http: proxy.url } })(new Request('http://service.test/x?a=1'));
+    expect(response.status).toBe(200);
+    expect(proxy.log).toEqual(['GET http://service.test/x?a=1']);
+  });
+
+  it('is reached without a proxy when it is an exception', async () => {
+    const proxy = await startProxy();
+    const port = await listen(createServer(answer));
+    const transport = open({ proxy: { http: proxy.url, except: 'other.test, 127.0.0.1' } });
+    expect((await transport(new Request(`http://127.0.0.1:${port}/x`))).status).toBe(200);
+    expect(proxy.log).toEqual([]);
+  });
+
+  it('fails without the password of a proxy that is not there', async () => {
+    const transport = open({ proxy: { http: 'http://user:hunter2@127.0.0.1:1' } });
+    const error = await catchError(transport(new Request('http://service.test/x')));
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(String(error)).not.toContain('hunter2');
+  });
+});
+
+describe('a compressed answer', () => {
+  async function serve(body: Buffer, encoding = 'gzip'): Promise<string> {
+    const port = await listen(
+      createServer((request, response) => {
+        const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
+        response.writeHead(200, { ...headers, 'x-accepted': String(request.headers['accept-encoding']) }).end(body);
+      }),
+    );
+    return `http://127.0.0.1:${port}/x`;
+  }
+
+  it('is asked for, and read', async () => {
+    const response = await open({})(new Request(await serve(gzipSync('{"a":"é"}'))));
+    expect([response.headers.get('x-accepted'), await response.json()]).toEqual(['gzip', { a: 'é' }]);
+  });
+
+  it('is no answer when it is larger than is taken, broken, or compressed in another way', async () => {
+    const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024));
+    expect(bomb.length).toBeLessThan(100_000);
+    const broken = gzipSync('{"a":1}').subarray(0, 12);
+    const messages = ['is larger than 33554432 bytes', 'can not be decompressed', 'was not asked for'];
+    const urls = [await serve(bomb), await serve(broken), await serve(Buffer.from('x'), 'zstd')];
+    for (const [index, url] of urls.entries()) {
+      const error = await catchError(open({})(new Request(url)));
+      expect(error).toBeInstanceOf(NetworkError);
+      expect(String(error)).toContain(messages[index]);
+    }
+  });
+});
+
+it('a request that takes too long as a whole is given up, however often something comes', async () => {
+  const port = await listen(
+    createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(drip));
+    }),
+  );
+  const error = await catchError(open({ requestTimeoutMs: 100 })(new Request(`http://127.0.0.1:${port}/x`)));
+  expect(error).toBeInstanceOf(TimeoutError);
+  expect(error).toMatchObject({ isUnsent: false });
+});

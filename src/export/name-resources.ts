@@ -73,8 +73,8 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** A text as a name: letters lose what is on them, and what has no plain letter becomes a dash. Empty when nothing is left. */
 function toSlug(text: string): string {
   const plain = text
-    .toLowerCase()
     .normalize('NFKD')
+    .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(/[ßæœøłđðþ]/g, (letter) => LETTERS[letter] ?? '');
   const slug = trim(plain.replace(/[^a-z0-9._]+/g, '-'));

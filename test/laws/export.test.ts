@@ -50,6 +50,19 @@ describe('exporting an account that nobody manages', () => {
     await holds(property, 40);
   });
 
+  it('keeps the names, the protection and the ignored fields of what the stack owns already', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryStack(), fc.nat(7), async (stack, seed) => {
+      const world = await createUnmanaged(stack, (index) => (index + seed) % 3 === 0);
+      const exported = exportLive(await readAccount(world, stack), OPTIONS);
+      const plan = await world.plan(load(exported, 'single'));
+      expect(plan.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+      expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
+      expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
+      expect(plan.writes.every(({ mark }) => mark !== undefined)).toBe(true);
+    });
+    await holds(property, 40);
+  });
+
   it('does not depend on the order of lists and of maps', LONG, async () => {
     const property = fc.asyncProperty(arbitraryStack(), fc.nat(99), async (stack, seed) => {
       const world = await createUnmanaged(stack);
@@ -85,15 +98,16 @@ describe('exporting an account that nobody manages', () => {
   });
 });
 
-/** An account as somebody leaves it who never knew of edgewise: everything is there, and nothing bears a mark. */
-async function createUnmanaged(stack: TestStack): Promise<World> {
+/** An account as somebody leaves it who never knew of edgewise, but for what is kept: everything is there, and nothing bears a mark. */
+async function createUnmanaged(stack: TestStack, isKept = (_: number) => false): Promise<World> {
   const world = new World();
   await world.migrate(stack);
   for (const kind of OWNED_KINDS)
-    for (const { id, metadata } of world.resources()[kind.name] ?? [])
-      await world.call('PATCH', `${kind.path}/${id}`, {
-        metadata: renderUserMetadata(parseMetadata(String(metadata)).user),
-      });
+    for (const [index, { id, metadata }] of (world.resources()[kind.name] ?? []).entries())
+      if (!isKept(index))
+        await world.call('PATCH', `${kind.path}/${id}`, {
+          metadata: renderUserMetadata(parseMetadata(String(metadata)).user),
+        });
   return world;
 }
 

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { nameAll, toBaseName, toIdName } from '../../src/export/name-resources.ts';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { getKind } from '../../src/kinds/registry.ts';
+import { isResourceName } from '../../src/model/address.ts';
+import type { Spec } from '../../src/model/state.ts';
+
+const ID = 'edgtcp_2k9XLR3nGNPfyoIk0A3yD8vPq7M';
+
+function nameOf(kind: string, spec: Spec): string {
+  const rest = { createdAt: '', mark: undefined, markTrouble: undefined, computed: {} };
+  return toBaseName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
+}
+
+describe('the name of what has none', () => {
+  it.each([
+    ['Postgres for the data team', 'postgres-for-the-data-team'],
+    ['  Größe & Übermaß: ŁÓDŹ, Ærø, İstanbul ', 'grosse-ubermass-lodz-aero-istanbul'],
+    ['v1.2_rc', 'v1.2_rc'],
+    ['ﬁle № ½', 'file-no-1-2'],
+    ['__proto__', 'proto'],
+    [
+      'a sentence that goes on for so long that nobody would want it as a name',
+      'a-sentence-that-goes-on-for-so-long-that-nobody',
+    ],
+    ['x'.repeat(255), 'x'.repeat(50)],
+    ['日本語', 'first.example.net-1'],
+    ['', 'first.example.net-1'],
+  ])('comes from its description, or from what it alone has: %s', (description, name) => {
+    const hostports = ['second.example.net:1', 'first.example.net:1'];
+    expect(nameOf('TCPEdge', { description, hostports })).toBe(name);
+    expect(isResourceName(name)).toBe(true);
+  });
+
+  it('is its type or its domain where it has one', () => {
+    expect(nameOf('IPRestriction', { description: 'Only the office', type: 'api', ip_policy_ids: [] })).toBe('api');
+    expect(nameOf('AgentIngress', { description: 'Ours', domain: 'IN.example.com' })).toBe('in.example.com');
+  });
+
+  it('comes from its id when there is nothing else', () => {
+    expect(nameOf('WeightedBackend', {})).toBe('edgtcp-8vpq7m');
+    expect(isResourceName(toIdName('ipp_'))).toBe(true);
+  });
+});
+
+describe('names', () => {
+  const nameless = (id: string, base: string, isFixed = false) => ({ id, base, isFixed });
+
+  it('that would be the same get the end of the id, all of them, whatever the order', () => {
+    const members = [nameless('cr_abcdefG', 'a'), nameless('cr_bcdefgH', 'a'), nameless('cr_cdefghI', 'b')];
+    const expected = { cr_abcdefG: 'a-bcdefg', cr_bcdefgH: 'a-cdefgh', cr_cdefghI: 'b' };
+    expect(Object.fromEntries(nameAll(members))).toEqual(expected);
+    expect(Object.fromEntries(nameAll(members.toReversed()))).toEqual(expected);
+  });
+
+  it('that are there already are kept', () => {
+    const names = nameAll([nameless('cr_abcdefG', 'a', true), nameless('cr_bcdefgH', 'a')]);
+    expect([...names.values()]).toEqual(['a', 'a-cdefgh']);
+  });
+
+  it('are told apart when ids end alike, and when a name looks as if it had a suffix', () => {
+    const members = [
+      nameless('cr_1abcdef', 'x'.repeat(50)),
+      nameless('cr_2ABCDEF', 'x'.repeat(50)),
+      nameless('cr_3zzzzzz', `${'x'.repeat(50)}-abcdef`, true),
+      nameless('cr_4000000', `${'x'.repeat(43)}`),
+    ];
+    const names = [...nameAll(members).values()];
+    expect(new Set(names).size).toBe(4);
+    expect(names.every(isResourceName)).toBe(true);
+  });
+});

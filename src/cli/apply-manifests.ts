@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { executePlan } from './execute-plan.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from './make-plan.ts';
-import { readValidManifests } from './manifests.ts';
+import { readValidManifests, toLocate } from './manifests.ts';
 import { type FormatFlags, showPlanFirst } from './present.ts';
 import { publish } from './publish.ts';
 import { withSession } from './session.ts';
@@ -25,6 +25,7 @@ export async function applyManifests(
   const { state, diagnostics } = await readValidManifests(paths, context, mode === 'apply' ? { lint: 'for-plan' } : {});
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
+  const locate = toLocate(state);
   return withSession(settings, context, async (client, tellBy) => {
     const plan = await makePlan(client, {
       state,
@@ -39,18 +40,22 @@ export async function applyManifests(
     const isRefused = isInvalid(plan) || standing.length > 0;
     if (isRefused) {
       const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
-      return publish({ about: 'plan', plan, standing }, { flags, exitCode }, context);
+      return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
     }
     showPlanFirst(plan, flags, context);
     if (plan.writes.length + plan.files.length > 0) {
       return executePlan(
         client,
-        { plan, tokens, flags, done: new Map(), ids: new Map(), texts: new Map(), tellBy },
+        { plan, tokens, flags, locate, done: new Map(), ids: new Map(), texts: new Map(), tellBy },
         context,
       );
     }
     const isShown = flags.format === 'text';
-    return publish({ about: 'apply', plan, result: NOTHING_DONE }, { flags, isShown, exitCode: EXIT.done }, context);
+    return publish(
+      { about: 'apply', plan, result: NOTHING_DONE },
+      { flags, isShown, exitCode: EXIT.done, locate },
+      context,
+    );
   });
 }
 

@@ -11,7 +11,7 @@ import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import type { TellBy } from './notices.ts';
 import { type FormatFlags, renderAskedPlan, toTextOptions } from './present.ts';
 import { createProgress } from './progress.ts';
-import { publish } from './publish.ts';
+import { type Publication, publish } from './publish.ts';
 import { chooseSinks, listOpenWrites } from './token-sinks.ts';
 
 /** A plan that was let through, and what is known of it already. */
@@ -24,11 +24,13 @@ export interface Execution {
   readonly texts: ReadonlyMap<string, string>;
   /** Has what the client tells shown beside the progress. */
   readonly tellBy: TellBy;
+  /** Where the manifest of an address starts; absent: a saved plan. */
+  readonly locate?: NonNullable<Publication['locate']>;
 }
 
 /** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule stands against it. */
 export async function executePlan(client: Client, execution: Execution, context: Context): Promise<ExitCode> {
-  const { plan, flags, tokens, done } = execution;
+  const { plan, flags, tokens, done, locate } = execution;
   const open = listOpenWrites(plan, done);
   const { sinks, test } = chooseSinks(open, tokens, context);
   if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(execution, open.length, context);
@@ -37,7 +39,9 @@ export async function executePlan(client: Client, execution: Execution, context:
   const isShown = flags.format === 'text';
   if (isShown)
     context.stdout.write(`\n${renderApplyResultText(plan, result, toTextOptions(context.stdout, context, flags))}`);
-  return publish({ about: 'apply', plan, result }, { flags, isShown, exitCode: toExitCode(result) }, context);
+  const exitCode = toExitCode(result);
+  const publication = { flags, isShown, exitCode, ...(locate !== undefined && { locate }) };
+  return publish({ about: 'apply', plan, result }, publication, context);
 }
 
 /** In another form than text nobody has seen the plan yet: what is asked has it. */

@@ -2,8 +2,8 @@ import { SSH_USER_CERTIFICATE } from '../kinds/ssh-user-certificate.ts';
 import { hasExpressions, lintManifests } from '../lint/lint.ts';
 import { createFieldFileReader, loadManifests, type ManifestSource } from '../manifest/load.ts';
 import { validateManifests } from '../manifest/validate.ts';
-import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import type { DesiredState } from '../model/state.ts';
+import { type Diagnostic, hasErrors, type SourcePlace } from '../model/diagnostic.ts';
+import type { DesiredResource, DesiredState } from '../model/state.ts';
 import type { Context } from './context.ts';
 import { InvalidManifests } from './exit-code.ts';
 
@@ -75,6 +75,12 @@ export async function readValidManifests(
   const { state, diagnostics } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
   return { state, diagnostics };
+}
+
+/** Where the manifest of an address starts. */
+export function toLocate({ resources }: DesiredState): (address: string) => SourcePlace | undefined {
+  const byAddress: ReadonlyMap<string, DesiredResource> = resources;
+  return (address) => byAddress.get(address)?.locate();
 }
 
 /** A desired state and the warnings that come with it. */

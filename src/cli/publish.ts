@@ -1,12 +1,13 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { loadForm } from '../report/forms.ts';
 import type { FormOptions, Report } from '../report/report.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
 import { type FormatFlags, type ReportTarget, toTextOptions } from './present.ts';
 import { writeResultFile } from './result-file.ts';
+import { VERSION } from './version.ts';
 
 /** How a report is published. */
 export interface Publication {
@@ -15,20 +16,41 @@ export interface Publication {
   readonly isShown?: boolean;
   /** What the command ends with: a form never changes it, but a report that is lost is a failure. */
   readonly exitCode: ExitCode;
+  /** Where the manifest of an address starts; absent: there are no manifests. */
+  readonly locate?: FormOptions['locate'];
 }
 
 /** Shows a report on stdout, writes it into the files that `--report` names, and gives the exit code. */
 export async function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
+  const surroundings = toSurroundings(publication, context);
   if (!isShown) {
     const form = await loadForm(flags.format);
-    context.stdout.write(form(report, toTextOptions(context.stdout, context, flags)));
+    context.stdout.write(form(report, { ...toTextOptions(context.stdout, context, flags), ...surroundings }));
   }
   const faults: string[] = [];
-  for (const target of flags.report ?? []) faults.push(...(await writeReport(report, target, { flags, context })));
+  const options: FormOptions = { color: false, width: 0, verbose: flags.verbose === true, ...surroundings };
+  for (const target of flags.report ?? []) faults.push(...(await writeReport(report, target, { options, context })));
   for (const fault of faults) context.stderr.write(`edgewise: ${fault}\n`);
   const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
   return faults.length > 0 && isGood ? EXIT.failed : exitCode;
+}
+
+/** What forms for programs want to know of the run. */
+function toSurroundings({ exitCode, locate }: Publication, { env, cwd }: Context): Partial<FormOptions> {
+  const root = env['GITHUB_WORKSPACE'] ?? '';
+  return {
+    exitCode,
+    version: VERSION,
+    ...(locate !== undefined && { locate }),
+    ...(root !== '' && { toRepositoryPath: (file) => toPathBelow(root, file, cwd) }),
+  };
+}
+
+/** The path from a folder, with slashes; as it was given when it is not below it. */
+function toPathBelow(root: string, file: string, cwd: string): string {
+  const path = relative(root, resolve(cwd, file));
+  return path.split(sep)[0] === '..' || isAbsolute(path) ? file : path.split(sep).join('/');
 }
 
 /** Refuses reports that could not be written, before anything is done. */
@@ -49,10 +71,9 @@ export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<C
 async function writeReport(
   report: Report,
   { form: name, file }: ReportTarget,
-  { flags, context }: { readonly flags: FormatFlags; readonly context: Context },
+  { options, context }: { readonly options: FormOptions; readonly context: Context },
 ): Promise<readonly string[]> {
   const form = await loadForm(name);
-  const options: FormOptions = { color: false, width: 0, verbose: flags.verbose === true };
   try {
     await writeResultFile(resolve(context.cwd, file), form(report, options));
     return [];

@@ -48,6 +48,6 @@ const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'What is live could not be read whole, so there is no plan. Nothing was written.';
 
 /** What to do about what a service said; nothing where only it can know. */
-function toRemedy(error: Error): string | undefined {
+export function toRemedy(error: Error): string | undefined {
   return error instanceof ApiError && error.isAuthentication ? 'Check the API key and its permissions.' : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
@@ -44,6 +44,8 @@ export interface FailureReport {
 export interface Validation {
   readonly files: number;
   readonly resources: number;
+  /** The resources themselves, where they are known. */
+  readonly addresses?: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -57,7 +59,15 @@ export interface Failure {
 }
 
 /** What a form may want to know besides. Forms that are no text take of it what they can use. */
-export type FormOptions = TextOptions;
+export interface FormOptions extends TextOptions {
+  /** What the process ends with. */
+  readonly exitCode?: number;
+  readonly version?: string;
+  /** The path of a manifest from the root of its repository; absent: as it was given. */
+  readonly toRepositoryPath?: (file: string) => string;
+  /** Where the manifest of an address starts, if there is one. */
+  readonly locate?: (address: string) => SourcePlace | undefined;
+}
 
 /** A form of reports: a whole document that ends with a line break, for every report. Pure; nothing in a report breaks out of it. */
 export type Form = (report: Report, options: FormOptions) => string;

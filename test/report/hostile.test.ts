@@ -1,14 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../src/kinds/registry.ts';
-import type { Change, Difference } from '../../src/model/change.ts';
-import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import type { Json } from '../../src/model/json.ts';
-import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
-import type { GuardViolation, Plan, Write } from '../../src/model/plan.ts';
-import type { Spec } from '../../src/model/state.ts';
+import type { Change } from '../../src/model/change.ts';
 import { renderAbuseReportText, toAbuseReportView } from '../../src/report/abuse-report.ts';
+import { renderGithubForm } from '../../src/report/form-github.ts';
+import { renderJunitForm } from '../../src/report/form-junit.ts';
+import { renderSarifForm } from '../../src/report/form-sarif.ts';
 import {
   renderAbuseReportJson,
   renderApplyJson,
@@ -21,171 +18,9 @@ import { renderDiagnosticsText } from '../../src/report/text-diagnostics.ts';
 import type { TextOptions } from '../../src/report/text-options.ts';
 import { renderPlanText } from '../../src/report/text-plan.ts';
 import { toPlanView } from '../../src/report/view.ts';
-import { makePlan } from './sample-plans.ts';
-
-/** Plans, results and diagnostics in which every text is hostile: whatever the API or a plan file may hold. */
-
-const TRICKS = [
-  '\u001b[2J\u001b[1;1H',
-  '\u001b]0;title\u0007',
-  '\u009b31m',
-  '\r',
-  '\n',
-  '\n- TCPEdge/victim   delete',
-  '\r\n0 to delete, 0 to replace, 0 to update, 0 to adopt, 0 to create; 9 unchanged.\n',
-  '\u0000',
-  '\u007f',
-  '\u202e',
-  '\u2066',
-  '\u200b',
-  '\ufeff',
-  '\u2028',
-  '\u2029',
-  '\u00ad',
-  '\u3164',
-  '\ud800',
-  '\u{e0041}',
-  '</details><script>alert(1)</script>',
-  '```\n# x',
-  '@team | x',
-  'WeightedBackend/pool (known after apply)',
-] as const;
-
-const text = fc
-  .array(fc.oneof(fc.constantFrom(...TRICKS), fc.string({ unit: 'binary', maxLength: 6 }), fc.constantFrom('a', ' ')), {
-    maxLength: 4,
-  })
-  .map((pieces) => pieces.join(''));
-
-const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 3 },
-    text,
-    fc.integer(),
-    fc.boolean(),
-    fc.constant(null),
-    fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(text, tie('value'), { maxKeys: 3 }),
-  ),
-})).value;
-
-const kindName = fc.oneof(fc.constantFrom(...KINDS.map(({ name }) => name)), text);
-const fieldName = fc.constantFrom(...KINDS.flatMap(({ fields }) => Object.keys(fields)));
-const spec: fc.Arbitrary<Spec> = fc.dictionary(fc.oneof(fieldName, text), json, { maxKeys: 4 });
-const path = fc.oneof(fieldName, text, fc.constantFrom('policy.inbound[0].name', 'backends["a b"]', 'metadata'));
-
-const difference: fc.Arbitrary<Difference> = fc.record(
-  {
-    path,
-    from: json,
-    to: json,
-    origin: fc.constantFrom('manifest', 'drift', 'both', 'unknown'),
-    forcesReplace: fc.boolean(),
-  },
-  { requiredKeys: ['path', 'origin', 'forcesReplace'] },
-);
-
-const change: fc.Arbitrary<Change> = fc.record(
-  {
-    address: text,
-    kind: kindName,
-    action: fc.constantFrom('create', 'update', 'replace', 'delete', 'adopt', 'no-op'),
-    reason: text,
-    notes: fc.array(text, { maxLength: 2 }),
-    differences: fc.array(difference, { maxLength: 3 }),
-    live: fc.record({ id: text, digest: text, spec }, { requiredKeys: ['id', 'digest'] }),
-    desired: spec,
-    protect: fc.boolean(),
-  },
-  { requiredKeys: ['address', 'kind', 'action', 'differences'] },
-);
-
-const write: fc.Arbitrary<Write> = fc.record({
-  id: text,
-  method: fc.constantFrom('POST', 'PATCH', 'PUT', 'DELETE'),
-  path: text,
-  address: text,
-  kind: kindName,
-  body: spec,
-  needs: fc.array(text, { maxLength: 2 }),
-  last: fc.boolean(),
-  reason: text,
-});
-
-const place = fc.record({ file: text, line: fc.nat(), column: fc.nat(), excerpt: text });
-const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
-  {
-    code: fc.constantFrom('no-stack', 'lockout'),
-    severity: fc.constantFrom('error', 'warning'),
-    message: text,
-    remedy: text,
-    address: text,
-    place,
-    related: fc.array(fc.record({ message: text, place }), { maxLength: 2 }),
-  },
-  { requiredKeys: ['code', 'severity', 'message'] },
-);
-
-const violation: fc.Arbitrary<GuardViolation> = fc.record({
-  rule: fc.constantFrom('protect', 'delete-share', 'delete-all'),
-  message: text,
-  remedy: text,
-  addresses: fc.array(text, { maxLength: 3 }),
-});
-
-const plan: fc.Arbitrary<Plan> = fc
-  .record({
-    stack: text,
-    baseUrl: fc.oneof(
-      text,
-      text.map((file) => `embedded:${file}`),
-    ),
-    mode: fc.constantFrom('apply', 'destroy'),
-    targets: fc.array(text, { maxLength: 2 }),
-    changes: fc.array(change, { maxLength: 4 }),
-    writes: fc.array(write, { maxLength: 3 }),
-    diagnostics: fc.array(diagnostic, { maxLength: 2 }),
-    violations: fc.array(violation, { maxLength: 2 }),
-  })
-  .map((parts) => makePlan(parts));
-
-const outcome: fc.Arbitrary<Outcome> = fc.oneof(
-  fc.record({ outcome: fc.constant('applied' as const), write, id: fc.option(text, { nil: undefined }) }),
-  fc.record({
-    outcome: fc.constant('failed' as const),
-    write,
-    message: text,
-    isAuthentication: fc.boolean(),
-    isUnknown: fc.boolean(),
-  }),
-  fc.record({
-    outcome: fc.constant('skipped' as const),
-    write,
-    message: text,
-    waitedFor: fc.array(text, { maxLength: 2 }),
-  }),
-);
-
-const result: fc.Arbitrary<ApplyResult> = fc.record({
-  outcomes: fc.array(outcome, { maxLength: 4 }),
-  tokens: fc.array(fc.record({ address: text, place: text, rescued: fc.boolean() }), { maxLength: 2 }),
-  files: fc.array(
-    fc.record({ address: text, path: text, outcome: fc.constantFrom('applied', 'failed', 'skipped'), message: text }),
-    { maxLength: 2 },
-  ),
-  diagnostics: fc.array(diagnostic, { maxLength: 2 }),
-  lookUps: fc.nat(),
-  interrupted: fc.boolean(),
-});
-
-const abuseReport = fc.record({
-  id: text,
-  status: text,
-  created_at: text,
-  metadata: text,
-  urls: fc.array(text, { maxLength: 2 }),
-  hostnames: fc.array(fc.record({ hostname: text, status: text }), { maxLength: 3 }),
-});
+import { readJunit, validateSarif } from './documents.ts';
+import { abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
+import { makePlan, PLAIN } from './sample-plans.ts';
 
 const options: fc.Arbitrary<TextOptions> = fc.record({
   color: fc.boolean(),
@@ -318,6 +153,40 @@ describe('no text of others can start a line of ours', () => {
     fc.assert(
       fc.property(plan, result, (hostile, outcomes) => {
         for (const head of listHeadLines(renderApplyResultText(hostile, outcomes, wide))) expect(head).toMatch(OURS);
+      }),
+    );
+  });
+});
+
+describe('no text of others breaks out of a form for programs', () => {
+  test('of annotations: every line is a command of ours', () => {
+    fc.assert(
+      fc.property(report, (hostile) => {
+        const lines = renderGithubForm(hostile, PLAIN).split('\n');
+        expect(lines.pop()).toBe('');
+        for (const line of lines)
+          expect(line).toMatch(/^::(error|warning|notice) (file=[^:,]*,line=\d+,col=\d+,)?title=edgewise[^:,]*::/);
+        expect(lines.at(-1)).toMatch(/^::notice title=edgewise::/);
+        expectPrintable(lines.join('\n'));
+      }),
+    );
+  });
+
+  test('of SARIF: the log conforms to its schema', () => {
+    fc.assert(
+      fc.property(report, (hostile) => {
+        const log = renderSarifForm(hostile, PLAIN);
+        expect(validateSarif(JSON.parse(log))).toEqual([]);
+        expectPrintable(log);
+      }),
+    );
+  });
+
+  test('of JUnit: the document is XML, and its numbers are right', () => {
+    fc.assert(
+      fc.property(report, (hostile) => {
+        const { counts, elements } = readJunit(renderJunitForm(hostile, PLAIN));
+        expect(counts).toEqual(elements);
       }),
     );
   });

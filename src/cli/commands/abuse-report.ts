@@ -35,6 +35,7 @@ export function defineAbuseReport(program: Command, act: Act): void {
   const group = program
     .command('abuse-report')
     .description('Report URLs with suspected abusive content, and read what became of a report.');
+  addExitCodes(group, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
   addExamples(group, [
     ['edgewise abuse-report submit https://phishing.example.com/login', 'report one URL'],
     ['edgewise abuse-report get abrp_2ab… --wait', 'read what became of it, once that is decided'],

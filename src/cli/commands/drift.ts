@@ -7,7 +7,7 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, planLive, resolveStackSettings } from '../make-plan.ts';
-import { readValidManifests } from '../manifests.ts';
+import { readValidManifests, toLocate } from '../manifests.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addTargetOption } from '../options.ts';
 import { readPlanFile } from '../plan-file.ts';
 import { readStack, resolvePlanSettings } from '../plan-settings.ts';
@@ -62,7 +62,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
   );
   const found = toDrift(plan, { live, now });
   const exitCode = isInvalid(plan) ? EXIT.invalid : toExitCode(found);
-  return publish({ about: 'drift', drift: found }, { flags, exitCode }, context);
+  return publish({ about: 'drift', drift: found }, { flags, exitCode, locate: toLocate(state) }, context);
 }
 
 function toExitCode(found: Drift): ExitCode {

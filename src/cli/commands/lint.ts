@@ -44,7 +44,8 @@ async function lint(paths: readonly string[], flags: Flags, context: Context): P
   } = await readManifests(paths, context, { requireStack: false, lint: 'all' });
   const diagnostics = flags.strict ? found.map(toError) : found;
   const exitCode = hasErrors(diagnostics) ? EXIT.invalid : EXIT.done;
-  const validation = { diagnostics, files, resources: state?.resources.size ?? 0 };
+  const addresses = [...(state?.resources.keys() ?? [])];
+  const validation = { diagnostics, files, resources: addresses.length, addresses };
   return publish({ about: 'validation', command: 'lint', validation }, { flags, exitCode }, context);
 }
 

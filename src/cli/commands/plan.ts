@@ -4,7 +4,7 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../make-plan.ts';
-import { readValidManifests } from '../manifests.ts';
+import { readValidManifests, toLocate } from '../manifests.ts';
 import { addExamples, addExitCodes, addPlanOptions, addRotateOption } from '../options.ts';
 import { withdrawPlanFile, writePlanFile } from '../plan-file.ts';
 import type { FormatFlags } from '../present.ts';
@@ -35,25 +35,31 @@ export function definePlan(program: Command, act: Act): void {
 }
 
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const made = await computePlan(paths, flags, context);
+  const { made, locate } = await computePlan(paths, flags, context);
   const standing = listRefused(made, flags);
   if (flags.out !== undefined) {
     if (isInvalid(made)) await withdraw(flags.out, context);
     else await writePlanFile(flags.out, context.cwd, made);
   }
   const exitCode = toExitCode(made, standing, flags);
-  return publish({ about: 'plan', plan: made, standing }, { flags, exitCode }, context);
+  return publish({ about: 'plan', plan: made, standing }, { flags, exitCode, locate }, context);
+}
+
+interface Computed {
+  readonly made: Plan;
+  readonly locate: ReturnType<typeof toLocate>;
 }
 
 /** Whatever keeps a plan from being made, no older one is left to be taken for it. */
-async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Plan> {
+async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
   try {
     const { state, diagnostics } = await readValidManifests(paths, context, { lint: 'for-plan' });
     const settings = resolveStackSettings(flags, context, state);
     const { now, cwd } = context;
-    return await withSession(settings, context, (client) =>
+    const made = await withSession(settings, context, (client) =>
       makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: now(), cwd }),
     );
+    return { made, locate: toLocate(state) };
   } catch (error) {
     if (flags.out !== undefined) await withdraw(flags.out, context);
     throw error;

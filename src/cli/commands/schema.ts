@@ -7,7 +7,7 @@ import { MANIFEST_KINDS } from '../../kinds/registry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Act } from '../act.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { addExamples } from '../options.ts';
+import { addExamples, addExitCodes } from '../options.ts';
 import { PLAIN } from '../present.ts';
 
 /** `edgewise schema`. */
@@ -18,6 +18,7 @@ export function defineSchema(program: Command, act: Act): void {
       'Print the JSON Schema of manifests, of one kind, of plan files, of faults files, or the OpenAPI document of the API.',
     )
     .argument('[kind]', 'a kind, such as TCPEdge or Stack; `plan`; `faults`; or `openapi` (default: all manifests)');
+  addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(command, [
     ['edgewise schema > manifest.schema.json', 'for an editor'],
     ['edgewise schema TCPEdge', 'one kind only'],

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createKeeper, isChange } from '../keeper.ts';
 import { createLogger } from '../logger.ts';
-import { addExamples, repeatable } from '../options.ts';
+import { addExamples, addExitCodes, repeatable } from '../options.ts';
 import { PLAIN } from '../present.ts';
 import { readServerFile, withServerInput } from '../server-input.ts';
 
@@ -46,6 +46,7 @@ export function defineServe(program: Command, act: Act): void {
     )
     .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', toRateLimit)
     .option('--version-header <name>', 'name of the header that carries the interface version', DEFAULT_VERSION_HEADER);
+  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],

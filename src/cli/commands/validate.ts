@@ -24,6 +24,7 @@ export function defineValidate(program: Command, act: Act): void {
 async function validate(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const { state, diagnostics, files } = await readManifests(paths, context, { requireStack: false, lint: 'all' });
   const exitCode = state !== undefined && !hasErrors(diagnostics) ? EXIT.done : EXIT.invalid;
-  const validation = { diagnostics, files, resources: state?.resources.size ?? 0 };
+  const addresses = [...(state?.resources.keys() ?? [])];
+  const validation = { diagnostics, files, resources: addresses.length, addresses };
   return publish({ about: 'validation', command: 'validate', validation }, { flags, exitCode }, context);
 }

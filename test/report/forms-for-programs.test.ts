@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import type { Diagnostic, SourcePlace } from '../../src/model/diagnostic.ts';
+import type { Drift, ResourceDrift } from '../../src/model/drift.ts';
+import { renderGithubForm } from '../../src/report/form-github.ts';
+import { renderJunitForm } from '../../src/report/form-junit.ts';
+import { renderSarifForm } from '../../src/report/form-sarif.ts';
+import type { Report } from '../../src/report/report.ts';
+import { readJunit, validateSarif } from './documents.ts';
+import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN } from './sample-plans.ts';
+import { MIXED } from './sample-results.ts';
+
+function makePlace(file: string, line: number, column: number): SourcePlace {
+  return { file, line, column, excerpt: `${line} | text\n  | ^` };
+}
+
+const UNKNOWN: Diagnostic = {
+  code: 'unknown-field',
+  severity: 'error',
+  message: 'TCPEdge/a: spec.hostport is not a field that is known here',
+  remedy: 'Did you mean `hostports`?',
+  address: 'TCPEdge/a',
+  place: makePlace('my edges/a,1.yaml', 7, 3),
+};
+const TWICE: Diagnostic = {
+  code: 'duplicate-address',
+  severity: 'error',
+  message: 'TCPEdge/b is described twice',
+  address: 'TCPEdge/b',
+  place: makePlace('b.yaml', 4, 9),
+  related: [{ message: 'first described here', place: makePlace('a.yaml', 2, 1) }],
+};
+const WARNING: Diagnostic = { code: 'mark-invalid', severity: 'warning', message: 'The mark can not be read: 100%' };
+
+function toValidation(...diagnostics: readonly Diagnostic[]): Report {
+  const addresses = ['TCPEdge/a', 'TCPEdge/fine'];
+  return { about: 'validation', command: 'validate', validation: { files: 1, resources: 2, diagnostics, addresses } };
+}
+
+const PLAN: Report = {
+  about: 'plan',
+  plan: makePlan({
+    changes: [
+      makeLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_1', reason: 'not in the manifests any more' }),
+      makeLiveChange('AgentIngress/moved', 'replace', { id: 'agin_1' }),
+      makeLiveChange('TCPEdge/a', 'update', {
+        id: 'edgtcp_2',
+        differences: [makeDifference('description', { origin: 'drift' }), makeDifference('hostports')],
+      }),
+      makeChange('TCPEdge/new', 'create'),
+    ],
+    diagnostics: [WARNING],
+  }),
+  standing: [
+    { rule: 'protect', message: 'TCPEdge/gone is protected.', remedy: 'Allow it.', addresses: ['TCPEdge/gone'] },
+  ],
+};
+
+function toDriftReport(...resources: readonly ResourceDrift[]): Report {
+  const drift: Drift = {
+    stack: 'production',
+    baseUrl: 'https://api.example.com',
+    at: '2026-03-01T12:00:00Z',
+    targets: [],
+    resources,
+    kinds: ['TCPEdge'],
+    strangers: [],
+    diagnostics: [],
+    externals: {},
+    requests: 8,
+  };
+  return { about: 'drift', drift };
+}
+
+const DRIFT = toDriftReport(
+  { address: 'TCPEdge/a', kind: 'TCPEdge', state: 'in-sync', id: 'edgtcp_1', differences: [] },
+  {
+    address: 'TCPEdge/b',
+    kind: 'TCPEdge',
+    state: 'drifted',
+    id: 'edgtcp_2',
+    differences: [makeDifference('description', { origin: 'drift' })],
+  },
+);
+
+const FAILURE: Report = { about: 'failure', failure: { command: 'plan', error: { message: 'No.', remedy: 'Wait.' } } };
+
+const locate = (address: string) =>
+  address === 'AgentIngress/moved' || address === 'TCPEdge/a' ? makePlace('m.yaml', 3, 1) : undefined;
+
+describe('github', () => {
+  it('puts each diagnostic at its line, errors first and the sum last', () => {
+    expect(renderGithubForm(toValidation(WARNING, UNKNOWN), PLAIN)).toMatchInlineSnapshot(`
+      "::error file=my edges/a%2C1.yaml,line=7,col=3,title=edgewise%3A unknown-field::TCPEdge/a: spec.hostport is not a field that is known here%0ADid you mean \`hostports\`?
+      ::warning title=edgewise%3A mark-invalid::The mark can not be read: 100%25
+      ::notice title=edgewise::2 resources in 1 file: 1 error, 1 warning.
+      "
+    `);
+  });
+
+  it('warns of what is deleted and replaced, where a manifest says so', () => {
+    expect(renderGithubForm(PLAN, { ...PLAIN, locate })).toMatchInlineSnapshot(`
+      "::error title=edgewise%3A protect::TCPEdge/gone is protected.%0AAllow it.
+      ::warning title=edgewise%3A mark-invalid::The mark can not be read: 100%25
+      ::warning title=edgewise%3A delete::TCPEdge/gone (edgtcp_1) will be deleted: not in the manifests any more
+      ::warning file=m.yaml,line=3,col=1,title=edgewise%3A replace::AgentIngress/moved (agin_1) will be replaced
+      ::notice file=m.yaml,line=3,col=1,title=edgewise%3A drift::TCPEdge/a drifted: description changed at the service
+      ::notice title=edgewise::1 to delete, 1 to replace, 1 to update, 0 to adopt, 1 to create; 0 unchanged; 1 warning; refused by 1 safety rule.
+      "
+    `);
+  });
+
+  it('names files from the root of the repository', () => {
+    const toRepositoryPath = (file: string) => `deploy/${file}`;
+    expect(renderGithubForm(toValidation(UNKNOWN), { ...PLAIN, toRepositoryPath })).toContain(
+      'file=deploy/my edges/a%2C1.yaml,',
+    );
+  });
+
+  it('leaves room for the sum among the notices', () => {
+    const changes = Array.from({ length: 12 }, (_, index) =>
+      makeLiveChange(`TCPEdge/e${index}`, 'update', {
+        id: `edgtcp_${index}`,
+        differences: [makeDifference('description', { origin: 'drift' })],
+      }),
+    );
+    const lines = renderGithubForm({ about: 'plan', plan: makePlan({ changes }), standing: [] }, PLAIN).split('\n');
+    expect(lines.filter((line) => line.startsWith('::notice'))).toHaveLength(10);
+    expect(lines.at(-2)).toContain('3 notices left out');
+  });
+
+  it('tells of writes that failed', () => {
+    const lines = renderGithubForm({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN).split('\n');
+    expect(lines[0]).toContain('::error title=edgewise%3A write-failed::update TCPEdge/postgres: 409 CONFLICT');
+  });
+});
+
+describe('sarif', () => {
+  const read = (report: Report, more = {}) =>
+    JSON.parse(renderSarifForm(report, { ...PLAIN, version: '1.2.3', ...more }));
+  const [plan, drift, failure] = [PLAN, DRIFT, FAILURE];
+
+  it.each(Object.entries({ plan, drift, failure, validation: toValidation(UNKNOWN, TWICE, WARNING) }))(
+    'of a %s conforms to the schema of SARIF 2.1.0',
+    (_, report) => {
+      expect(validateSarif(read(report))).toEqual([]);
+    },
+  );
+
+  it('has a rule for each code, a place and the places that belong to it', () => {
+    const [run] = read(toValidation(UNKNOWN, TWICE)).runs;
+    expect(run.tool.driver.rules.map(({ id }: { readonly id: string }) => id)).toEqual([
+      'duplicate-address',
+      'unknown-field',
+    ]);
+    expect(run.results[0]).toMatchObject({
+      ruleId: 'unknown-field',
+      ruleIndex: 1,
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation: { uri: 'my%20edges/a%2C1.yaml' },
+            region: { startLine: 7, startColumn: 3 },
+          },
+        },
+      ],
+    });
+    expect(run.results[1].relatedLocations).toMatchObject([{ id: 1, message: { text: 'first described here' } }]);
+  });
+
+  it('knows a result again when lines are put before it, and tells two alike apart', () => {
+    const list = (...diagnostics: readonly Diagnostic[]) =>
+      read(toValidation(...diagnostics)).runs[0].results.map(
+        ({ partialFingerprints }: { readonly partialFingerprints: unknown }) => partialFingerprints,
+      );
+    const moved = { ...UNKNOWN, place: makePlace('my edges/a,1.yaml', 70, 3) };
+    expect(list(moved)).toEqual(list(UNKNOWN));
+    const [first, second] = list(UNKNOWN, moved);
+    expect(first).not.toEqual(second);
+  });
+
+  it('has safety rules among its results, and no planned delete', () => {
+    const rules = read(PLAN).runs[0].results.map(({ ruleId }: { readonly ruleId: string }) => ruleId);
+    expect(rules).toEqual(['protect', 'mark-invalid', 'drift']);
+  });
+
+  it('tells of a failure without place as a notification', () => {
+    const [run] = read(FAILURE, { exitCode: 4 }).runs;
+    expect(run.results).toEqual([]);
+    expect(run.invocations).toEqual([
+      {
+        executionSuccessful: false,
+        exitCode: 4,
+        toolExecutionNotifications: [{ level: 'error', message: { text: 'No.\nWait.' } }],
+      },
+    ]);
+  });
+});
+
+describe('junit', () => {
+  it('fails a case for each diagnostic, and passes one for each resource that is fine', () => {
+    expect(renderJunitForm(toValidation(UNKNOWN, WARNING), PLAIN)).toMatchInlineSnapshot(`
+      "<?xml version="1.0" encoding="UTF-8"?>
+      <testsuites name="edgewise" tests="3" failures="2" errors="0" skipped="0">
+        <testsuite name="TCPEdge" tests="2" failures="1" errors="0" skipped="0">
+          <testcase classname="edgewise.TCPEdge" name="TCPEdge/a: unknown-field" time="0">
+            <failure message="TCPEdge/a: spec.hostport is not a field that is known here" type="error">TCPEdge/a: spec.hostport is not a field that is known here&#10;my edges/a,1.yaml:7:3&#10;7 | text&#10;  | ^&#10;Did you mean \`hostports\`?</failure>
+          </testcase>
+          <testcase classname="edgewise.TCPEdge" name="TCPEdge/fine" time="0"/>
+        </testsuite>
+        <testsuite name="edgewise" tests="1" failures="1" errors="0" skipped="0">
+          <testcase classname="edgewise.edgewise" name="run: mark-invalid" time="0">
+            <failure message="The mark can not be read: 100%" type="warning">The mark can not be read: 100%</failure>
+          </testcase>
+        </testsuite>
+      </testsuites>
+      "
+    `);
+  });
+
+  it('fails a case for each resource that drifted', () => {
+    expect(readJunit(renderJunitForm(DRIFT, PLAIN))).toMatchObject({
+      counts: [
+        { tests: 2, failures: 1, errors: 0, skipped: 0 },
+        { tests: 2, failures: 1, errors: 0, skipped: 0 },
+      ],
+      names: ['TCPEdge/b: drift', 'TCPEdge/a'],
+    });
+  });
+
+  it('fails no case for what a plan only does', () => {
+    const { names } = readJunit(renderJunitForm(PLAN, PLAIN));
+    expect(names).toEqual([
+      'AgentIngress/moved',
+      'TCPEdge/gone: protect',
+      'TCPEdge/a: drift',
+      'TCPEdge/new',
+      'run: mark-invalid',
+    ]);
+  });
+
+  it('tells failed and skipped writes apart, and a command that came to no result is an error', () => {
+    const [applied] = readJunit(renderJunitForm({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN)).counts;
+    expect(applied).toMatchObject({ failures: 3, skipped: 3, errors: 0 });
+    expect(readJunit(renderJunitForm(FAILURE, PLAIN)).counts[0]).toMatchObject({ tests: 1, errors: 1 });
+  });
+
+  it('replaces what XML can not hold', () => {
+    const hostile = { ...UNKNOWN, message: '\u0000]]><![CDATA[\ufffe\ud800 &amp; "' };
+    expect(readJunit(renderJunitForm(toValidation(hostile), PLAIN)).counts[0]?.failures).toBe(1);
+  });
+});

@@ -40,6 +40,7 @@ const EFFECTS = [
   'manifest/load',
   'apply/command-sink',
   'apply/directory-sink',
+  'apply/journal-file',
   'apply/atomic-file',
   'apply/certificate-file',
   'server/listen',

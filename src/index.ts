@@ -7,6 +7,8 @@ export { type ApplyContext, applyPlan } from './apply/apply.ts';
 export { createFileWriter, readFiles, type WriteFile } from './apply/certificate-file.ts';
 export { checkPlan, type Moved, type PlanCheck, toCheckRequest } from './apply/check-plan.ts';
 export { createDirectorySink, createRescueSink } from './apply/directory-sink.ts';
+export type { Journal, JournalEntry } from './apply/journal.ts';
+export { type JournalFile, openJournal } from './apply/journal-file.ts';
 export type { Recipient, SinkContext, TokenSink } from './apply/token-sink.ts';
 export { createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';

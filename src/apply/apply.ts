@@ -1,13 +1,13 @@
 import type { Client } from '../client/client.ts';
 import { sleepFor } from '../client/retry.ts';
-import { listOneTimeFields } from '../kinds/kind.ts';
+import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { isId, toResourcePath } from '../kinds/paths.ts';
 import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/registry.ts';
 import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
-import type { JsonObject } from '../model/json.ts';
+import { type JsonObject, toDigest } from '../model/json.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan, Write } from '../model/plan.ts';
 import type { LiveResource } from '../model/state.ts';
@@ -17,6 +17,7 @@ import { findChangedMeanwhile } from './changed-meanwhile.ts';
 import { listNotKept, listNotTaken } from './check-response.ts';
 import { createOnce, isUnknownCreation } from './create-once.ts';
 import { deliverToken } from './deliver-token.ts';
+import { type Journal, JournalError, journaled } from './journal.ts';
 import { LookUps } from './look-ups.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import { listBearers, listKnownIds, type Made, type RivalContext } from './rivals.ts';
@@ -47,6 +48,8 @@ export interface ApplyContext {
   /** Texts for files, of what was found done already, by address. */
   readonly texts: ReadonlyMap<string, string>;
   readonly writeFile: WriteFile;
+  /** Gets a line before and after each request. */
+  readonly journal?: Journal | undefined;
 }
 
 /** Applies a plan. Never rejects because of the world: what failed is in the result. */
@@ -87,13 +90,13 @@ class Run {
   #ended = 0;
 
   constructor(plan: Plan, context: ApplyContext) {
-    const { client, signal, sleep = sleepFor } = context;
+    const { signal, sleep = sleepFor } = context;
     this.#plan = plan;
     this.#context = context;
     this.#ids = new Map(context.ids);
     this.texts = new Map(context.texts);
     this.rivals = {
-      lookUps: new LookUps(client.list),
+      lookUps: new LookUps((kind) => this.#list(kind)),
       known: listKnownIds(plan),
       sleep: (ms) => sleep(ms, signal),
     };
@@ -101,8 +104,17 @@ class Run {
 
   /** Takes back what this run itself made. Rejects as the client does. */
   async remove({ write, id }: Made): Promise<void> {
+    const { client, journal } = this.#context;
     const path = toResourcePath(getKind(write.kind), { id });
-    await this.#context.client.limit(() => this.#context.client.send('DELETE', path));
+    const { id: name, address } = write;
+    const entry = { request: 'undo', write: name, method: 'DELETE', path, address, id } as const;
+    await client.limit(() => journaled(journal, entry, { send: () => client.send('DELETE', path) }));
+  }
+
+  async #list(kind: Kind): Promise<readonly JsonObject[]> {
+    const { client, journal } = this.#context;
+    const entry = { request: 'look-up', method: 'GET', path: kind.path } as const;
+    return journaled(journal, entry, { send: () => client.list(kind) });
   }
 
   /** Says what was seen of others. */
@@ -158,15 +170,17 @@ class Run {
       if (this.#context.signal.aborted) return undefined;
       this.#context.onEvent({ event: 'write-started', write });
       const sent = resolve();
-      return this.#exchange(sent);
+      return this.#exchange(write, sent);
     });
   }
 
   /** A write that waits for its turn at the service is given up when the run is interrupted; one that is under way is not. */
-  async #exchange(sent: ResolvedWrite): Promise<Exchanged | undefined> {
-    const { client, signal } = this.#context;
+  async #exchange(write: Write, sent: ResolvedWrite): Promise<Exchanged | undefined> {
+    const { client, signal, journal } = this.#context;
+    const { method, path, body } = sent;
+    const send = () => client.send(method, path, body, { patience: signal });
     try {
-      return { sent, answer: await client.send(sent.method, sent.path, sent.body, { patience: signal }) };
+      return { sent, answer: await journaled(journal, toEntry(write, sent), { send, toId }) };
     } catch (error) {
       if (signal.aborted && error === signal.reason) return undefined;
       throw error;
@@ -251,6 +265,16 @@ class Run {
 
 const NOTHING = Promise.resolve();
 
+function toEntry({ id: write, address, resourceId }: Write, { method, path, body }: ResolvedWrite) {
+  const known = resourceId === undefined ? {} : { id: resourceId };
+  const digest = body === undefined ? {} : { body: toDigest(body) };
+  return { request: 'write', write, method, path, address, ...digest, ...known } as const;
+}
+
+function toId(answer: JsonObject | null): string | undefined {
+  return typeof answer?.['id'] === 'string' ? answer['id'] : undefined;
+}
+
 /** Deleting what is gone already has come to the same end. */
 function toFailure(write: Write, error: unknown): Outcome {
   const isUnknown = write.method === 'POST' && isUnknownCreation(error);
@@ -260,6 +284,7 @@ function toFailure(write: Write, error: unknown): Outcome {
     return { ...fail(write, error.message), isAuthentication: error.isAuthentication, isUnknown };
   }
   if (error instanceof NetworkError) return { ...fail(write, error.message), isUnknown };
+  if (error instanceof JournalError) return fail(write, error.message);
   throw error;
 }
 

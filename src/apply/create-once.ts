@@ -1,5 +1,6 @@
 import { ApiError, NetworkError } from '../model/errors.ts';
 import type { LiveResource } from '../model/state.ts';
+import { JournalError } from './journal.ts';
 
 /** How a creation is carried out. */
 export interface Creation<T> {
@@ -59,7 +60,7 @@ async function lookTwice(
     await pause();
     return (await look()).at(-1);
   } catch (error) {
-    if (error instanceof ApiError || error instanceof NetworkError) throw unknown;
+    if (error instanceof ApiError || error instanceof NetworkError || error instanceof JournalError) throw unknown;
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { ApiError, assertDefined, NetworkError, toReason } from '../model/errors
 import type { Outcome } from '../model/outcome.ts';
 import type { LiveResource } from '../model/state.ts';
 import { canBeMadeTwice } from '../plan/look-ups.ts';
+import { JournalError } from './journal.ts';
 import { findRivals, type Made, type RivalContext } from './rivals.ts';
 
 /** What settling between two applies of one stack takes. */
@@ -62,7 +63,7 @@ async function look(
   try {
     return await findRivals(made, context);
   } catch (error) {
-    if (error instanceof ApiError || error instanceof NetworkError) return { winner: toReason(error), losers: [] };
+    if (isOfTheWorld(error)) return { winner: toReason(error), losers: [] };
     throw error;
   }
 }
@@ -74,11 +75,15 @@ async function withdraw(made: Made, winner: LiveResource, context: SettleContext
     await context.remove(made);
     return `${seen}: ${id}, which this run made, was deleted again`;
   } catch (error) {
-    if (!(error instanceof ApiError || error instanceof NetworkError)) throw error;
+    if (!isOfTheWorld(error)) throw error;
     const isGone = error instanceof ApiError && error.response.status === 404;
     if (isGone) return `${seen}: ${id}, which this run made, is gone`;
     return `${seen}: ${id}, which this run made, could not be deleted again (${error.message}). The next apply prunes it`;
   }
+}
+
+function isOfTheWorld(error: unknown): error is Error {
+  return error instanceof ApiError || error instanceof NetworkError || error instanceof JournalError;
 }
 
 function toWithdrawal({ write: { address } }: Made, message: string): Diagnostic {

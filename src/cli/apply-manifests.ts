@@ -12,6 +12,8 @@ import { resolveTokens } from './token-sinks.ts';
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly yes?: boolean;
+  /** File that gets a line before and after each request. */
+  readonly journal?: string;
   /** With a saved plan: manifests whose Stack says where tokens go. */
   readonly stack?: string;
 }

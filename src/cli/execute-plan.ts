@@ -1,7 +1,11 @@
+import { resolve } from 'node:path';
 import { applyPlan } from '../apply/apply.ts';
 import { createFileWriter } from '../apply/certificate-file.ts';
+import type { Journal } from '../apply/journal.ts';
+import { type JournalFile, openJournal } from '../apply/journal-file.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client } from '../client/client.ts';
+import { toReason } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
@@ -18,7 +22,7 @@ import { chooseSinks, listOpenWrites } from './token-sinks.ts';
 export interface Execution {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
-  readonly flags: FormatFlags & { readonly yes?: boolean };
+  readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string };
   readonly done: ReadonlyMap<string, string | undefined>;
   readonly ids: ReadonlyMap<string, string>;
   readonly texts: ReadonlyMap<string, string>;
@@ -35,13 +39,32 @@ export async function executePlan(client: Client, execution: Execution, context:
   const { sinks, test } = chooseSinks(open, tokens, context);
   if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(execution, open.length, context);
   await test();
-  const result = await applyWithProgress(client, { ...execution, sinks }, context);
+  const journal = open.length === 0 ? undefined : await startJournal(plan, flags.journal, context);
+  const result = await applyWithProgress(client, { ...execution, sinks, journal: journal?.write }, context);
+  const lost = await journal?.close();
+  if (lost !== undefined) context.stderr.write(`The journal lacks lines, which could not be written: ${lost}\n`);
   const isShown = flags.format === 'text';
   if (isShown)
     context.stdout.write(`\n${renderApplyResultText(plan, result, toTextOptions(context.stdout, context, flags))}`);
   const exitCode = toExitCode(result);
   const publication = { flags, isShown, exitCode, ...(locate !== undefined && { locate }) };
   return publish({ about: 'apply', plan, result }, publication, context);
+}
+
+/** A journal that can't be written stops everything before the first write. */
+async function startJournal(
+  plan: Plan,
+  flag: string | undefined,
+  { cwd, env, now }: Context,
+): Promise<JournalFile | undefined> {
+  const file = flag ?? env['EDGEWISE_JOURNAL'] ?? '';
+  if (file === '') return undefined;
+  try {
+    return await openJournal(resolve(cwd, file), plan, now);
+  } catch (cause) {
+    const message = `The journal can not be written: ${toReason(cause)}`;
+    throw new CommandError(message, { exitCode: EXIT.failed, remedy: 'Nothing was written.', cause });
+  }
 }
 
 /** In another form than text nobody has seen the plan yet: what is asked has it. */
@@ -60,10 +83,10 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
 
 async function applyWithProgress(
   client: Client,
-  execution: Execution & { readonly sinks: TokenSinks },
+  execution: Execution & { readonly sinks: TokenSinks; readonly journal: Journal | undefined },
   context: Context,
 ): Promise<ApplyResult> {
-  const { plan, flags, done, ids, texts, sinks } = execution;
+  const { plan, flags, done, ids, texts, sinks, journal } = execution;
   const progress = createProgress(context.stderr, plan.writes.length, toTextOptions(context.stderr, context, flags));
   execution.tellBy(progress.tell);
   const abort = new AbortController();
@@ -84,6 +107,7 @@ async function applyWithProgress(
       ids,
       texts,
       writeFile: createFileWriter(context.cwd),
+      journal,
     });
   } finally {
     stopListening();

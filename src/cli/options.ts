@@ -99,7 +99,12 @@ export function addRotateOption(command: Command): Command {
 
 /** What the commands that write take besides. */
 export function addWriteOptions(command: Command): Command {
-  return command.option('--yes', 'do not ask');
+  return command
+    .option('--yes', 'do not ask')
+    .option(
+      '--journal <file>',
+      'append a line before and after each request of the apply to a file (EDGEWISE_JOURNAL)',
+    );
 }
 
 /** How plans are shown. */

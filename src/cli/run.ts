@@ -107,6 +107,7 @@ Environment:
   EDGEWISE_API_KEY_FILE    a file that holds it
   EDGEWISE_VERSION_HEADER, EDGEWISE_CONCURRENCY, EDGEWISE_PAGE_SIZE
                            as the flags of the same names
+  EDGEWISE_JOURNAL         a file for the journal of apply and destroy
   EDGEWISE_LOG_LEVEL       trace, debug, info, warn, error, fatal or silent, for
                            the logs on stderr (default: warn)
   NO_COLOR                 no colours

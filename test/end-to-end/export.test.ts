@@ -24,7 +24,7 @@ describe('an account of 300 resources that nobody manages', () => {
   });
 
   async function edgewise(...args: readonly string[]): Promise<string> {
-    const env = { EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: API_KEY };
+    const env = { EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: API_KEY, EDGEWISE_RATE_LIMIT: 'none' };
     const { exitCode, stdout, stderr } = await runEdgewise(args, env);
     expect(exitCode, `${args.join(' ')} printed:\n${stdout}${stderr}`).toBe(0);
     return stdout;

@@ -16,6 +16,7 @@ export interface FailureView {
 export interface ErrorView {
   /** The first is the message, the others say more. One that holds what a service said is a single line, so that nobody can forge others. */
   readonly lines: readonly string[];
+  /** May have lines of its own. */
   readonly remedy?: string;
 }
 
@@ -40,7 +41,7 @@ function toErrorView(error: NonNullable<Failure['error']>, command: string | und
 }
 
 function withRemedy(lines: readonly string[], remedy: string | undefined): ErrorView {
-  return { lines, ...(remedy !== undefined && { remedy }) };
+  return { lines, ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }) };
 }
 
 /** Commands that only read before they have a plan; what goes wrong later stands in their result. */

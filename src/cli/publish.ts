@@ -14,6 +14,8 @@ export interface Publication {
   readonly flags: FormatFlags;
   /** What `--format` asks for is on stdout already. */
   readonly isShown?: boolean;
+  /** The command line that does what a plan says. */
+  readonly applyCommand?: string;
   /** What the command ends with: a form never changes it, but a report that is lost is a failure. */
   readonly exitCode: ExitCode;
   /** Where the manifest of an address starts; absent: there are no manifests. */
@@ -37,11 +39,12 @@ export async function publish(report: Report, publication: Publication, context:
 }
 
 /** What forms for programs want to know of the run. */
-function toSurroundings({ exitCode, locate }: Publication, { env, cwd }: Context): Partial<FormOptions> {
+function toSurroundings({ exitCode, applyCommand, locate }: Publication, { env, cwd }: Context): Partial<FormOptions> {
   const root = env['GITHUB_WORKSPACE'] ?? '';
   return {
     exitCode,
     version: VERSION,
+    ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
     ...(root !== '' && { toRepositoryPath: (file) => toPathBelow(root, file, cwd) }),
   };

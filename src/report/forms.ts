@@ -4,6 +4,7 @@ import type { Form } from './report.ts';
 const FORMS = {
   text: async (): Promise<Form> => (await import('./form-text.ts')).renderTextForm,
   json: async (): Promise<Form> => (await import('./form-json.ts')).renderJsonForm,
+  markdown: async (): Promise<Form> => (await import('./form-markdown.ts')).renderMarkdownForm,
   github: async (): Promise<Form> => (await import('./form-github.ts')).renderGithubForm,
   sarif: async (): Promise<Form> => (await import('./form-sarif.ts')).renderSarifForm,
   junit: async (): Promise<Form> => (await import('./form-junit.ts')).renderJunitForm,
@@ -14,7 +15,14 @@ const FORMS = {
 export type FormName = keyof typeof FORMS;
 
 /** The forms that every result has, as `--format` and `--report` name them. */
-export const FORM_NAMES = ['text', 'json', 'github', 'sarif', 'junit'] as const satisfies readonly FormName[];
+export const FORM_NAMES = [
+  'text',
+  'json',
+  'markdown',
+  'github',
+  'sarif',
+  'junit',
+] as const satisfies readonly FormName[];
 
 /** Whether a text names a form. */
 export function isFormName(text: string): text is FormName {

@@ -67,6 +67,8 @@ export interface FormOptions extends TextOptions {
   readonly toRepositoryPath?: (file: string) => string;
   /** Where the manifest of an address starts, if there is one. */
   readonly locate?: (address: string) => SourcePlace | undefined;
+  /** The command line that does what a plan says. */
+  readonly applyCommand?: string;
 }
 
 /** A form of reports: a whole document that ends with a line break, for every report. Pure; nothing in a report breaks out of it. */

@@ -93,10 +93,13 @@ function renderTotals(
   subject: string,
   { color, width }: TextOptions,
 ): readonly string[] {
-  const { applied, alreadyDone, failed, skipped } = totals;
-  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} done before)`;
-  const counts = `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
   const paint = toPaint(color);
-  const line = wrapBehind('', `${counts}: ${subject}.`, { width, rest: 2 });
+  const line = wrapBehind('', `${toApplyCounts(totals)}: ${subject}.`, { width, rest: 2 });
   return line.map((one) => paint(isComplete ? 'strong' : 'error', one));
+}
+
+/** `3 writes applied (1 done before), 0 failed, 0 skipped`. */
+export function toApplyCounts({ applied, alreadyDone, failed, skipped }: ApplyView['totals']): string {
+  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} done before)`;
+  return `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }

@@ -42,7 +42,7 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
   const paint = toPaint(options.color);
   const found = countSeverities(view.diagnostics);
   const lines: readonly (readonly [Style, string])[] = [
-    ['strong', toSummary(view)],
+    ['strong', toDriftSummary(view)],
     ['muted', toCoverageSentence(view)],
     ['muted', `Reading took ${toCount(view.requests, 'request')}.`],
     ['warning', found === '' ? '' : `${found}: see above.`],
@@ -52,7 +52,8 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
     .flatMap(([style, line]) => wrap(line, options).map((one) => paint(style, one)));
 }
 
-function toSummary({ counts, groups }: DriftView): string {
+/** What a comparison comes to, in one sentence. */
+export function toDriftSummary({ counts, groups }: DriftView): string {
   const inSync = counts['in-sync'];
   if (groups.length === 0) return `No drift: ${toCount(inSync, 'resource is', 'resources are')} as they should be.`;
   const { drifted, 'drifted-and-pending': both, differs, missing, pending, 'left-over': leftOver } = counts;
@@ -60,7 +61,8 @@ function toSummary({ counts, groups }: DriftView): string {
   return `${[...drift, `${pending + both} pending`, `${leftOver} left over`].join(', ')}; ${inSync} in sync.`;
 }
 
-function toCoverageSentence({ coverage, unmanaged, foreign }: DriftView): string {
+/** How much of what is live somebody manages. */
+export function toCoverageSentence({ coverage, unmanaged, foreign }: DriftView): string {
   const list = (counts: readonly (readonly [string, number])[]) =>
     counts.map(([word, number]) => `${word} ${number}`).join(', ');
   const others = coverage.foreign === 0 ? '' : `, ${coverage.foreign} of other stacks (${list(foreign)})`;

@@ -1,11 +1,10 @@
-import { hasErrors } from '../model/diagnostic.ts';
 import type { GuardViolation } from '../model/plan.ts';
-import { toPrintable } from '../model/printable.ts';
 import type { ChangeView } from './change-view.ts';
 import { type Style, toPaint } from './color.ts';
+import { toRequestSentence, toSummary } from './plan-summary.ts';
 import { type ChangeLayout, listShownFields, renderChange, toActionColumn } from './text-change.ts';
 import { countSeverities, renderDiagnosticLines, renderHeadline, renderHelp } from './text-diagnostics.ts';
-import { toCount, toTimeText, wrapBehind } from './text-layout.ts';
+import { toCount, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 import type { PlanView, WriteView } from './view.ts';
 
@@ -106,44 +105,15 @@ function listWaits({ waitsFor, last }: Pick<WriteView, 'waitsFor' | 'last'>): re
 }
 
 function renderTotals(view: PlanView, { color, width }: TextOptions): readonly string[] {
-  const { read } = view.requests;
-  const isRead = `Reading took ${toCount(read, 'request')}`;
   const sentences: readonly (readonly [Style, string])[] = [
     ['strong', toSummary(view)],
-    [
-      'muted',
-      view.isEmpty || hasErrors(view.diagnostics) ? `${isRead}.` : `${isRead}; applying needs ${toNeeds(view)}.`,
-    ],
+    ['muted', toRequestSentence(view)],
     [view.violations.length > 0 ? 'error' : 'warning', toVerdict(view)],
   ];
   const paint = toPaint(color);
   return sentences
     .filter(([, sentence]) => sentence !== '')
     .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
-}
-
-/** `12`; when they take their time, `540 requests, at least 4 min 0 s at 120/60s`. */
-function toNeeds({ requests: { apply, leastMs }, rateLimit }: PlanView): string {
-  if (leastMs === 0) return String(apply);
-  return `${toCount(apply, 'request')}, at least ${toTimeText(leastMs)} at ${toPrintable(rateLimit)}`;
-}
-
-/** Nothing of a plan with errors can be applied, so it has no numbers to be approved. */
-function toSummary(view: PlanView): string {
-  if (hasErrors(view.diagnostics)) return 'This plan can not be applied.';
-  return view.isEmpty ? toNothing(view) : toCounts(view);
-}
-
-function toNothing({ totals }: PlanView): string {
-  const number = totals['no-op'];
-  if (number === 0) return 'Nothing to do: there are no resources.';
-  return `Nothing to do: ${toCount(number, 'resource is', 'resources are')} as the manifests say.`;
-}
-
-function toCounts({ totals }: PlanView): string {
-  const { delete: deletes, replace, update, release, adopt, create, 'no-op': unchanged } = totals;
-  const releases = release === 0 ? '' : `${release} to release, `;
-  return `${deletes} to delete, ${replace} to replace, ${update} to update, ${releases}${adopt} to adopt, ${create} to create; ${unchanged} unchanged.`;
 }
 
 /** What a reader who only sees the end must not miss. */

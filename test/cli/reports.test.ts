@@ -56,4 +56,15 @@ describe('--report', () => {
     expect(lost).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 to create') });
     expect(lost.stderr).toContain('The report json=taken can not be written');
   });
+
+  it('as Markdown has the command that applies what was planned', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const read = async () => readFile(join(folder, 'plan.md'), 'utf8');
+    await edgewise('plan edgewise.yaml --target TCPEdge/a --report markdown=plan.md');
+    expect(await read()).toContain('edgewise apply edgewise.yaml --target TCPEdge/a');
+    await edgewise('plan edgewise.yaml -o plan.json --report markdown=plan.md');
+    expect(await read()).toContain('edgewise apply plan.json\n');
+    const { stdout } = await edgewise('show plan.json --format markdown');
+    expect(stdout).toBe(await read());
+  });
 });

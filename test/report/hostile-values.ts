@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { KINDS } from '../../src/kinds/registry.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import { DRIFT_STATES, type Drift } from '../../src/model/drift.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { GuardViolation, Plan, Write } from '../../src/model/plan.ts';
@@ -34,6 +35,11 @@ const TRICKS = [
   '</details><script>alert(1)</script>',
   '```\n# x',
   '@team | x',
+  '#123 GH-1 www.example.com https://example.com a@example.com',
+  '[x](javascript:alert(1)) ![x](//x) <!-- -->',
+  '`` ` ```` \\| \\`',
+  ':shipit: $x$ ~label !1 %1 &1',
+  '%%{init}%% end; w1 --> w2',
   'WeightedBackend/pool (known after apply)',
 ] as const;
 
@@ -164,9 +170,43 @@ export const result: fc.Arbitrary<ApplyResult> = fc.record({
   interrupted: fc.boolean(),
 });
 
+const drift: fc.Arbitrary<Drift> = fc.record({
+  stack: text,
+  baseUrl: text,
+  at: fc.constant('2026-03-01T12:00:00Z'),
+  targets: fc.array(text, { maxLength: 2 }),
+  resources: fc.array(
+    fc.record(
+      {
+        address: text,
+        kind: kindName,
+        state: fc.constantFrom(...DRIFT_STATES),
+        id: text,
+        differences: fc.array(difference, { maxLength: 2 }),
+        moved: fc.array(text, { maxLength: 2 }),
+        reason: text,
+      },
+      { requiredKeys: ['address', 'kind', 'state', 'differences'] },
+    ),
+    { maxLength: 4 },
+  ),
+  kinds: fc.array(kindName, { maxLength: 2 }),
+  strangers: fc.array(
+    fc.record(
+      { kind: kindName, id: text, description: text, stack: text },
+      { requiredKeys: ['kind', 'id', 'description'] },
+    ),
+    { maxLength: 2 },
+  ),
+  diagnostics: fc.array(diagnostic, { maxLength: 2 }),
+  externals: fc.constant({}),
+  requests: fc.nat(),
+});
+
 export const report: fc.Arbitrary<Report> = fc.oneof(
   fc.record({ about: fc.constant('plan' as const), plan, standing: fc.array(violation, { maxLength: 2 }) }),
   fc.record({ about: fc.constant('apply' as const), plan, result }),
+  fc.record({ about: fc.constant('drift' as const), drift }),
   fc.record({
     about: fc.constant('validation' as const),
     command: text,

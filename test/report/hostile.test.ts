@@ -3,9 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import { renderAbuseReportText, toAbuseReportView } from '../../src/report/abuse-report.ts';
-import { renderGithubForm } from '../../src/report/form-github.ts';
-import { renderJunitForm } from '../../src/report/form-junit.ts';
-import { renderSarifForm } from '../../src/report/form-sarif.ts';
+import { type FormName, loadForm } from '../../src/report/forms.ts';
 import {
   renderAbuseReportJson,
   renderApplyJson,
@@ -18,24 +16,15 @@ import { renderDiagnosticsText } from '../../src/report/text-diagnostics.ts';
 import type { TextOptions } from '../../src/report/text-options.ts';
 import { renderPlanText } from '../../src/report/text-plan.ts';
 import { toPlanView } from '../../src/report/view.ts';
-import { readJunit, validateSarif } from './documents.ts';
+import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
 import { abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
-import { makePlan, PLAIN } from './sample-plans.ts';
+import { makePlan } from './sample-plans.ts';
 
 const options: fc.Arbitrary<TextOptions> = fc.record({
   color: fc.boolean(),
   width: fc.constantFrom(0, 40, 80),
   verbose: fc.boolean(),
 });
-
-const RAW = /[^\n\P{C}]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
-
-/** The colours that we put in ourselves are the only control sequences. */
-function expectPrintable(rendered: string, { color }: Pick<TextOptions, 'color'> = { color: false }): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
-  const plain = color ? rendered.replace(/\u001b\[(?:1|2|22|31|32|33|35|39)m/g, '') : rendered;
-  expect(RAW.exec(plain.replace(/\p{Cn}|\p{Co}/gu, ''))).toBeNull();
-}
 
 /** The lines that are not indented: ours alone. */
 function listHeadLines(rendered: string): readonly string[] {
@@ -158,40 +147,6 @@ describe('no text of others can start a line of ours', () => {
   });
 });
 
-describe('no text of others breaks out of a form for programs', () => {
-  test('of annotations: every line is a command of ours', () => {
-    fc.assert(
-      fc.property(report, (hostile) => {
-        const lines = renderGithubForm(hostile, PLAIN).split('\n');
-        expect(lines.pop()).toBe('');
-        for (const line of lines)
-          expect(line).toMatch(/^::(error|warning|notice) (file=[^:,]*,line=\d+,col=\d+,)?title=edgewise[^:,]*::/);
-        expect(lines.at(-1)).toMatch(/^::notice title=edgewise::/);
-        expectPrintable(lines.join('\n'));
-      }),
-    );
-  });
-
-  test('of SARIF: the log conforms to its schema', () => {
-    fc.assert(
-      fc.property(report, (hostile) => {
-        const log = renderSarifForm(hostile, PLAIN);
-        expect(validateSarif(JSON.parse(log))).toEqual([]);
-        expectPrintable(log);
-      }),
-    );
-  });
-
-  test('of JUnit: the document is XML, and its numbers are right', () => {
-    fc.assert(
-      fc.property(report, (hostile) => {
-        const { counts, elements } = readJunit(renderJunitForm(hostile, PLAIN));
-        expect(counts).toEqual(elements);
-      }),
-    );
-  });
-});
-
 test('user text can not say that a value is known after apply', () => {
   const change: Change = {
     address: 'TCPEdge/a',
@@ -209,4 +164,15 @@ test('user text can not say that a value is known after apply', () => {
   });
   expect(rendered).toContain('(none) → "WeightedBackend/pool (known after apply)"');
   expect(rendered).toContain('(none) → "a/b (known after apply)"');
+});
+
+describe('no text of others breaks out of a form', () => {
+  test.each(Object.entries(FORM_JUDGES))('of %s', async (name, judge) => {
+    const render = await loadForm(name as FormName); // Object.entries forgets the keys' type
+    fc.assert(
+      fc.property(report, fc.boolean(), text, (hostile, verbose, applyCommand) => {
+        judge(render(hostile, { color: false, width: 0, verbose, applyCommand }));
+      }),
+    );
+  });
 });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type { Act } from '../act.ts';
+import { toApplyCommand, toSavedCommand } from '../apply-command.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../make-plan.ts';
@@ -29,6 +30,7 @@ export function definePlan(program: Command, act: Act): void {
   addExamples(addRotateOption(addPlanOptions(command)), [
     ['edgewise plan', 'show what applying this folder would change'],
     ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
+    ['edgewise plan manifests --report markdown=plan.md', 'also write it as a comment for a pull request'],
     ['edgewise plan --target TCPEdge/postgres', 'only one resource and what it needs'],
     ['edgewise plan --detailed-exitcode', 'for scripts: 0 nothing to do, 2 changes'],
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => plan(paths, flags, context)));
@@ -42,7 +44,8 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
     else await writePlanFile(flags.out, context.cwd, made);
   }
   const exitCode = toExitCode(made, standing, flags);
-  return publish({ about: 'plan', plan: made, standing }, { flags, exitCode, locate }, context);
+  const applyCommand = flags.out === undefined ? toApplyCommand(paths, flags) : toSavedCommand(flags.out);
+  return publish({ about: 'plan', plan: made, standing }, { flags, applyCommand, exitCode, locate }, context);
 }
 
 interface Computed {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
+import { toSavedCommand } from '../apply-command.ts';
 import { EXIT } from '../exit-code.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions } from '../options.ts';
 import { readPlanFile } from '../plan-file.ts';
@@ -19,7 +20,9 @@ export function defineShow(program: Command, act: Act): void {
   ]).action((file: string, flags: FormatFlags) =>
     act(flags, async (context) => {
       const plan = await readPlanFile(file, context.cwd);
-      return publish({ about: 'plan', plan, standing: plan.violations }, { flags, exitCode: EXIT.done }, context);
+      const applyCommand = toSavedCommand(file);
+      const report = { about: 'plan', plan, standing: plan.violations } as const;
+      return publish(report, { flags, applyCommand, exitCode: EXIT.done }, context);
     }),
   );
 }

@@ -1,0 +1,71 @@
+import { expect } from 'vitest';
+import type { FormName } from '../../src/report/forms.ts';
+import { MAX_COMMENT } from '../../src/report/markdown-pieces.ts';
+import type { TextOptions } from '../../src/report/text-options.ts';
+import { readJunit, validateSarif } from './documents.ts';
+import { listBlocks, parseMarkdown, toPlainText } from './markdown-tree.ts';
+
+/** Whether a document in a form is no more than we have made it, whatever texts of others it holds. Each form has a judge of its own. */
+
+const RAW = /[^\n\P{C}]|[\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+/** The colours that we put in ourselves are the only control sequences. */
+export function expectPrintable(rendered: string, { color }: Pick<TextOptions, 'color'> = { color: false }): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
+  const plain = color ? rendered.replace(/\u001b\[(?:1|2|22|31|32|33|35|39)m/g, '') : rendered;
+  expect(RAW.exec(plain.replace(/\p{Cn}|\p{Co}/gu, ''))).toBeNull();
+}
+
+/** The judge of each form. */
+export const FORM_JUDGES: Readonly<Record<FormName, (document: string) => void>> = {
+  text: (document) => expectPrintable(document),
+  json: (document) => {
+    expectPrintable(document);
+    expect(JSON.parse(document)).toBeTypeOf('object');
+  },
+  markdown: expectOurMarkdown,
+  github: expectOurAnnotations,
+  sarif: (document) => {
+    expectPrintable(document);
+    expect(validateSarif(JSON.parse(document))).toEqual([]);
+  },
+  junit: (document) => {
+    const { counts, elements } = readJunit(document);
+    expect(counts).toEqual(elements);
+  },
+  metrics: (document) => {
+    expectPrintable(document);
+    for (const line of document.trimEnd().split('\n')) expect(line).toMatch(METRICS_LINE);
+  },
+};
+
+const METRICS_LINE =
+  /^(?:# (?:TYPE|UNIT|HELP) edgewise_\w+ .*|edgewise_\w+(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})? -?[\d.e+-]+|# EOF)$/;
+
+/** Every line is a command of ours. */
+function expectOurAnnotations(document: string): void {
+  expectPrintable(document);
+  const lines = document.split('\n');
+  expect(lines.pop()).toBe('');
+  for (const line of lines)
+    expect(line).toMatch(/^::(error|warning|notice) (file=[^:,]*,line=\d+,col=\d+,)?title=edgewise[^:,]*::/);
+  expect(lines.at(-1)).toMatch(/^::notice title=edgewise::/);
+}
+
+/** Blocks and spans that we make, and no HTML but ours. */
+function expectOurMarkdown(document: string): void {
+  expectPrintable(document);
+  expect(document.length).toBeLessThanOrEqual(MAX_COMMENT);
+  const { children } = parseMarkdown(document);
+  expect(listBlocks(children).filter((type) => !OUR_NODES.has(type))).toEqual([]);
+  for (const block of children) if (block.type === 'html') expect(block.value).toMatch(OUR_HTML);
+  expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|:\/\//);
+}
+
+const OUR_NODES: ReadonlySet<string> = new Set([
+  ...['html', 'heading', 'paragraph', 'text', 'strong', 'inlineCode', 'code', 'blockquote', 'list', 'listItem'],
+  ...['table', 'tableRow', 'tableCell'],
+]);
+
+const OUR_HTML =
+  /^(?:<!-- edgewise:[\w.%-]*(?: stack=[\w.%-]*)? -->|<details>\n<summary><code>[^<>]*<\/code> [^<>]*<\/summary>|<\/details>)$/;

@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Change } from '../../src/model/change.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { renderMarkdownForm } from '../../src/report/form-markdown.ts';
+import { MAX_COMMENT } from '../../src/report/markdown-pieces.ts';
+import { toCode, toFence, toMarker, toProse, toRow } from '../../src/report/markdown-text.ts';
+import { renderMermaidLines } from '../../src/report/mermaid.ts';
+import type { Report } from '../../src/report/report.ts';
+import { text as hostileText } from './hostile-values.ts';
+import { listBlocks, parseMarkdown, toPlainText } from './markdown-tree.ts';
+import {
+  EVERYTHING,
+  makeChange,
+  makeDifference,
+  makeLiveChange,
+  makePlan,
+  makeWrite,
+  PLAIN,
+  toNormal,
+} from './sample-plans.ts';
+import { MIXED } from './sample-results.ts';
+
+function render(report: Report, more: { readonly applyCommand?: string; readonly verbose?: boolean } = {}): string {
+  return renderMarkdownForm(report, { ...PLAIN, ...more });
+}
+
+function renderPlan(plan: Plan, standing = plan.violations): string {
+  return render({ about: 'plan', plan, standing }, { applyCommand: 'edgewise apply plan.json' });
+}
+
+describe('a comment', () => {
+  test('of a plan has what is lost and how much is done above the fold, and the rest behind it', async () => {
+    await expect(renderPlan(EVERYTHING)).toMatchFileSnapshot('goldens/plan.md');
+  });
+
+  test('of a plan that may be applied ends with the command for that', async () => {
+    await expect(renderPlan(EVERYTHING, [])).toMatchFileSnapshot('goldens/plan-allowed.md');
+  });
+
+  test('of an apply says what went wrong first, and what to do', async () => {
+    await expect(render({ about: 'apply', plan: EVERYTHING, result: MIXED })).toMatchFileSnapshot('goldens/apply.md');
+  });
+
+  test('of a failure is a whole one', () => {
+    const error = { message: 'No API key.', remedy: 'Set EDGEWISE_API_KEY.' };
+    expect(render({ about: 'failure', failure: { command: 'plan', error } })).toMatchInlineSnapshot(`
+      "<!-- edgewise:plan -->
+
+      ## Edgewise came to no result
+
+      \`\`\`text
+      No API key.
+      Set EDGEWISE_API_KEY.
+      \`\`\`
+      "
+    `);
+  });
+
+  test('of manifests shows every problem where it is', () => {
+    const excerpt = '3 |   colour: red\n  |   ^^^^^^';
+    const place = { file: 'edge.yaml', line: 3, column: 3, excerpt };
+    const diagnostic = { code: 'unknown-field', severity: 'error', message: 'unknown field colour', place } as const;
+    const validation = { files: 1, resources: 2, diagnostics: [diagnostic] };
+    expect(render({ about: 'validation', command: 'validate', validation })).toMatchInlineSnapshot(`
+      "<!-- edgewise:validate -->
+
+      ## Manifests
+
+      **The manifests are invalid: 1 error.**
+
+      \`\`\`text
+      error[unknown-field]: unknown field colour
+        --> edge.yaml:3:3
+        3 |   colour: red
+          |   ^^^^^^
+      \`\`\`
+      "
+    `);
+  });
+
+  test('of an empty plan is short, and offers no command', () => {
+    expect(renderPlan(makePlan())).toMatchInlineSnapshot(`
+      "<!-- edgewise:plan stack=production -->
+
+      ## Plan for stack production on https:&#8203;//api.example.com
+
+      **Nothing to do: there are no resources.** Reading took 8 requests.
+      "
+    `);
+  });
+
+  test('has a table, and folded fields, for each part of a plan', () => {
+    const kinds = parseMarkdown(renderPlan(EVERYTHING)).children.map(({ type }) => type);
+    expect(kinds.filter((type) => type === 'table')).toHaveLength(3);
+    expect(kinds[0]).toBe('html');
+    expect(kinds[1]).toBe('heading');
+  });
+});
+
+describe('text of others', () => {
+  test('as prose is one paragraph without anything in it but text', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const { children } = parseMarkdown(`x ${toProse(text)}`);
+        expect(children).toHaveLength(1);
+        expect(listBlocks(children)).toEqual(['paragraph', 'text']);
+        expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|:\/\//);
+      }),
+    );
+  });
+
+  test('as code is one piece of code, in a paragraph and in a cell', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        expect(listBlocks(parseMarkdown(`x ${toCode(text)}`).children)).toEqual(['paragraph', 'text', 'inlineCode']);
+        const table = parseMarkdown(
+          `${toRow(['a', 'b'])}${toRow(['---', '---'])}${toRow([toCode(text), toProse(text)])}`,
+        );
+        expect(listBlocks(table.children).slice(0, 9)).toEqual([
+          ...['table', 'tableRow', 'tableCell', 'text', 'tableCell', 'text'],
+          ...['tableRow', 'tableCell', 'inlineCode'],
+        ]);
+        expect(listBlocks(table.children).slice(9)).toEqual(
+          toProse(text).trim() === '' ? ['tableCell'] : ['tableCell', 'text'],
+        );
+      }),
+    );
+  });
+
+  test('in a fence stays in it', () => {
+    fc.assert(
+      fc.property(fc.array(hostileText), (lines) => {
+        const { children } = parseMarkdown(toFence('diff', lines));
+        expect(listBlocks(children)).toEqual(['code']);
+      }),
+    );
+  });
+
+  test('in the marker does not end it', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const marker = toMarker('plan', text);
+        expect(listBlocks(parseMarkdown(marker).children)).toEqual(['html']);
+        expect(marker.slice(4, -3)).not.toContain('--');
+        expect(marker.indexOf('>')).toBe(marker.length - 1);
+      }),
+    );
+    expect(toMarker('plan', 'my-shop')).toBe('<!-- edgewise:plan stack=my-shop -->');
+  });
+
+  test('in a graph is a label, whatever it says', () => {
+    const write = { number: 2, method: 'POST', path: '/', reason: '', waitsFor: [1], last: false };
+    fc.assert(
+      fc.property(hostileText, (id) => {
+        const [, , second = ''] = renderMermaidLines([
+          { ...write, id: 'a', number: 1, waitsFor: [] },
+          { ...write, id },
+        ]);
+        expect(second).toMatch(/^ {2}w2\["(?:[\w /.*-]|#\d+;|…)*"\]$/);
+      }),
+    );
+  });
+});
+
+describe('a comment is never longer than there is room for', () => {
+  const size = fc.constantFrom(0, 1, 30, 400);
+  const plan = fc
+    .record({
+      creates: size,
+      deletes: size,
+      updates: size,
+      text: hostileText,
+      length: fc.integer({ min: 1, max: 3000 }),
+    })
+    .map(({ creates, deletes, updates, text, length }): Plan => {
+      const long = text.padEnd(length, '`@|</details> ');
+      const make = (number: number, toChange: (index: number) => Change) =>
+        Array.from({ length: number }, (_, index) => toChange(index));
+      const changes = [
+        ...make(deletes, (index) =>
+          makeLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2', reason: long, spec: { description: long } }),
+        ),
+        ...make(updates, (index) =>
+          makeLiveChange(`TCPEdge/u${index}`, 'update', {
+            id: 'edgtcp_2',
+            differences: [
+              makeDifference('description', { from: 'a', to: long, origin: index % 2 === 0 ? 'drift' : 'both' }),
+            ],
+          }),
+        ),
+        ...make(creates, (index) =>
+          makeChange(`TCPEdge/c${index}`, 'create', { desired: toNormal('TCPEdge/c', { description: long }) }),
+        ),
+      ];
+      const writes = make(10, (index) => makeChange(`TCPEdge/${index}`, 'create')).map(({ address }, index) =>
+        makeWrite(`create ${address}`, { needs: index === 0 ? [] : ['create TCPEdge/0'] }),
+      );
+      return makePlan({ changes, writes });
+    });
+
+  test('and always reads as whole blocks', () => {
+    fc.assert(
+      fc.property(plan, fc.boolean(), (huge, verbose) => {
+        const text = render({ about: 'plan', plan: huge, standing: [] }, { verbose });
+        expect(text.length).toBeLessThanOrEqual(MAX_COMMENT);
+        const blocks = parseMarkdown(text).children;
+        const html = blocks.flatMap((block) => (block.type === 'html' ? [block.value] : []));
+        expect(html.filter((one) => one.startsWith('<details>')).length).toBe(
+          html.filter((one) => one === '</details>').length,
+        );
+        expect(blocks.filter(({ type }) => !BLOCKS.has(type))).toEqual([]);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  test('and says what it left out, the least important first', () => {
+    const long = 'x'.repeat(900);
+    const deletes = Array.from({ length: 30 }, (_, index) =>
+      makeLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2' }),
+    );
+    const creates = Array.from({ length: 100 }, (_, index) =>
+      makeChange(`TCPEdge/c${index}`, 'create', { desired: toNormal('TCPEdge/c', { description: long }) }),
+    );
+    const text = renderPlan(makePlan({ changes: [...deletes, ...creates] }));
+    expect(text).toMatch(/Too long for a comment\. Left out: \d+ field lists of what is to create\./);
+    for (const { address } of [...deletes, ...creates]) expect(text).toContain(`\`${address}\``);
+  });
+});
+
+const BLOCKS: ReadonlySet<string> = new Set(['html', 'heading', 'paragraph', 'table', 'code', 'blockquote', 'list']);

@@ -87,7 +87,8 @@ async function applyWithProgress(
   context: Context,
 ): Promise<ApplyResult> {
   const { plan, flags, done, ids, texts, sinks, journal } = execution;
-  const progress = createProgress(context.stderr, plan.writes.length, toTextOptions(context.stderr, context, flags));
+  const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
+  const progress = createProgress(context.stderr, ahead, toTextOptions(context.stderr, context, flags));
   execution.tellBy(progress.tell);
   const abort = new AbortController();
   const stopListening = context.onInterrupt(() => {

@@ -1,5 +1,6 @@
 import type { ApplyEvent } from '../model/outcome.ts';
-import { createLiveProgress, renderApplyEventText } from '../report/text-apply.ts';
+import { type Ahead, createLiveProgress, listLeft, renderApplyEventText } from '../report/text-apply.ts';
+import { toCount } from '../report/text-layout.ts';
 import type { TextOptions } from '../report/text-options.ts';
 import type { Output } from './context.ts';
 
@@ -13,18 +14,20 @@ export interface Progress {
 }
 
 /** A live view on a terminal, plain lines anywhere else. */
-export function createProgress(output: Output, total: number, options: TextOptions): Progress {
-  return output.isTerminal ? createLive(output, total, options) : createPlain(output, options);
+export function createProgress(output: Output, ahead: Ahead, options: TextOptions): Progress {
+  return output.isTerminal ? createLive(output, ahead, options) : createPlain(output, ahead, options);
 }
 
 /** Lines are written once for each turn of the event loop: a fast service brings thousands of events a second. */
-function createPlain(output: Output, options: TextOptions): Progress {
+function createPlain(output: Output, { total, rateLimit }: Ahead, options: TextOptions): Progress {
   let due = '';
+  let left = total;
   const flush = (): void => {
     if (due !== '') output.write(due);
     due = '';
   };
   const onEvent = (event: ApplyEvent): void => {
+    if (event.event === 'write-ended') left -= 1;
     const text = renderApplyEventText(event, options);
     if (text === undefined) return;
     if (due === '') setImmediate(flush);
@@ -32,14 +35,15 @@ function createPlain(output: Output, options: TextOptions): Progress {
   };
   const tell = (line: string): void => {
     flush();
-    output.write(`${line}\n`);
+    const [least] = listLeft(left, rateLimit);
+    output.write(least === undefined ? `${line}\n` : `${line} ${toCount(left, 'write')} to go, ${least}.\n`);
   };
   return { onEvent, tell, end: flush };
 }
 
 /** Redraws at most once for each turn of the event loop, however many events it brings. */
-function createLive(output: Output, total: number, options: TextOptions): Progress {
-  const live = createLiveProgress(total, options);
+function createLive(output: Output, ahead: Ahead, options: TextOptions): Progress {
+  const live = createLiveProgress(ahead, options);
   let shown = 0;
   let isPending = false;
   let isEnded = false;

@@ -1,9 +1,10 @@
 import type { ApplyEvent, Outcome } from '../model/outcome.ts';
 import type { Write } from '../model/plan.ts';
 import { toPrintable } from '../model/printable.ts';
+import { parseRateLimit, toLeastMs } from '../model/rate-limit.ts';
 import { toPaint } from './color.ts';
 import { renderApplyEventText } from './text-event.ts';
-import { toClipped } from './text-layout.ts';
+import { toClipped, toTimeText } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 
 /** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
@@ -17,8 +18,16 @@ export interface LiveProgress {
 /** Writes under way that are named; more are counted. */
 const MAX_ROWS = 8;
 
-/** A live view of an apply of `total` writes. */
-export function createLiveProgress(total: number, options: TextOptions): LiveProgress {
+/** What an apply has before it. */
+export interface Ahead {
+  /** Its writes. */
+  readonly total: number;
+  /** `120/60s`, or `none`. */
+  readonly rateLimit: string;
+}
+
+/** A live view of an apply. */
+export function createLiveProgress(ahead: Ahead, options: TextOptions): LiveProgress {
   const running = new Map<string, Write>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
   return {
@@ -30,7 +39,7 @@ export function createLiveProgress(total: number, options: TextOptions): LivePro
       }
       return isWorthKeeping(event) ? (renderApplyEventText(event, options) ?? '').split('\n') : [];
     },
-    render: () => [...renderRunning([...running.keys()], options), renderCounts(ended, { ...options, total })],
+    render: () => [...renderRunning([...running.keys()], options), renderCounts(ended, { ...options, ...ahead })],
   };
 }
 
@@ -47,11 +56,19 @@ function renderRunning(ids: readonly string[], { color, width }: TextOptions): r
   return [...rows, ...more].map((row) => paint('muted', toClipped(row, width)));
 }
 
+/** The least time that what is left takes; nothing when that is none. */
+export function listLeft(writes: number, rateLimit: string): readonly string[] {
+  const limit = parseRateLimit(rateLimit);
+  const leastMs = limit === undefined ? 0 : toLeastMs(writes, limit);
+  return leastMs === 0 ? [] : [`at least ${toTimeText(leastMs)} left at ${toPrintable(rateLimit)}`];
+}
+
 function renderCounts(
   { applied, failed, skipped }: Readonly<Record<Outcome['outcome'], number>>,
-  { color, width, total }: TextOptions & { readonly total: number },
+  { color, width, total, rateLimit }: TextOptions & Ahead,
 ): string {
   const bad = [...(failed === 0 ? [] : [`${failed} failed`]), ...(skipped === 0 ? [] : [`${skipped} skipped`])];
-  const line = [`${applied + failed + skipped} of ${total} done`, ...bad].join(', ');
+  const done = applied + failed + skipped;
+  const line = [`${done} of ${total} done`, ...bad, ...listLeft(total - done, rateLimit)].join(', ');
   return toPaint(color)(failed === 0 ? 'strong' : 'error', toClipped(line, width));
 }

@@ -14,7 +14,7 @@ import { toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 import { toSubject } from './view.ts';
 
-export { createLiveProgress, type LiveProgress } from './live-progress.ts';
+export { type Ahead, createLiveProgress, type LiveProgress, listLeft } from './live-progress.ts';
 export { renderApplyEventText } from './text-event.ts';
 
 /** Widest name of a write that ids are aligned to. */

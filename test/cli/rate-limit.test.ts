@@ -22,7 +22,9 @@ describe('a rate limit', () => {
     expect(stdout).toContain('applying needs 60 requests, at least 20 s at 20/10s.');
     expect(recorder.take().filter(({ status }) => status === 429)).toEqual([]);
     expect(passed()).toBeGreaterThanOrEqual(30_000);
-    expect(stderr).toContain('Waiting 10 s: the limit is 20/10s.');
+    expect(stderr).toMatch(
+      /^Waiting 10 s: the limit is 20\/10s\. \d+ writes to go, at least \d+ s left at 20\/10s\.$/m,
+    );
   });
 
   it('of the service that is lower than one knows slows the run down, and loses nothing', async () => {

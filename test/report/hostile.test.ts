@@ -53,7 +53,7 @@ describe('no text of others reaches the terminal as anything but text', () => {
   test('in the progress of an apply', () => {
     fc.assert(
       fc.property(fc.array(outcome), fc.array(diagnostic), options, (outcomes, diagnostics, look) => {
-        const progress = createLiveProgress(outcomes.length, look);
+        const progress = createLiveProgress({ total: outcomes.length, rateLimit: 'none' }, look);
         const events = [
           ...outcomes.map(({ write }) => ({ event: 'write-started', write }) as const),
           ...outcomes.map((one) => ({ event: 'write-ended', result: one, done: 1, total: 2 }) as const),

@@ -83,7 +83,7 @@ test('a diagnostic that comes up during an apply is shown as any other', () => {
 });
 
 test('live progress shows the writes under way and counts those that ended', () => {
-  const progress = createLiveProgress(4, PLAIN);
+  const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
   const writes = ['create TCPEdge/a', 'create TCPEdge/b'].map((id) => makeWrite(id));
   expect(progress.render()).toEqual(['0 of 4 done']);
   for (const write of writes) expect(progress.apply({ event: 'write-started', write })).toEqual([]);
@@ -93,7 +93,7 @@ test('live progress shows the writes under way and counts those that ended', () 
 });
 
 test('live progress leaves standing what went wrong', () => {
-  const progress = createLiveProgress(4, PLAIN);
+  const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
   expect(progress.apply(toEnded(makeFailed('create TCPEdge/b', '409'), 1, 4))).toEqual([
     '[1/4] create TCPEdge/b … failed: 409',
   ]);
@@ -106,7 +106,7 @@ test('live progress leaves standing what went wrong', () => {
 });
 
 test('live lines never take more than a row each, nor more rows than a few', () => {
-  const progress = createLiveProgress(20, { ...PLAIN, width: 24 });
+  const progress = createLiveProgress({ total: 20, rateLimit: 'none' }, { ...PLAIN, width: 24 });
   for (let index = 0; index < 12; index += 1) {
     progress.apply({ event: 'write-started', write: makeWrite(`create TCPEdge/${'x'.repeat(index * 4)}`) });
   }
@@ -124,4 +124,9 @@ test('live lines never take more than a row each, nor more rows than a few', () 
       "0 of 20 done",
     ]
   `);
+});
+
+test('a live view says how long what is left takes at least', () => {
+  const progress = createLiveProgress({ total: 540, rateLimit: '120/60s' }, PLAIN);
+  expect(progress.render()).toEqual(['0 of 540 done, at least 4 min 0 s left at 120/60s']);
 });

@@ -1,5 +1,4 @@
 import { readFiles } from '../apply/certificate-file.ts';
-import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
@@ -11,6 +10,7 @@ import { type Allowances, listStanding } from '../plan/guard.ts';
 import { toReleaseState } from '../plan/release.ts';
 import { toReadRequest } from '../plan/select-targets.ts';
 import type { Context } from './context.ts';
+import type { Reader } from './session.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings, toStoredSettings } from './settings.ts';
 import { resolveTokens, type TokenFlags } from './token-sinks.ts';
 import { VERSION } from './version.ts';
@@ -46,14 +46,14 @@ export function resolveStackSettings(flags: ConnectionFlags, context: Context, {
 }
 
 /** Reads what is live and computes the plan. Sends GETs only. */
-export async function makePlan(client: Client, request: PlanRequest): Promise<Plan> {
+export async function makePlan(client: Reader, request: PlanRequest): Promise<Plan> {
   const { plan } = await planLive(client, request);
   return plan;
 }
 
 /** A plan, and what was live when it was made. Sends GETs only. */
 export async function planLive(
-  client: Client,
+  client: Reader,
   { state, diagnostics, flags, mode, settings, now, cwd }: PlanRequest,
 ): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
   const desired = mode === 'destroy' ? toDestroyState(state) : state;

@@ -1,4 +1,5 @@
 import { type Client, createClient } from '../client/client.ts';
+import { InvariantError } from '../model/errors.ts';
 import { parseRateLimit } from '../model/rate-limit.ts';
 import type { Transport } from '../model/transport.ts';
 import type { Context } from './context.ts';
@@ -19,6 +20,29 @@ const EMBEDDED = 'embedded:';
 /** Whether a base URL means the bundled server inside of the process. */
 export function isEmbedded(baseUrl: string): boolean {
   return baseUrl.startsWith(EMBEDDED);
+}
+
+/** What a command that only looks gets of a client. */
+export type Reader = Omit<Client, 'send'>;
+
+/** A session that can't write: the task gets no function for it, and a request other than a GET would be a bug that ends the run before it is sent. */
+export async function withReadSession<T>(
+  settings: RunSettings,
+  context: Context,
+  task: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  const openTransport: Context['openTransport'] = async (options) => {
+    const transport = await context.openTransport(options);
+    return Object.assign(toReadOnly(transport), { close: transport.close });
+  };
+  return withSession(settings, { ...context, openTransport }, ({ send: _, ...reader }) => task(reader));
+}
+
+function toReadOnly(transport: Transport): Transport {
+  return async (request) => {
+    if (request.method === 'GET') return transport(request);
+    throw new InvariantError(`A command that only reads was about to send a ${request.method}`);
+  };
 }
 
 /** Opens a session, runs the task, and closes the session however the task ends. */

@@ -32,7 +32,7 @@ export interface LiveRequest {
  * Reads what the service holds: one request for each page of a kind's list and for each module, and no other.
  * Complete, or it rejects with the first failure and starts no further request. Never holds a token.
  */
-export async function readLive(client: Client, request: LiveRequest): Promise<LiveState> {
+export async function readLive(client: Omit<Client, 'send'>, request: LiveRequest): Promise<LiveState> {
   const { kinds, attachments, signal } = request;
   const countBefore = client.requestCount();
   const stop = new AbortController();
@@ -54,13 +54,17 @@ export async function readLive(client: Client, request: LiveRequest): Promise<Li
   }
 }
 
-async function readKind(client: Client, kind: Kind, stop: AbortController): Promise<readonly LiveResource[]> {
+async function readKind(
+  client: Pick<Client, 'list'>,
+  kind: Kind,
+  stop: AbortController,
+): Promise<readonly LiveResource[]> {
   const resources = await client.list(kind, stop);
   return resources.map((json) => readResource(kind, json));
 }
 
 async function readModules(
-  client: Client,
+  client: Pick<Client, 'readModule'>,
   attachment: AttachmentRequest,
   stop: AbortController,
 ): Promise<LiveResource> {

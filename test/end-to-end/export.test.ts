@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { getKind } from '../../src/kinds/registry.ts';
 import { runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 import { createUnmanagedAccount } from './unmanaged-account.ts';
 
@@ -47,8 +48,67 @@ describe('an account of 300 resources that nobody manages', () => {
     await edgewise('export', '-o', second, ...layout, ...https);
     expect(readAll(second)).toEqual(readAll(first));
     expect(await edgewise('plan', second, '--detailed-exitcode')).toContain('Nothing to do: 302 resources');
+    await expectDriftOfTen(first);
   });
+
+  /** Ten fields that somebody else changes are named by drift, those and no others, and put back by one apply. */
+  async function expectDriftOfTen(manifests: string): Promise<void> {
+    expect(await edgewise('drift', manifests)).toContain('No drift: 302 resources are as they should be.');
+    const before = await readDrift(manifests);
+    const changed = await Promise.all(
+      TEN.map(async ({ kind, nth, body }) => {
+        const { address, id } = before.resources.filter((one) => one.kind === kind && one.id !== undefined)[nth] ?? {};
+        await patch(`${getKind(kind).path}/${id}`, body);
+        return Object.keys(body).map((field) => `${address} ${field}`);
+      }),
+    );
+    const found = await readDrift(manifests, 2);
+    const named = found.resources.flatMap(({ address, differences }) =>
+      differences.map(({ path, origin }) => `${address} ${path.split(/[.[]/, 1)[0]} ${origin}`),
+    );
+    expect(new Set(named)).toEqual(new Set(changed.flat().map((field) => `${field} drift`)));
+    expect(found.counts).toMatchObject({ drifted: 10, pending: 0, missing: 0, 'in-sync': 292 });
+    expect(await edgewise('apply', manifests, '--yes')).toContain('10 writes applied, 0 failed, 0 skipped');
+    expect(await edgewise('drift', manifests)).toContain('No drift: 302 resources are as they should be.');
+  }
+
+  async function readDrift(manifests: string, exits = 0): Promise<DriftDocument> {
+    const env = { EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: API_KEY };
+    const { exitCode, stdout } = await runEdgewise(['drift', manifests, '--format', 'json'], env);
+    expect(exitCode, stdout).toBe(exits);
+    return JSON.parse(stdout);
+  }
+
+  async function patch(path: string, body: object): Promise<void> {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
+    const response = await fetch(`${server.url}${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
+    expect(response.status, await response.text()).toBe(200);
+  }
 });
+
+interface DriftDocument {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly resources: readonly {
+    readonly address: string;
+    readonly kind: string;
+    readonly id?: string;
+    readonly differences: readonly { readonly path: string; readonly origin: string }[];
+  }[];
+}
+
+/** What somebody else changes: one field each, of every owned kind. */
+const TEN: readonly { readonly kind: string; readonly nth: number; readonly body: object }[] = [
+  { kind: 'TCPEdge', nth: 0, body: { description: 'changed by hand' } },
+  { kind: 'TCPEdge', nth: 7, body: { hostports: ['9.tcp.example.net:65000'] } },
+  { kind: 'TCPEdge', nth: 30, body: { description: 'changed by hand, too' } },
+  { kind: 'WeightedBackend', nth: 0, body: { description: 'by hand' } },
+  { kind: 'WeightedBackend', nth: 3, body: { description: 'by hand' } },
+  { kind: 'IPRestriction', nth: 0, body: { description: 'by hand' } },
+  { kind: 'AgentIngress', nth: 1, body: { description: 'by hand' } },
+  { kind: 'Credential', nth: 2, body: { description: 'by hand' } },
+  { kind: 'Credential', nth: 5, body: { acl: ['bind:*.by-hand.example'] } },
+  { kind: 'SSHUserCertificate', nth: 1, body: { description: 'by hand' } },
+];
 
 function readAll(folder: string): Readonly<Record<string, string>> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

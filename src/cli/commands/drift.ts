@@ -13,7 +13,7 @@ import { readPlanFile } from '../plan-file.ts';
 import { readStack, resolvePlanSettings } from '../plan-settings.ts';
 import type { FormatFlags } from '../present.ts';
 import { publish } from '../publish.ts';
-import { withSession } from '../session.ts';
+import { withReadSession } from '../session.ts';
 import type { ConnectionFlags } from '../settings.ts';
 
 interface Flags extends ConnectionFlags, FormatFlags {
@@ -49,7 +49,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
   const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   const now = context.now();
-  const { plan, live } = await withSession(settings, context, (client) =>
+  const { plan, live } = await withReadSession(settings, context, (client) =>
     planLive(client, {
       state,
       diagnostics,
@@ -78,7 +78,7 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   const plan = await readPlanFile(file, context.cwd);
   const stack = await readStack(flags.stack, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
-  const live = await withSession(settings, context, (client) => readLive(client, toAgainstRequest(plan)));
+  const live = await withReadSession(settings, context, (client) => readLive(client, toAgainstRequest(plan)));
   const found = toDriftAgainst(plan, { live, now: context.now(), file });
   return publish({ about: 'drift', drift: found }, { flags, exitCode: toExitCode(found) }, context);
 }

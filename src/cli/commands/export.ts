@@ -12,7 +12,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type HttpsRouteId, parseHttpsEdge, parseHttpsRoute, toExportRequest } from '../export-request.ts';
 import { addConnectionOptions, addExamples, addExitCodes, repeatable } from '../options.ts';
 import { PLAIN } from '../present.ts';
-import { withSession } from '../session.ts';
+import { withReadSession } from '../session.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings } from '../settings.ts';
 import { writeNewFiles } from '../write-new-files.ts';
 
@@ -66,7 +66,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   checkFlags(flags);
   const request = toExportRequest(kinds, flags);
   const settings = resolveSettings(flags, context.env, {});
-  const live = await withSession(settings, context, (client) => readLive(client, request));
+  const live = await withReadSession(settings, context, (client) => readLive(client, request));
   const { findSshKeyFault } = await import('../../kinds/ssh-key.ts');
   const { stack } = flags;
   const exported = exportLive(live, {

@@ -10,7 +10,7 @@ import { addExamples, addExitCodes, addPlanOptions, addRotateOption } from '../o
 import { withdrawPlanFile, writePlanFile } from '../plan-file.ts';
 import type { FormatFlags } from '../present.ts';
 import { publish } from '../publish.ts';
-import { withSession } from '../session.ts';
+import { withReadSession } from '../session.ts';
 
 interface Flags extends PlanFlags, FormatFlags {
   readonly out?: string;
@@ -59,7 +59,7 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
     const { state, diagnostics } = await readValidManifests(paths, context, { lint: 'for-plan' });
     const settings = resolveStackSettings(flags, context, state);
     const { now, cwd } = context;
-    const made = await withSession(settings, context, (client) =>
+    const made = await withReadSession(settings, context, (client) =>
       makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: now(), cwd }),
     );
     return { made, locate: toLocate(state) };

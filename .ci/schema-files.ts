@@ -1,3 +1,4 @@
+import { toEventsJsonSchema } from '../src/kinds/events-schema.ts';
 import { toFaultsJsonSchema } from '../src/kinds/faults-schema.ts';
 import { toManifestJsonSchema } from '../src/kinds/manifest-schema.ts';
 import { toOpenApiDocument } from '../src/kinds/openapi.ts';
@@ -8,6 +9,7 @@ export function renderSchemaFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['manifest.schema.json', render(toManifestJsonSchema())],
     ['plan.schema.json', render(toPlanJsonSchema())],
+    ['events.schema.json', render(toEventsJsonSchema())],
     ['faults.schema.json', render(toFaultsJsonSchema())],
     ['openapi.json', render(toOpenApiDocument())],
   ]);

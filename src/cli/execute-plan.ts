@@ -9,6 +9,7 @@ import { toReason } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
+import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../report/json-lines.ts';
 import { renderApplyResultText } from '../report/text-apply.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
@@ -40,14 +41,16 @@ export async function executePlan(client: Client, execution: Execution, context:
   if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(execution, open.length, context);
   await test();
   const journal = open.length === 0 ? undefined : await startJournal(plan, flags.journal, context);
-  const result = await applyWithProgress(client, { ...execution, sinks, journal: journal?.write }, context);
+  const stream = createEventStream(context.now, flags.format === 'json-lines' ? context.stdout.write : () => undefined);
+  for (const event of listStartEvents(plan)) stream.send(event);
+  const result = await applyWithProgress(client, { ...execution, sinks, stream, journal: journal?.write }, context);
   const lost = await journal?.close();
   if (lost !== undefined) context.stderr.write(`The journal lacks lines, which could not be written: ${lost}\n`);
   const isShown = flags.format === 'text';
   if (isShown)
     context.stdout.write(`\n${renderApplyResultText(plan, result, toTextOptions(context.stdout, context, flags))}`);
   const exitCode = toExitCode(result);
-  const publication = { flags, isShown, exitCode, ...(locate !== undefined && { locate }) };
+  const publication = { flags, isShown, exitCode, sent: stream.sent(), ...(locate !== undefined && { locate }) };
   return publish({ about: 'apply', plan, result }, publication, context);
 }
 
@@ -83,10 +86,14 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
 
 async function applyWithProgress(
   client: Client,
-  execution: Execution & { readonly sinks: TokenSinks; readonly journal: Journal | undefined },
+  execution: Execution & {
+    readonly sinks: TokenSinks;
+    readonly stream: EventStream;
+    readonly journal: Journal | undefined;
+  },
   context: Context,
 ): Promise<ApplyResult> {
-  const { plan, flags, done, ids, texts, sinks, journal } = execution;
+  const { plan, flags, done, ids, texts, sinks, stream, journal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
   const progress = createProgress(context.stderr, ahead, toTextOptions(context.stderr, context, flags));
   execution.tellBy(progress.tell);
@@ -100,7 +107,10 @@ async function applyWithProgress(
     return await applyPlan(plan, {
       client,
       sinks,
-      onEvent: progress.onEvent,
+      onEvent: (event) => {
+        progress.onEvent(event);
+        stream.send(toEventBody(event));
+      },
       now: context.now,
       sleep: context.sleep,
       signal: abort.signal,

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { loadForm } from '../report/forms.ts';
+import type { SentEvents } from '../report/json-lines.ts';
 import type { FormOptions, Report } from '../report/report.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
@@ -16,6 +17,8 @@ export interface Publication {
   readonly isShown?: boolean;
   /** The command line that does what a plan says. */
   readonly applyCommand?: string;
+  /** The events of an apply, as far as they have been sent; with that format they are on stdout already. */
+  readonly sent?: SentEvents;
   /** What the command ends with: a form never changes it, but a report that is lost is a failure. */
   readonly exitCode: ExitCode;
   /** Where the manifest of an address starts; absent: there are no manifests. */
@@ -28,7 +31,8 @@ export async function publish(report: Report, publication: Publication, context:
   const surroundings = toSurroundings(publication, context);
   if (!isShown) {
     const form = await loadForm(flags.format);
-    context.stdout.write(form(report, { ...toTextOptions(context.stdout, context, flags), ...surroundings }));
+    const text = form(report, { ...toTextOptions(context.stdout, context, flags), ...surroundings });
+    context.stdout.write(flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text);
   }
   const faults: string[] = [];
   const options: FormOptions = { color: false, width: 0, verbose: flags.verbose === true, ...surroundings };
@@ -39,11 +43,16 @@ export async function publish(report: Report, publication: Publication, context:
 }
 
 /** What forms for programs want to know of the run. */
-function toSurroundings({ exitCode, applyCommand, locate }: Publication, { env, cwd }: Context): Partial<FormOptions> {
+function toSurroundings(
+  { exitCode, applyCommand, locate, sent }: Publication,
+  { env, cwd, now }: Context,
+): Partial<FormOptions> {
   const root = env['GITHUB_WORKSPACE'] ?? '';
   return {
     exitCode,
     version: VERSION,
+    at: now(),
+    ...(sent !== undefined && { sent }),
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
     ...(root !== '' && { toRepositoryPath: (file) => toPathBelow(root, file, cwd) }),

@@ -19,7 +19,16 @@ const place = z.strictObject({
   excerpt: z.string().describe('The source lines, with a caret line.'),
 });
 
-const diagnostic = z.strictObject({
+/** A safety rule that a plan breaks. */
+export const VIOLATION_SCHEMA = z.strictObject({
+  rule: z.enum(['protect', 'delete-share', 'delete-all']),
+  message: z.string(),
+  remedy: z.string(),
+  addresses: texts,
+});
+
+/** A diagnostic. */
+export const DIAGNOSTIC_SCHEMA = z.strictObject({
   code: z.enum(Object.keys(DIAGNOSTIC_CODES) as (keyof typeof DIAGNOSTIC_CODES)[]), // Object.keys forgets the keys' type
   severity: z.enum(['error', 'warning']),
   message: z.string(),
@@ -132,15 +141,8 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
     ).describe('What would be deleted, but for --no-delete.'),
     writes: z.array(write),
     files: z.array(file).describe('Files that applying the plan writes, when the writes are over.'),
-    diagnostics: z.array(diagnostic),
-    violations: z.array(
-      z.strictObject({
-        rule: z.enum(['protect', 'delete-share', 'delete-all']),
-        message: z.string(),
-        remedy: z.string(),
-        addresses: texts,
-      }),
-    ),
+    diagnostics: z.array(DIAGNOSTIC_SCHEMA),
+    violations: z.array(VIOLATION_SCHEMA),
     requests: z.strictObject({
       read: z.int().describe('What reading took.'),
       apply: z.int().describe('What applying takes at least.'),

@@ -4,6 +4,7 @@ import type { Form } from './report.ts';
 const FORMS = {
   text: async (): Promise<Form> => (await import('./form-text.ts')).renderTextForm,
   json: async (): Promise<Form> => (await import('./form-json.ts')).renderJsonForm,
+  'json-lines': async (): Promise<Form> => (await import('./form-json-lines.ts')).renderJsonLinesForm,
   markdown: async (): Promise<Form> => (await import('./form-markdown.ts')).renderMarkdownForm,
   github: async (): Promise<Form> => (await import('./form-github.ts')).renderGithubForm,
   sarif: async (): Promise<Form> => (await import('./form-sarif.ts')).renderSarifForm,
@@ -18,6 +19,7 @@ export type FormName = keyof typeof FORMS;
 export const FORM_NAMES = [
   'text',
   'json',
+  'json-lines',
   'markdown',
   'github',
   'sarif',

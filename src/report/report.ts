@@ -2,6 +2,7 @@ import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
+import type { SentEvents } from './json-lines.ts';
 import type { TextOptions } from './text-options.ts';
 
 /** What a command has to show, whatever its form. */
@@ -67,6 +68,10 @@ export interface FormOptions extends TextOptions {
   readonly toRepositoryPath?: (file: string) => string;
   /** Where the manifest of an address starts, if there is one. */
   readonly locate?: (address: string) => SourcePlace | undefined;
+  /** When the report is made. */
+  readonly at?: Date;
+  /** Of a stream of events, what was sent already. */
+  readonly sent?: SentEvents;
   /** The command line that does what a plan says. */
   readonly applyCommand?: string;
 }

@@ -23,6 +23,14 @@ export const FORM_JUDGES: Readonly<Record<FormName, (document: string) => void>>
     expectPrintable(document);
     expect(JSON.parse(document)).toBeTypeOf('object');
   },
+  'json-lines': (document) => {
+    expectPrintable(document);
+    const events = document
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    expect(events.at(-1)).toMatchObject({ event: 'summary', seq: events.length });
+  },
   markdown: expectOurMarkdown,
   github: expectOurAnnotations,
   sarif: (document) => {

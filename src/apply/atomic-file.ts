@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Who may read a file. */
@@ -12,6 +12,7 @@ export async function writeAtomically(file: string, text: string, { mode }: Atom
   const temporary = toTemporary(file);
   try {
     await writeNew(temporary, text, mode);
+    await removeLeftovers(file, temporary);
     await rename(temporary, file);
   } finally {
     await rm(temporary, { force: true });
@@ -23,6 +24,7 @@ export async function tryOutWriting(file: string, { mode }: AtomicFileOptions): 
   const temporary = toTemporary(file);
   try {
     await writeNew(temporary, '', mode);
+    await removeLeftovers(file, temporary);
   } finally {
     await rm(temporary, { force: true });
   }
@@ -41,4 +43,25 @@ async function writeNew(file: string, text: string, mode: number): Promise<void>
   } finally {
     await handle.close();
   }
+}
+
+/** Nobody takes so long between making a temporary file and renaming it. */
+const LEFT_OVER_MS = 60_000;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Removes what runs that were killed left beside a file: it may hold a secret. Whether that works does not matter to this run. */
+async function removeLeftovers(file: string, temporary: string): Promise<void> {
+  const [folder, prefix] = [dirname(file), `.${basename(file)}.`];
+  const names = await readdir(folder).catch((): string[] => []);
+  const temporaries = names.filter((name) => name.startsWith(prefix) && UUID.test(name.slice(prefix.length)));
+  if (temporaries.length < 2) return;
+  // The file system has its own clock, which is that of both files.
+  const { mtimeMs: now } = await stat(temporary);
+  await Promise.allSettled(
+    temporaries.map(async (name) => {
+      const { mtimeMs } = await stat(join(folder, name));
+      if (now - mtimeMs > LEFT_OVER_MS) await rm(join(folder, name), { force: true });
+    }),
+  );
 }

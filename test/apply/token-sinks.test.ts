@@ -1,4 +1,5 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -34,6 +35,22 @@ describe('a folder', () => {
     expect(await readFile(file, 'utf8')).toBe('second\n');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, 'some/tokens'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('loses what a run that was killed left there, and nothing that may be under way or is of others', async () => {
+    const { folder, sinks } = await createSinks({ default: { directory: '.' } });
+    const leftOver = `.agent.token.${randomUUID()}`;
+    const kept = [
+      `.agent.token.${randomUUID()}`,
+      `.other.token.${randomUUID()}`,
+      '.agent.token.backup',
+      'agent.token.old',
+    ];
+    for (const name of [leftOver, ...kept]) await writeFile(join(folder, name), 'token');
+    const longAgo = new Date(Date.now() - 3_600_000);
+    for (const name of [leftOver, ...kept.slice(1)]) await utimes(join(folder, name), longAgo, longAgo);
+    await sinks.find('agent')?.deliver(AGENT, 'first');
+    expect((await readdir(folder)).sort()).toEqual([...kept, 'agent.token'].sort());
   });
 
   it('that is a file fails its test and leaves it alone', async () => {

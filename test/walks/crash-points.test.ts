@@ -4,17 +4,15 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CREDENTIAL } from '../../src/kinds/credential.ts';
-import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { assertDefined, NetworkError } from '../../src/model/errors.ts';
-import type { JsonObject } from '../../src/model/json.ts';
-import { parseMetadata } from '../../src/model/mark.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
 import { type Death, dieAt } from '../laws/dying-transport.ts';
 import { holds, LONG } from '../laws/properties.ts';
 import { listTouched, loadStack, World, type WorldOptions } from '../laws/world.ts';
+import { listOwned, listTheirs, listWanted, THEIR_CALLS } from './account.ts';
 
 const WHEN = ['before', 'after'] as const;
 
@@ -80,13 +78,9 @@ async function loadFolder(path: string): Promise<DesiredState> {
 /** A world where others have something too, some of it much like ours. */
 async function createWorld(options: WorldOptions = {}): Promise<World> {
   const world = new World(options);
-  await world.call('POST', '/edges/tcp', { description: THEIRS, hostports: ['theirs.example.net:1'] });
-  const metadata = '{"edgewise":{"stack":"theirs","name":"build-agent"}}';
-  await world.call('POST', '/credentials', { description: THEIRS, metadata });
+  for (const [path, body] of THEIR_CALLS) await world.call('POST', path, body);
   return world;
 }
-
-const THEIRS = 'somebody else’s';
 
 /** How many requests it takes to come to the last of some states, without what came before. */
 async function countRequests(states: readonly DesiredState[]): Promise<number> {
@@ -110,34 +104,16 @@ async function dieOnTheWay(world: World, state: DesiredState, death: Death): Pro
 }
 
 async function expectConvergence(world: World, state: DesiredState, folder: string): Promise<void> {
-  const theirs = listTheirs(world);
+  const theirs = listTheirs(world.resources());
   await world.migrate(state);
   expect(listTouched(await world.plan(state))).toEqual([]);
-  expect(listTheirs(world)).toEqual(theirs);
-  expect(theirs).toHaveLength(2);
-  const owned = listOwned(world, state.stack.name);
-  const wanted = [...state.resources.values()].filter(({ kind }) => getKind(kind).role === 'owned');
-  expect(owned.map(({ address }) => address).sort()).toEqual(wanted.map(({ address }) => address).sort());
-  for (const { address, id, delivered } of owned.filter(({ kind }) => kind === CREDENTIAL)) {
+  expect(listTheirs(world.resources())).toEqual(theirs);
+  expect(theirs).toHaveLength(THEIR_CALLS.length);
+  const owned = listOwned(world.resources(), state.stack.name);
+  expect(owned.map(({ address }) => address).sort()).toEqual(listWanted(state));
+  for (const { address, id, delivered } of owned.filter(({ kind }) => kind === CREDENTIAL.name)) {
     expect(delivered).toBe(true);
     const [, name] = address.split('/');
     expect(readFileSync(join(folder, `${name}.token`), 'utf8')).toContain(`${id.replace('cr_', '')}_`);
   }
-}
-
-function listTheirs(world: World): readonly JsonObject[] {
-  return Object.values(world.resources())
-    .flat()
-    .filter(({ description }) => description === THEIRS);
-}
-
-/** What bears the mark of a stack, each with its address. */
-function listOwned(world: World, stack: string) {
-  return OWNED_KINDS.flatMap((kind) =>
-    (world.resources()[kind.name] ?? []).flatMap((resource) => {
-      const { mark } = parseMetadata(String(resource['metadata'] ?? ''));
-      const address = `${kind.name}/${mark?.name}`;
-      return mark?.stack === stack ? [{ kind, address, id: String(resource['id']), delivered: mark.delivered }] : [];
-    }),
-  );
 }

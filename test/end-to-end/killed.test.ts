@@ -1,0 +1,217 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
+import { validateManifests } from '../../src/manifest/validate.ts';
+import { assertDefined } from '../../src/model/errors.ts';
+import { isJsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
+import { runCommand } from '../cli/fake-context.ts';
+import { listOwned, listTheirs, listWanted, THEIR_CALLS } from '../walks/account.ts';
+import { listenWith } from './listening.ts';
+import { startEdgewise } from './processes.ts';
+
+const API_KEY = 'killed';
+const STACK = 'everything';
+const BASE_URL = 'http://killed.test';
+
+/** When the process is killed: when its write took effect and is not answered yet, or when the answer is on its way. */
+const WHEN = ['before the answer', 'after the answer'] as const;
+
+/** At which write a process is killed, counting from 0. */
+interface Kill {
+  readonly write: number;
+  readonly when: (typeof WHEN)[number];
+}
+
+/** What there is before a process starts: an account, and a folder of tokens. */
+interface Scene {
+  readonly seed: ServerSeed;
+  readonly tokens: string;
+}
+
+describe('a process that is killed', () => {
+  let folder: string;
+  let nothing: Scene;
+  let everything: Scene;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'edgewise-killed-'));
+    nothing = await createNothing();
+    everything = await createEverything();
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  async function createNothing(): Promise<Scene> {
+    const server = openServer({});
+    for (const [path, body] of THEIR_CALLS) await post(server, path, JSON.stringify(body));
+    return { seed: server.snapshot(), tokens: join(folder, 'no-tokens') };
+  }
+
+  async function createEverything(): Promise<Scene> {
+    const tokens = join(folder, 'tokens');
+    const server = openServer(nothing.seed);
+    const { exitCode, stderr } = await edgewise(server.handle, ['apply', 'examples/everything', ...toFlags(tokens)]);
+    expect(exitCode, stderr).toBe(0);
+    return { seed: server.snapshot(), tokens };
+  }
+
+  it.each(WHEN)('%s to any write of its first apply is made good by the next', { timeout: 300_000 }, async (when) => {
+    await expectRecovery(nothing, 'examples/everything', when);
+  });
+
+  it.each(WHEN)(
+    '%s to any write of an apply that updates, replaces, moves and deletes is made good by the next',
+    { timeout: 300_000 },
+    async (when) => {
+      await expectRecovery(everything, 'test/walks/everything-changed', when);
+    },
+  );
+
+  async function expectRecovery(scene: Scene, manifests: string, when: Kill['when']): Promise<void> {
+    const writes = await countWrites(scene, manifests);
+    expect(writes).toBeGreaterThan(10);
+    const kills = Array.from({ length: writes }, (_, write): Kill => ({ write, when }));
+    await inParallel(kills, 3, (kill) => expectRecoveryFrom(kill, scene, manifests));
+  }
+
+  async function countWrites(scene: Scene, manifests: string): Promise<number> {
+    let writes = 0;
+    const server = openServer(scene.seed);
+    const count: Transport = async (request) => {
+      if (request.method !== 'GET') writes += 1;
+      return server.handle(request);
+    };
+    const { exitCode, stderr } = await edgewise(count, ['apply', manifests, ...toFlags(copyTokens(scene))]);
+    expect(exitCode, stderr).toBe(0);
+    return writes;
+  }
+
+  function copyTokens({ tokens }: Scene): string {
+    const copy = mkdtempSync(join(folder, 'copy-'));
+    if (tokens !== nothing.tokens) cpSync(tokens, copy, { recursive: true });
+    return copy;
+  }
+
+  async function expectRecoveryFrom(kill: Kill, scene: Scene, manifests: string): Promise<void> {
+    const [server, tokens, issued] = [openServer(scene.seed), copyTokens(scene), new Map<string, string>()];
+    const transport = withTokensNoted(server.handle, issued);
+    const about = `killed ${kill.when} to write ${kill.write}`;
+    expect(await applyUntilKilled({ kill, manifests, tokens, transport }), about).toBe('SIGKILL');
+    growOld(tokens);
+
+    const again = await edgewise(transport, ['apply', manifests, ...toFlags(tokens)]);
+    expect(again.exitCode, `${about}, the next apply printed:\n${again.stdout}${again.stderr}`).toBe(0);
+    const plan = await edgewise(transport, ['plan', manifests, '--detailed-exitcode']);
+    expect(plan.exitCode, `${about}, the plan after that printed:\n${plan.stdout}${plan.stderr}`).toBe(0);
+
+    const { resources } = server.snapshot();
+    expect(listTheirs(resources), about).toEqual(listTheirs(scene.seed.resources ?? {}));
+    const owned = listOwned(resources, STACK);
+    expect(owned.map(({ address }) => address).sort(), about).toEqual(await listAsked(manifests));
+    const credentials = owned.filter(({ kind }) => kind === CREDENTIAL.name);
+    expect(readdirSync(tokens).sort(), about).toEqual(credentials.map(({ address }) => toTokenFile(address)).sort());
+    for (const { address, id } of credentials) {
+      const token = readFileSync(join(tokens, toTokenFile(address)), 'utf8').trim();
+      // A token from before the kill is of a credential that stayed.
+      if (issued.has(id)) expect(token, about).toBe(issued.get(id));
+      else expect(token, about).toContain(id.replace('cr_', ''));
+    }
+  }
+});
+
+/** Runs an apply as a process, and kills it in the middle. Returns the signal by which it ended. */
+async function applyUntilKilled(run: {
+  readonly kill: Kill;
+  readonly manifests: string;
+  readonly tokens: string;
+  readonly transport: Transport;
+}): Promise<NodeJS.Signals | null> {
+  const { kill, manifests, tokens, transport } = run;
+  let writes = 0;
+  let last: Request | undefined;
+  const die = (): void => void child.kill('SIGKILL');
+  const deadly: Transport = async (request) => {
+    if (request.method === 'GET' || writes++ !== kill.write) return transport(request);
+    last = request;
+    if (kill.when === 'after the answer') return transport(request);
+    await transport(request);
+    die();
+    throw new Error('There is nobody left to answer');
+  };
+  const listening = await listenWith(deadly, (request) => {
+    if (request === last) die();
+  });
+  const env = {
+    EDGEWISE_BASE_URL: listening.url,
+    EDGEWISE_API_KEY: API_KEY,
+    NODE_COMPILE_CACHE: join(tokens, '../cache'),
+  };
+  const { child, ended } = startEdgewise(['apply', manifests, ...toFlags(tokens)], env);
+  await ended;
+  await listening.close();
+  return child.signalCode;
+}
+
+function openServer(seed: ServerSeed): Server {
+  return createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed });
+}
+
+async function post(server: Server, path: string, body: string): Promise<void> {
+  const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
+  const response = await server.handle(new Request(`${BASE_URL}${path}`, { method: 'POST', headers, body }));
+  expect(response.status).toBeLessThan(300);
+}
+
+/** Runs a command line inside of this process, which takes a fraction of the time. */
+async function edgewise(transport: Transport, argv: readonly string[]) {
+  const env = { EDGEWISE_API_KEY: API_KEY, EDGEWISE_BASE_URL: BASE_URL };
+  return runCommand(argv, { cwd: process.cwd(), transport, env, now: () => new Date() });
+}
+
+function toFlags(tokens: string): readonly string[] {
+  return ['--yes', '--token-directory', tokens];
+}
+
+/** Lets an hour pass for the files of a folder: what is older than a minute is under nobody's hands. */
+function growOld(tokens: string): void {
+  const then = new Date(Date.now() - 3_600_000);
+  for (const name of readdirSync(tokens)) utimesSync(join(tokens, name), then, then);
+}
+
+function toTokenFile(address: string): string {
+  return `${address.split('/')[1]}.token`;
+}
+
+/** Notes the token of every credential that is created, by id. */
+function withTokensNoted(transport: Transport, issued: Map<string, string>): Transport {
+  return async (request) => {
+    const response = await transport(request);
+    if (request.method !== 'POST' || !new URL(request.url).pathname.endsWith(CREDENTIAL.path)) return response;
+    const made: unknown = await response.clone().json();
+    if (isJsonObject(made)) issued.set(String(made['id']), String(made['token']));
+    return response;
+  };
+}
+
+async function listAsked(manifests: string): Promise<readonly string[]> {
+  const { sources } = await loadManifests([manifests], {
+    cwd: process.cwd(),
+    readStdin: async () => Buffer.from(''),
+  });
+  const { state, diagnostics } = validateManifests(sources, { env: {} });
+  return listWanted(assertDefined(state, JSON.stringify(diagnostics)));
+}
+
+/** Does a task for each value, so many at once. */
+async function inParallel<T>(values: readonly T[], width: number, task: (value: T) => Promise<void>): Promise<void> {
+  const left = values.values();
+  const work = async (): Promise<void> => {
+    for (const value of left) await task(value);
+  };
+  await Promise.all(Array.from({ length: width }, work));
+}

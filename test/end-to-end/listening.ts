@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import type { Transport } from '../../src/model/transport.ts';
+import { startRawServer } from '../client/raw-server.ts';
+
+/** A transport behind a socket, for a process to reach. */
+export interface Listening {
+  readonly url: string;
+  /** Lets no more requests in, and resolves when those that came are dealt with. */
+  readonly close: () => Promise<void>;
+}
+
+/** Told of a request when the last byte of its answer is on its way. */
+export type OnAnswered = (request: Request) => void;
+
+/** Listens on a free port. A request on which the transport rejects gets no answer. */
+export async function listenWith(transport: Transport, onAnswered: OnAnswered = () => undefined): Promise<Listening> {
+  const underWay = new Set<Promise<void>>();
+  const { origin, close } = await startRawServer(async (incoming, outgoing) => {
+    const request = await toRequest(incoming);
+    const dealing = transport(request).then(
+      async (response) => {
+        outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+        outgoing.end(Buffer.from(await response.arrayBuffer()), () => onAnswered(request));
+      },
+      () => void outgoing.destroy(),
+    );
+    underWay.add(dealing);
+    await dealing;
+    underWay.delete(dealing);
+  });
+  return {
+    url: origin,
+    close: async () => {
+      await close();
+      await Promise.all(underWay);
+    },
+  };
+}
+
+async function toRequest(incoming: IncomingMessage): Promise<Request> {
+  const parts: Buffer[] = [];
+  for await (const part of incoming) parts.push(part);
+  const { method = 'GET', url = '/', headers } = incoming;
+  const given = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return new Request(`http://${headers.host}${url}`, {
+    method,
+    headers: given,
+    ...(parts.length > 0 && { body: Buffer.concat(parts) }),
+  });
+}

@@ -1,0 +1,50 @@
+import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { parseMetadata } from '../../src/model/mark.ts';
+import type { DesiredState } from '../../src/model/state.ts';
+import type { ServerSeed } from '../../src/server/index.ts';
+
+/** What an account holds, by kind. */
+type Resources = NonNullable<ServerSeed['resources']>;
+
+/** A resource that bears the mark of a stack. */
+export interface OwnedResource {
+  readonly kind: string;
+  readonly address: string;
+  readonly id: string;
+  /** Whether the token of a credential is known to have arrived. */
+  readonly delivered: boolean;
+}
+
+/** What bears the mark of a stack, each with its address. */
+export function listOwned(resources: Resources, stack: string): readonly OwnedResource[] {
+  return OWNED_KINDS.flatMap((kind) =>
+    (resources[kind.name] ?? []).flatMap((resource) => {
+      const { mark } = parseMetadata(String(resource['metadata'] ?? ''));
+      const address = `${kind.name}/${mark?.name}`;
+      if (mark?.stack !== stack) return [];
+      return [{ kind: kind.name, address, id: String(resource['id']), delivered: mark.delivered }];
+    }),
+  );
+}
+
+/** The addresses of what a desired state wants to own, in order. */
+export function listWanted({ resources }: DesiredState): readonly string[] {
+  const wanted = [...resources.values()].filter(({ kind }) => getKind(kind).role === 'owned');
+  return wanted.map(({ address }) => address).sort();
+}
+
+/** What others have in the account, by their description. */
+export function listTheirs(resources: Resources): readonly JsonObject[] {
+  return Object.values(resources)
+    .flat()
+    .filter(({ description }) => description === THEIRS);
+}
+
+const THEIRS = 'somebody else’s';
+
+/** Calls by which others make what they have, some of it much like ours. */
+export const THEIR_CALLS: readonly (readonly [path: string, body: JsonObject])[] = [
+  ['/edges/tcp', { description: THEIRS, hostports: ['theirs.example.net:1'] }],
+  ['/credentials', { description: THEIRS, metadata: '{"edgewise":{"stack":"theirs","name":"build-agent"}}' }],
+];

@@ -18,6 +18,12 @@ function listConnectionWords(flags: PlanFlags): readonly string[] {
     ...listOption('--version-header', flags.versionHeader),
     ...listOption('--concurrency', flags.concurrency),
     ...listOption('--page-size', flags.pageSize),
+    ...listOption('--rate-limit', flags.rateLimit),
+    ...listOption('--connect-timeout', flags.connectTimeout),
+    ...listOption('--headers-timeout', flags.headersTimeout),
+    ...listOption('--body-timeout', flags.bodyTimeout),
+    ...listOption('--request-timeout', flags.requestTimeout),
+    ...listOption('--ca-file', flags.caFile),
   ];
 }
 

@@ -16,9 +16,17 @@ import { toNamePlace } from './claims.ts';
 import { toManifestPath } from './field-files.ts';
 import type { DocumentProblem, ManifestDocument } from './problem.ts';
 
+let schema: ReturnType<typeof toStackSpecSchema> | undefined;
+
+/** Made once: that takes longer than to parse with it. */
+function getSchema(): ReturnType<typeof toStackSpecSchema> {
+  schema ??= toStackSpecSchema();
+  return schema;
+}
+
 /** The settings that a valid `Stack` document in a file gives, its defaults filled in. Without a document: defaults, and no name. */
 export function toStackSettings(name: string, spec: Json = {}, file = ''): StackSettings {
-  const { api, guard, tokens, lint } = toStackSpecSchema().parse(spec);
+  const { api, guard, tokens, lint } = getSchema().parse(spec);
   return {
     name,
     api: {

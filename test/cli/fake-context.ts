@@ -25,6 +25,8 @@ export interface FakeOptions {
   readonly now?: () => Date;
   /** Without it, time passes at once: only the command's own clock moves on. */
   readonly sleep?: Context['sleep'];
+  /** Called when the process would end at once. */
+  readonly onExit?: () => void;
   /** Sees each text as it is written to either output. */
   readonly onWrite?: (text: string) => void;
 }
@@ -60,6 +62,7 @@ export async function runCommand(
     },
     exitNow: (code) => {
       exits.push(code);
+      options.onExit?.();
     },
     openTransport: async () => Object.assign(options.transport ?? refuseAll, { close: async () => undefined }),
   };

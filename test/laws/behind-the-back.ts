@@ -12,6 +12,9 @@ import { toExternalId } from './settle-stack.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 import type { World } from './world.ts';
 
+/** A service that others reach too. */
+export type SharedService = Pick<World, 'resources' | 'call'>;
+
 /** What other people do to a service: through its API, by the kind tables. */
 
 /** The names of the fields that somebody else can change. */
@@ -22,7 +25,7 @@ export function listChangeable(kind: Kind): readonly string[] {
 }
 
 /** The resource that bears the mark of an address, as the server keeps it. */
-export function findOwned(world: World, kind: string, name: string): JsonObject | undefined {
+export function findOwned(world: SharedService, kind: string, name: string): JsonObject | undefined {
   return world.resources()[kind]?.find(({ metadata }) => {
     const { mark } = parseMetadata(String(metadata ?? ''));
     return mark?.stack === STACK_NAME && mark.name === name;
@@ -31,7 +34,7 @@ export function findOwned(world: World, kind: string, name: string): JsonObject 
 
 /** Somebody sets one field of a resource of ours to what a manifest beside `stack` would state, or clears it where it states nothing. */
 export async function changeField(
-  world: World,
+  world: SharedService,
   { resource, stack }: { readonly resource: TestResource; readonly stack: TestStack },
   field: string,
 ): Promise<void> {
@@ -50,7 +53,7 @@ export async function changeField(
 
 /** Somebody makes a resource as a manifest states it. `metadata` is what it bears instead of a mark of ours. */
 export async function createBehind(
-  world: World,
+  world: SharedService,
   resource: TestResource,
   metadata: (user: Json) => string,
 ): Promise<void> {
@@ -66,7 +69,7 @@ export async function createBehind(
 
 /** Ids for all that a spec refers to. What is not there gets an id that nothing has. */
 function resolveSpec(
-  world: World,
+  world: SharedService,
   kind: Kind,
   { spec, stack }: { readonly spec: Spec; readonly stack: TestStack },
 ): Spec {
@@ -80,12 +83,12 @@ function resolveSpec(
   });
 }
 
-async function setModule(world: World, path: string, value: Json | undefined): Promise<void> {
+async function setModule(world: SharedService, path: string, value: Json | undefined): Promise<void> {
   if (isJsonObject(value)) await world.call('PUT', path, value);
   else await world.call('DELETE', path);
 }
 
-async function patch(world: World, path: string, body: JsonObject): Promise<void> {
+async function patch(world: SharedService, path: string, body: JsonObject): Promise<void> {
   await world.call('PATCH', path, body);
 }
 

@@ -1,0 +1,77 @@
+import type { FaultRule, ServerFaults } from '../../src/kinds/faults-schema.ts';
+import type { Chance } from './random.ts';
+
+type FaultName = FaultRule['fault'];
+
+/** Answers that are wrong without saying so. No client can tell. */
+const DECEITS: ReadonlySet<FaultName> = new Set(['missing', 'no_next', 'stale']);
+
+const ON: readonly [string, ...string[]] = [
+  '*',
+  '*',
+  'GET *',
+  'POST *',
+  'POST *',
+  'POST *',
+  'POST /credentials',
+  'PATCH *',
+  'DELETE *',
+  'PUT *',
+  'GET /credentials',
+];
+
+const HONEST: readonly [FaultName, ...FaultName[]] = [
+  'latency',
+  'throttle',
+  'status',
+  'status',
+  'reset',
+  'reset',
+  'cut',
+  'hang',
+  'broken_json',
+  'content_type',
+];
+
+/** Whether reading may be untrue with these faults, and nothing says so. */
+export function isDeceitful({ rules }: ServerFaults): boolean {
+  return rules.some(({ fault }) => DECEITS.has(fault));
+}
+
+/** What goes wrong in one run: often nothing, seldom very much. */
+export function chooseFaults(chance: Chance, { deceits }: { readonly deceits: boolean }): ServerFaults {
+  const count = chance.pick([0, 1, 1, 2, 3]);
+  const rules = Array.from({ length: count }, () => chooseRule(chance, deceits && chance.isLucky(0.2)));
+  return { seed: chance.int(0, 1e6), rules };
+}
+
+function chooseRule(chance: Chance, isDeceit: boolean): FaultRule {
+  const fault = isDeceit ? chance.pick(['missing', 'no_next', 'stale'] as const) : chance.pick(HONEST);
+  const choice = {
+    on: isDeceit ? 'GET *' : chance.pick(ON),
+    ...(chance.isLucky(0.5) ? { rate: chance.pick([0.05, 0.1, 0.3]) } : { nth: chance.int(1, 6) }),
+    ...(chance.isLucky(0.3) && { times: chance.int(1, 3) }),
+  };
+  const when = chance.pick(['before', 'after'] as const);
+  switch (fault) {
+    case 'latency':
+      return { ...choice, fault, ms: '100-5000' };
+    case 'throttle':
+      return { ...choice, fault, ...(chance.isLucky(0.6) && { retry_after: chance.int(0, 20) }) };
+    case 'status':
+      return { ...choice, fault, code: chance.pick([500, 502, 503] as const), when };
+    case 'hang':
+      return { ...choice, fault, ms: 30_000, when };
+    case 'reset':
+    case 'content_type':
+      return { ...choice, fault, when };
+    case 'stale':
+      return {
+        ...choice,
+        fault,
+        ...(chance.isLucky(0.5) ? { changes: chance.int(1, 3) } : { requests: chance.int(1, 8) }),
+      };
+    default:
+      return { ...choice, fault };
+  }
+}

@@ -1,0 +1,71 @@
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+/** Work on files takes real time, during which that of a walk stands still: here it is counted, in this process from now on. */
+
+let underWay = 0;
+
+/** Whether work on files is under way. */
+export function isFileWorkUnderWay(): boolean {
+  return underWay > 0;
+}
+
+type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+function count(methods: Methods, names: readonly string[]): void {
+  for (const name of names) {
+    const original = methods[name];
+    if (original === undefined) continue;
+    methods[name] = async function (this: unknown, ...args: unknown[]) {
+      underWay += 1;
+      try {
+        const result = await original.apply(this, args);
+        if (name === 'open') countHandle(result as Methods); // a file handle
+        return result;
+      } finally {
+        underWay -= 1;
+      }
+    };
+  }
+}
+
+const opened = new Set<Methods>();
+
+/** Closes the files that processes left open when they died. */
+export async function closeLeftFiles(): Promise<void> {
+  for (const handle of [...opened]) await handle['close']?.();
+}
+
+function countHandle(handle: Methods): void {
+  opened.add(handle);
+  const { close } = handle;
+  handle['close'] = async function (this: unknown) {
+    opened.delete(handle);
+    return close?.call(this);
+  };
+  count(handle, ['read', 'readFile', 'write', 'writeFile', 'appendFile', 'stat', 'close']);
+  // Nobody pulls the plug here, and waiting for the disk is what takes most time.
+  for (const name of ['sync', 'datasync']) handle[name] = async () => undefined;
+}
+
+count(
+  fs.promises as unknown as Methods, // each of them gives a promise
+  [
+    'access',
+    'appendFile',
+    'chmod',
+    'lstat',
+    'mkdir',
+    'mkdtemp',
+    'open',
+    'readFile',
+    'readdir',
+    'realpath',
+    'rename',
+    'rm',
+    'stat',
+    'unlink',
+    'writeFile',
+  ],
+);
+syncBuiltinESMExports();

@@ -1,0 +1,179 @@
+import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import { KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
+import { type Mark, parseMetadata } from '../../src/model/mark.ts';
+import type { Server } from '../../src/server/index.ts';
+import { STACK_NAME } from '../laws/stack.ts';
+
+/** What the ledger has to know of a run of edgewise. */
+export interface Suspect {
+  readonly name: string;
+  readonly startMs: number;
+  /** What it has shown so far. */
+  readonly shown: () => string;
+  /** Its reading may be untrue, and nothing in it says so. */
+  readonly isDeceived: boolean;
+  /** Ids of what it made itself. */
+  readonly created: Set<string>;
+}
+
+interface LedgerOptions {
+  readonly server: Server;
+  readonly nowMs: () => number;
+  /** Whether a manifest attaches modules to this: the id of an edge and of a route. */
+  readonly isAttached: (target: string) => boolean;
+}
+
+/** One resource as the service keeps it. */
+interface Held {
+  readonly kind: string;
+  readonly resource: JsonObject;
+  readonly text: string;
+}
+
+/** The mark of the stack that the simulation is about; that of another stack counts as none. */
+export function findOurMark(resource: JsonObject): Mark | undefined {
+  const { mark } = parseMetadata(String(resource['metadata'] ?? ''));
+  return mark?.stack === STACK_NAME ? mark : undefined;
+}
+
+/** Holds every request of ours against what the service held before and after it. */
+export class Ledger {
+  /** What may never happen and did. */
+  readonly violations: string[] = [];
+  /** Every token that was ever shown, by the id of its credential. */
+  readonly tokens = new Map<string, string>();
+  /** When a resource lost our mark. */
+  readonly #lostMs = new Map<string, number>();
+  /** The names in the marks with which runs made something and have not looked since, by run and path. */
+  readonly #unseen = new Map<string, readonly string[]>();
+  readonly #options: LedgerOptions;
+
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+  }
+
+  accuse(violation: string): void {
+    if (!this.violations.includes(violation)) this.violations.push(violation);
+  }
+
+  /** A request of somebody else, who may do anything. */
+  async callByOthers(request: Request): Promise<Response> {
+    const { server } = this.#options;
+    const before = listHeld(server);
+    const response = await server.handle(request);
+    this.#noteLost(before, listHeld(server));
+    return response;
+  }
+
+  /** The server as a run reaches it, with each of its requests looked at. */
+  watch(suspect: Suspect): Server {
+    const { server } = this.#options;
+    return {
+      ...server,
+      handle: async (request) => {
+        const act = { suspect, method: request.method, path: new URL(request.url).pathname };
+        if (act.method === 'GET') this.#unseen.delete(toPlace(act));
+        if (act.method === 'POST') this.#judgeCreation(act, await request.clone().text());
+        const before = act.method === 'GET' ? undefined : listHeld(server);
+        const response = await server.handle(request);
+        if (before !== undefined) this.#judge(act, before);
+        if (act.method === 'POST' && response.ok) this.#noteCreation(act, await response.clone().text());
+        return response;
+      },
+    };
+  }
+
+  /** Who does not know what became of a creation has to look before making another. */
+  #judgeCreation(act: Act, text: string): void {
+    const name = findOurMark(parseObject(text))?.name;
+    if (name !== undefined && this.#unseen.get(toPlace(act))?.includes(name))
+      this.accuse(`${toText(act)} repeats that of ${name}, without a look`);
+  }
+
+  #noteCreation(act: Act, text: string): void {
+    const body = parseObject(text);
+    const { id, token } = body;
+    const name = findOurMark(body)?.name;
+    act.suspect.created.add(String(id));
+    if (name !== undefined) this.#unseen.set(toPlace(act), [...(this.#unseen.get(toPlace(act)) ?? []), name]);
+    if (typeof token === 'string' && act.path === CREDENTIAL.path) this.tokens.set(String(id), token);
+  }
+
+  #judge(act: Act, before: ReadonlyMap<string, Held>): void {
+    const after = listHeld(this.#options.server);
+    for (const [id, held] of before) {
+      if (after.get(id)?.text === held.text) continue;
+      if (!this.#mayTouch(act.suspect, id, held))
+        this.accuse(`${toText(act)} changed ${held.kind} ${id}, which does not bear our mark`);
+      if (!after.has(id) && !isModuleHolder(held) && !mayDelete(act.suspect, id))
+        this.accuse(`${toText(act)} deleted ${held.kind} ${id}, which no plan showed`);
+    }
+    this.#noteLost(before, after);
+  }
+
+  /** What lost our mark while a run was at work, or while its reading was untrue, it can not know. */
+  #mayTouch(suspect: Suspect, id: string, held: Held): boolean {
+    if (isModuleHolder(held)) return this.#options.isAttached(id);
+    if (findOurMark(held.resource) !== undefined) return true;
+    const lostMs = this.#lostMs.get(id);
+    return lostMs !== undefined && (suspect.isDeceived || lostMs >= suspect.startMs);
+  }
+
+  #noteLost(before: ReadonlyMap<string, Held>, after: ReadonlyMap<string, Held>): void {
+    for (const [id, { resource }] of before) {
+      const now = after.get(id);
+      if (now === undefined || findOurMark(resource) === undefined) continue;
+      if (findOurMark(now.resource) === undefined) this.#lostMs.set(id, this.#options.nowMs());
+    }
+  }
+}
+
+/** One request of a run. */
+interface Act {
+  readonly suspect: Suspect;
+  readonly method: string;
+  readonly path: string;
+}
+
+function toPlace({ suspect, path }: Act): string {
+  return `${suspect.name} ${path}`;
+}
+
+function toText({ suspect, method, path }: Act): string {
+  return `${suspect.name} ${method} ${path}`;
+}
+
+function parseObject(text: string): JsonObject {
+  const value = parseJson(text) ?? null;
+  return isJsonObject(value) ? value : {};
+}
+
+/** What a run may delete: what its plan showed as deleted or replaced, and what it made itself. */
+function mayDelete(suspect: Suspect, id: string): boolean {
+  return suspect.created.has(id) || new RegExp(`^[-±] .*\\(${id}\\)`, 'm').test(suspect.shown());
+}
+
+const OWNED = new Set(OWNED_KINDS.map(({ name }) => name));
+
+function isModuleHolder({ kind }: Held): boolean {
+  return !OWNED.has(kind);
+}
+
+/** Everything that the service holds, by id. */
+export function listHeld(server: Server): ReadonlyMap<string, Held> {
+  const { resources } = server.snapshot();
+  return new Map(
+    KINDS.flatMap(({ name: kind }) =>
+      (resources[kind] ?? []).map((resource): [string, Held] => {
+        const id = OWNED.has(kind) ? String(resource['id']) : toTarget(resource);
+        return [id, { kind, resource, text: JSON.stringify(resource) }];
+      }),
+    ),
+  );
+}
+
+/** What a document attaches modules to. */
+export function toTarget({ edge_id: edge = '', id = '' }: JsonObject): string {
+  return `${edge} ${id}`;
+}

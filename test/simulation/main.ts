@@ -1,0 +1,41 @@
+import { parseArgs } from 'node:util';
+import { MUTANTS, NO_MUTANT } from './mutants.ts';
+import { walk } from './walk.ts';
+
+/**
+ * `npm run simulate -- --seeds N --from S`: walks one after another, until one goes wrong. `--trace` shows every
+ * walk, `--keep-going` goes on after a failure, `--mutant NAME` breaks edgewise.
+ */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '2000' },
+    from: { type: 'string', default: '1' },
+    mutant: { type: 'string', default: '' },
+    trace: { type: 'boolean', default: false },
+    'keep-going': { type: 'boolean', default: false },
+  },
+});
+const [from, seeds] = [Number(values.from), Number(values.seeds)];
+const start = performance.now();
+const failed: number[] = [];
+for (let seed = from; seed < from + seeds; seed += 1) {
+  const { violations, trace } = await walk(seed, MUTANTS[values.mutant] ?? NO_MUTANT);
+  if (values.trace) process.stdout.write(`${trace.join('\n')}\n`);
+  if (violations.length > 0) {
+    failed.push(seed);
+    const shown = values['keep-going'] ? [] : trace;
+    process.stdout.write(`${[...shown, `seed ${seed}:`, ...violations].join('\n')}\n`);
+    if (!values['keep-going']) break;
+  }
+  if ((seed - from) % 100 === 99) {
+    const rate = (seed - from + 1) / ((performance.now() - start) / 1000);
+    process.stderr.write(`${seed - from + 1} walks, ${rate.toFixed(1)} a second\n`);
+  }
+}
+const took = ((performance.now() - start) / 1000).toFixed(1);
+process.stdout.write(
+  failed.length === 0
+    ? `${seeds} walks from ${from} in ${took} s: all is well\n`
+    : `failed: ${failed.join(' ')} (${took} s)\n`,
+);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,98 @@
+import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { isJsonArray, isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
+import { renderMetadata } from '../../src/model/mark.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { STACK_NAME } from '../laws/stack.ts';
+import { findOurMark } from './ledger.ts';
+import type { Mutant } from './world.ts';
+
+/**
+ * What edgewise would be if it were wrong, each made by something between it and the service: the simulation is worth as
+ * much as it finds of these.
+ */
+export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  'repeats a POST whose outcome is unknown': (inner) => async (request) => {
+    if (request.method !== 'POST') return inner(request);
+    const copy = request.clone();
+    try {
+      const response = await inner(request);
+      return response.status >= 500 ? await inner(copy) : response;
+    } catch {
+      return inner(copy);
+    }
+  },
+  'takes what does not bear its mark for its own': (inner) => async (request) =>
+    changeList(await inner(request), request, (resource) =>
+      findOurMark(resource) === undefined ? { ...resource, metadata: renderMetadata('', OURS) } : resource,
+    ),
+  'takes a page that fails for an empty one': (inner) => async (request) => {
+    const listKey = findListKey(request);
+    if (listKey === undefined) return inner(request);
+    const empty = (): Response => Response.json({ [listKey]: [], uri: request.url, next_page_uri: null });
+    try {
+      const response = await inner(request);
+      return response.ok && isJsonObject(parseJson(await response.clone().text()) ?? null) ? response : empty();
+    } catch {
+      return empty();
+    }
+  },
+  'stops after the first page of a list': (inner) => async (request) => {
+    const response = await inner(request);
+    if (findListKey(request) === undefined || !response.ok) return response;
+    return change(response, (page) => ({ ...page, next_page_uri: null }));
+  },
+  'deletes what its plan did not show': (inner) => async (request) => {
+    const response = await inner(request);
+    if (request.method === 'PATCH' && response.ok)
+      await inner(new Request(request.url, { method: 'DELETE', headers: request.headers }));
+    return response;
+  },
+  'delivers a token that it has not been given': (inner) => async (request) => {
+    const response = await inner(request);
+    if (request.method !== 'POST' || !request.url.endsWith(CREDENTIAL.path) || !response.ok) return response;
+    return change(response, (credential) => ({ ...credential, token: 'not-the-token' }));
+  },
+  'says that a token was delivered when it was not': (inner) => async (request) => {
+    if (request.method !== 'POST' || !request.url.endsWith(CREDENTIAL.path)) return inner(request);
+    const body = (await request.clone().text()).replace(/\\"name\\":/, '\\"delivered\\":true,$&');
+    return inner(new Request(request.url, { method: 'POST', headers: request.headers, body }));
+  },
+  'loses an update': (inner) => async (request) => {
+    if (request.method !== 'PATCH') return inner(request);
+    return inner(new Request(request.url, { headers: request.headers }));
+  },
+};
+
+const OURS = { stack: STACK_NAME, name: 'a', protect: false, delivered: true, fields: {} };
+
+/** Of the kind that a request lists, if it lists one. */
+function findListKey({ method, url }: Request): string | undefined {
+  const { pathname } = new URL(url);
+  return method === 'GET' ? OWNED_KINDS.find(({ path }) => path === pathname)?.listKey : undefined;
+}
+
+async function changeList(
+  response: Response,
+  request: Request,
+  toChanged: (resource: JsonObject) => JsonObject,
+): Promise<Response> {
+  const listKey = findListKey(request);
+  if (listKey === undefined || !response.ok) return response;
+  return change(response, (page) => {
+    const list = page[listKey];
+    if (list === undefined || !isJsonArray(list)) return page;
+    return { ...page, [listKey]: list.map((member) => (isJsonObject(member) ? toChanged(member) : member)) };
+  });
+}
+
+/** What is no JSON object stays as it is. */
+async function change(response: Response, toChanged: (body: JsonObject) => JsonObject): Promise<Response> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const body = parseJson(text) ?? null;
+  return new Response(isJsonObject(body) ? JSON.stringify(toChanged(body)) : text, { status, headers });
+}
+
+/** Nothing is wrong. */
+export const NO_MUTANT = (inner: Transport): Transport => inner;

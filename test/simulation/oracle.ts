@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import { getKind } from '../../src/kinds/registry.ts';
+import { toAddress } from '../../src/model/address.ts';
+import { parseRateLimit } from '../../src/model/rate-limit.ts';
+import type { TestStack } from '../laws/stack.ts';
+import { findOurMark, listHeld } from './ledger.ts';
+import type { Run } from './run-edgewise.ts';
+import { API_KEY, type World } from './world.ts';
+
+/** Holds a run that is over against what always holds. */
+export async function judgeRun(world: World, run: Run): Promise<void> {
+  const { name, result, isDead } = run;
+  const accuse = (violation: string): void => world.ledger.accuse(`${name}: ${violation}`);
+  const shown = run.shown();
+  for (const secret of [API_KEY, ...world.ledger.tokens.values()])
+    if (shown.includes(secret)) accuse(`shows a secret: ${secret}`);
+  for (const address of run.isDeceived ? [] : listTwice(world, run))
+    accuse(`made two that bear the mark of ${address}`);
+  if (isOverBudget(run)) accuse(`sends more than ${run.rateLimit}`);
+  if (isDead()) return;
+  const { exitCode } = await result;
+  world.tell(`${name}: exits with ${exitCode}`);
+  if (exitCode === 70) accuse(`a bug: ${shown}`);
+}
+
+function isOverBudget({ sentMs, rateLimit }: Run): boolean {
+  const limit = parseRateLimit(rateLimit);
+  if (limit === undefined) return false;
+  return sentMs.some((timeMs, index) => {
+    const later = sentMs[index + limit.requests];
+    return later !== undefined && later - timeMs < limit.windowMs;
+  });
+}
+
+/** What a run made twice, and left so. The next apply would prune it: a run that is told the truth need not come to that. */
+function listTwice({ server }: World, { created }: Run): readonly string[] {
+  const made = [...listHeld(server)].filter(([id]) => created.has(id));
+  const addresses = made.flatMap(([, { kind, resource }]) => {
+    const mark = findOurMark(resource);
+    return mark === undefined ? [] : [toAddress(kind, mark.name)];
+  });
+  return addresses.filter((address, index) => addresses.indexOf(address) !== index);
+}
+
+/** Holds what is there in the end against what the manifests ask for. */
+export async function judgeEnd(
+  world: World,
+  end: { readonly stack: TestStack; readonly apply: Run; readonly plan: Run },
+): Promise<void> {
+  const { ledger } = world;
+  const [apply, plan] = [await end.apply.result, await end.plan.result];
+  if (apply.exitCode !== 0) ledger.accuse(`the last apply exits with ${apply.exitCode}:\n${end.apply.shown()}`);
+  if (plan.exitCode !== 0) ledger.accuse(`after the last apply something is left to do:\n${end.plan.shown()}`);
+  const owned = [...listHeld(world.server)].flatMap(([id, { kind, resource }]) => {
+    const mark = findOurMark(resource);
+    return mark === undefined ? [] : [{ id, mark, address: toAddress(kind, mark.name) }];
+  });
+  const wanted = end.stack.filter(({ kind }) => getKind(kind).role === 'owned');
+  const addresses = [owned.map(({ address }) => address), wanted.map(({ kind, name }) => toAddress(kind, name))];
+  const [live = '', desired = ''] = addresses.map((list) => list.toSorted().join(', '));
+  if (live !== desired)
+    ledger.accuse(`what bears our mark is not what the manifests ask for: ${live}, instead of: ${desired}`);
+  for (const { id, mark, address } of owned.filter((each) => each.address.startsWith(`${CREDENTIAL.name}/`))) {
+    if (!mark.delivered) ledger.accuse(`the token of ${address} counts as not delivered`);
+    const file = join(world.folder, 'tokens', `${mark.name}.token`);
+    const token = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+    if (token !== ledger.tokens.get(id)) ledger.accuse(`the token file of ${address} is not that of ${id}`);
+  }
+  judgeFiles(world);
+}
+
+/** No file has the key, and none but those for tokens a token. */
+function judgeFiles({ folder, ledger }: World): void {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { name, parentPath } of files) {
+    const text = readFileSync(join(parentPath, name), 'utf8');
+    const secrets = name.endsWith('.token') ? [API_KEY] : [API_KEY, ...ledger.tokens.values()];
+    for (const secret of secrets) if (text.includes(secret)) ledger.accuse(`${name} holds a secret: ${secret}`);
+  }
+}

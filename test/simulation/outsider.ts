@@ -1,0 +1,109 @@
+import { listOneTimeFields } from '../../src/kinds/kind.ts';
+import { toResourcePath } from '../../src/kinds/paths.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { isJsonObject } from '../../src/model/json.ts';
+import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import { changeField, createBehind, listChangeable, type SharedService } from '../laws/behind-the-back.ts';
+import { STACK_NAME, type TestResource, type TestStack } from '../laws/stack.ts';
+import { findOurMark } from './ledger.ts';
+import type { Chance } from './random.ts';
+
+/** What others do while edgewise is at work, or in between. */
+
+/** Whose account it is besides ours. */
+export interface Others {
+  readonly service: SharedService;
+  /** Stacks whose values others use. */
+  readonly stacks: readonly TestStack[];
+  readonly chance: Chance;
+}
+
+/** Does one thing, and says what. What the service refuses does not happen. */
+export async function meddle({ service, stacks, chance }: Others): Promise<string> {
+  const resource = chance.pickAny(stacks.flat());
+  const [name, act] = chance.pick<readonly [string, () => Promise<unknown>]>([
+    ['changes', () => change(service, stacks, resource, chance)],
+    ['changes', () => change(service, stacks, resource, chance)],
+    ['deletes', () => remove(service, chance)],
+    ['creates', () => create(service, resource, chance)],
+    ['copies', () => copy(service, chance)],
+    ['marks anew', () => mark(service, chance)],
+  ]);
+  const what = `others: ${name} (${resource?.kind}/${resource?.name})`;
+  return act().then(
+    () => what,
+    (error: unknown) => `${what}, and is refused: ${String(error).slice(0, 80)}`,
+  );
+}
+
+/** What only one can have, and others have now, stands in our way until they let it go. */
+export async function clearTheWay(service: SharedService): Promise<void> {
+  for (const kind of OWNED_KINDS.filter(({ fields }) => Object.values(fields).some(({ unique }) => unique)))
+    for (const resource of service.resources()[kind.name] ?? [])
+      if (findOurMark(resource) === undefined) await service.call('DELETE', toResourcePath(kind, resource));
+}
+
+async function change(
+  service: SharedService,
+  stacks: readonly TestStack[],
+  resource: TestResource | undefined,
+  chance: Chance,
+): Promise<void> {
+  if (resource === undefined) return;
+  const kind = getKind(resource.kind);
+  const fields = listChangeable(kind).filter((name) => !kind.fields[name]?.unique);
+  const stack = stacks.find((each) => each.includes(resource)) ?? [];
+  await changeField(service, { resource, stack }, chance.pickAny(fields) ?? 'description');
+}
+
+function pickOurs(service: SharedService, chance: Chance) {
+  const ours = OWNED_KINDS.flatMap((kind) =>
+    (service.resources()[kind.name] ?? []).filter(findOurMark).map((resource) => ({ kind, resource })),
+  );
+  return chance.pickAny(ours);
+}
+
+async function remove(service: SharedService, chance: Chance): Promise<void> {
+  const found = pickOurs(service, chance);
+  if (found !== undefined) await service.call('DELETE', toResourcePath(found.kind, found.resource));
+}
+
+/** What only one can have they leave to us: who takes that is in the way, and no apply can help it. */
+async function create(service: SharedService, resource: TestResource | undefined, chance: Chance): Promise<void> {
+  if (resource === undefined || getKind(resource.kind).role !== 'owned') return;
+  const { fields } = getKind(resource.kind);
+  const spec = Object.fromEntries(Object.entries(resource.spec).filter(([name]) => !fields[name]?.unique));
+  const metadata = chance.pick(METADATA);
+  await createBehind(service, { ...resource, spec }, (user) =>
+    metadata(typeof user === 'string' || isJsonObject(user) ? user : ''),
+  );
+}
+
+const NO_MARK = { protect: false, delivered: true, fields: {} };
+
+const METADATA: readonly [(user: string | JsonObject) => string, ...((user: string | JsonObject) => string)[]] = [
+  renderUserMetadata,
+  () => '',
+  (user) => renderMetadata(user, { ...NO_MARK, stack: 'another-stack', name: 'a' }),
+  () => JSON.stringify({ edgewise: { stack: STACK_NAME, name: 'Not a name' } }),
+];
+
+/**
+ * A second resource with a mark of ours, as from a copy of all metadata. Not of what has a token: whoever copies the mark of a
+ * credential says that its token was delivered, and nothing can show that it is not so.
+ */
+async function copy(service: SharedService, chance: Chance): Promise<void> {
+  const found = pickOurs(service, chance);
+  if (found === undefined || listOneTimeFields(found.kind).length > 0) return;
+  const { id: _, created_at: __, state: ___, deletable: ____, ...spec } = found.resource;
+  const unique = Object.entries(spec).filter(([name]) => !found.kind.fields[name]?.unique);
+  await service.call('POST', found.kind.path, Object.fromEntries(unique));
+}
+
+/** Takes our mark away, or puts another one in its place. */
+async function mark(service: SharedService, chance: Chance): Promise<void> {
+  const found = pickOurs(service, chance);
+  if (found === undefined) return;
+  await service.call('PATCH', toResourcePath(found.kind, found.resource), { metadata: chance.pick(METADATA)('') });
+}

@@ -1,0 +1,34 @@
+import { hash } from 'node:crypto';
+
+/** Chance from one seed: the same calls give the same answers. */
+export interface Chance {
+  /** 0 to 1, without 1. */
+  readonly next: () => number;
+  /** A whole number from `min` to `max`, both included. */
+  readonly int: (min: number, max: number) => number;
+  readonly isLucky: (probability: number) => boolean;
+  readonly pick: <T>(list: readonly [T, ...T[]]) => T;
+  /** Any of a list; `undefined` when there is none. */
+  readonly pickAny: <T>(list: readonly T[]) => T | undefined;
+  /** Chance of its own, which no calls to this one change. */
+  readonly fork: (purpose: string) => Chance;
+}
+
+export function createChance(seed: string): Chance {
+  let state = Number.parseInt(hash('sha256', seed).slice(0, 8), 16) | 1;
+  const next = (): number => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+  const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
+  return {
+    next,
+    int,
+    isLucky: (probability) => next() < probability,
+    pick: (list) => list[int(0, list.length - 1)] ?? list[0],
+    pickAny: (list) => list[int(0, Math.max(0, list.length - 1))],
+    fork: (purpose) => createChance(`${seed} ${purpose}`),
+  };
+}

@@ -1,0 +1,207 @@
+import '../../src/kinds/ssh-key.ts'; // loaded by edgewise when it needs them, which takes real time
+import '../../src/lint/cel.ts';
+import '../../src/report/form-json.ts';
+import '../../src/report/form-text.ts';
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ServerFaults } from '../../src/kinds/faults-schema.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { withFaults } from '../../src/server/index.ts';
+import { type CommandResult, runCommand } from '../cli/fake-context.ts';
+import { isDeceitful } from './faults.ts';
+import type { Suspect } from './ledger.ts';
+import { meddle } from './outsider.ts';
+import type { Chance } from './random.ts';
+import { API_KEY, type World } from './world.ts';
+
+/** What befalls a run while it sends its requests, by their number from 1. */
+export interface Fate {
+  readonly faults: ServerFaults;
+  /** The process dies, before or after the request takes effect. */
+  readonly death?: { readonly request: number; readonly when: 'before' | 'after' };
+  /** Somebody presses Ctrl-C, once or twice. */
+  readonly interrupt?: { readonly request: number; readonly isTwice: boolean };
+  /** The folder for tokens is gone from here on. */
+  readonly lostSink?: { readonly request: number; readonly isRescueLost: boolean };
+  /** Others do something. */
+  readonly meddling: ReadonlySet<number>;
+}
+
+export const KIND_FATE: Fate = { faults: { rules: [] }, meddling: new Set() };
+
+/** One command that was given. */
+export interface Run extends Suspect {
+  /** Settled when the command ends; never when its process dies. */
+  readonly result: Promise<CommandResult>;
+  readonly isDead: () => boolean;
+  /** It has ended or died. */
+  readonly isOver: () => boolean;
+  /** When requests were sent. */
+  readonly sentMs: readonly number[];
+  /** How many it may send, such as `20/10s`. */
+  readonly rateLimit: string;
+}
+
+interface RunOptions {
+  readonly rateLimit: string;
+  readonly name: string;
+  readonly argv: readonly string[];
+  readonly stdin: string;
+  readonly fate: Fate;
+  readonly chance: Chance;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts a command. It goes on when time does. */
+export function startRun(world: World, options: RunOptions): Run {
+  const { name, argv, stdin, fate, chance, env } = options;
+  let shown = '';
+  let isDead = false;
+  let interrupt = (): void => undefined;
+  const die = (): void => {
+    isDead = true;
+  };
+  const suspect: Suspect = {
+    name,
+    startMs: world.time.nowMs(),
+    shown: () => shown,
+    isDeceived: isDeceitful(fate.faults),
+    created: new Set(),
+  };
+  const sentMs: number[] = [];
+  const process: Process = { suspect, chance, sentMs, fate, die, isDead: () => isDead, interrupt: () => interrupt() };
+  world.tell(`${name}: edgewise ${argv.join(' ')} ${describeFate(fate)}`);
+  const result = runCommand(argv, {
+    cwd: world.folder,
+    stdin,
+    env: { EDGEWISE_API_KEY: API_KEY, TMPDIR: join(world.folder, 'rescue'), ...env },
+    transport: world.mutant(createTransport(world, process)),
+    now: () => new Date(world.time.nowMs()),
+    sleep: (ms, signal) => (isDead ? NEVER : world.time.sleep(ms, signal)),
+    onListen: (listener) => {
+      interrupt = listener;
+    },
+    onExit: die,
+    onWrite: (text) => {
+      shown += text;
+    },
+  });
+  let isSettled = false;
+  const settle = (): void => {
+    isSettled = true;
+  };
+  result.then(settle, settle);
+  return {
+    ...suspect,
+    result,
+    isDead: () => isDead,
+    isOver: () => isDead || isSettled,
+    sentMs,
+    rateLimit: options.rateLimit,
+  };
+}
+
+/** Lets time pass until every run has ended or died, and brings the folder for tokens back. */
+export async function finishRuns(world: World, runs: readonly Run[]): Promise<void> {
+  await world.time.runUntil(() => runs.every(({ isOver }) => isOver()));
+  restoreSink(world);
+}
+
+const NEVER = new Promise<never>(() => undefined);
+
+interface Process {
+  readonly suspect: Suspect;
+  readonly chance: Chance;
+  readonly sentMs: number[];
+  readonly fate: Fate;
+  readonly die: () => void;
+  readonly isDead: () => boolean;
+  readonly interrupt: () => void;
+}
+
+/** The way from a process to the service, on which its fate waits. What was sent arrives, even when the process dies meanwhile. */
+function createTransport(world: World, process: Process): Transport {
+  const { suspect, fate, chance, sentMs } = process;
+  const onFault = ({ fault }: { readonly fault: string }): void => world.tell(`${suspect.name}:   fault: ${fault}`);
+  const server = withFaults(world.ledger.watch(suspect), fate.faults, { sleep: world.time.sleep, onFault });
+  let count = 0;
+  return (request) => {
+    if (process.isDead()) return NEVER;
+    count += 1;
+    const number = count;
+    const { pathname, search } = new URL(request.url);
+    const what = `${suspect.name}: #${number} ${request.method} ${pathname}${search}`;
+    sentMs.push(world.time.nowMs());
+    if (fate.interrupt?.request === number) interruptRun(world, process);
+    if (fate.death?.request === number && fate.death.when === 'before') dieNow(world, process);
+    if (process.isDead()) return NEVER;
+    return new Promise((resolve, reject) => {
+      const answer = (settle: () => void, outcome: string): void => {
+        world.time.at(chance.int(1, 40), () => {
+          world.tell(`${what} -> ${outcome}`);
+          if (fate.death?.request === number) dieNow(world, process);
+          if (!process.isDead()) settle();
+        });
+      };
+      request.signal.addEventListener('abort', () => reject(request.signal.reason));
+      world.time.at(chance.int(1, 40), () => {
+        befall(world, process, number)
+          .then(() => server.handle(request))
+          .then(
+            (response) => answer(() => resolve(response), String(response.status)),
+            (error: unknown) => answer(() => reject(error), String(error)),
+          );
+      });
+    });
+  };
+}
+
+/** What happens when a request arrives, before it takes effect. */
+async function befall(world: World, { fate, chance }: Process, number: number): Promise<void> {
+  if (fate.lostSink?.request === number) loseSink(world, fate.lostSink.isRescueLost);
+  if (!fate.meddling.has(number)) return;
+  world.tell(await meddle({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${number}`) }));
+}
+
+function dieNow(world: World, { suspect, die }: Process): void {
+  world.tell(`${suspect.name}: dies`);
+  die();
+}
+
+function interruptRun(world: World, { suspect, fate, interrupt }: Process): void {
+  world.tell(`${suspect.name}: is interrupted${fate.interrupt?.isTwice ? ' twice' : ''}`);
+  interrupt();
+  if (fate.interrupt?.isTwice) interrupt();
+}
+
+/** A file stands where the folder was: nothing can be written into it. */
+function loseSink({ folder, tell }: World, isRescueLost: boolean): void {
+  tell(`the folder for tokens is lost${isRescueLost ? ', and so is the place to rescue them' : ''}`);
+  for (const name of isRescueLost ? ['tokens', 'rescue'] : ['tokens']) {
+    const path = join(folder, name);
+    if (existsSync(path)) renameSync(path, `${path}.kept`);
+    writeFileSync(path, '');
+  }
+}
+
+function restoreSink({ folder }: World): void {
+  for (const name of ['tokens', 'rescue']) {
+    const path = join(folder, name);
+    if (existsSync(path) && !statSync(path).isDirectory()) {
+      rmSync(path);
+      if (existsSync(`${path}.kept`)) renameSync(`${path}.kept`, path);
+      else mkdirSync(path);
+    }
+  }
+}
+
+function describeFate({ faults, death, interrupt, lostSink, meddling }: Fate): string {
+  const parts = [
+    ...faults.rules.map((rule) => JSON.stringify(rule)),
+    ...(death === undefined ? [] : [`dies ${death.when} #${death.request}`]),
+    ...(interrupt === undefined ? [] : [`is interrupted at #${interrupt.request}`]),
+    ...(lostSink === undefined ? [] : [`loses its sink at #${lostSink.request}`]),
+    ...(meddling.size === 0 ? [] : [`others act at #${[...meddling].join(', #')}`]),
+  ];
+  return parts.length === 0 ? '' : `[${parts.join('; ')}]`;
+}

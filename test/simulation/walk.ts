@@ -1,0 +1,201 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { toAddress } from '../../src/model/address.ts';
+import { parseJson } from '../../src/model/json.ts';
+import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
+import type { TestStack } from '../laws/stack.ts';
+import { chooseFaults } from './faults.ts';
+import { judgeEnd, judgeRun } from './oracle.ts';
+import { clearTheWay, meddle } from './outsider.ts';
+import { type Chance, createChance } from './random.ts';
+import { type Fate, finishRuns, KIND_FATE, type Run, startRun } from './run-edgewise.ts';
+import { createWorld, type Mutant, toManifestText, type World } from './world.ts';
+
+/** What came of a walk. */
+export interface Walked {
+  readonly seed: number;
+  /** What may never happen and did. */
+  readonly violations: readonly string[];
+  /** Every step, request and fault. */
+  readonly trace: readonly string[];
+}
+
+/**
+ * A random walk that one number decides: stacks that become one another, applied and planned in runs that meet faults, die, are
+ * interrupted, meet others and each other. In the end everything is well again, and one apply has to make it right.
+ */
+export async function walk(seed: number, mutant: Mutant = (inner) => inner): Promise<Walked> {
+  const chance = createChance(`plan ${seed}`);
+  const stacks = chooseStacks(seed, chance);
+  const world = createWorld({ seed, stacks, mutant });
+  const { random } = Math;
+  Math.random = world.chance.fork('jitter').next;
+  try {
+    if (chance.isLucky(0.5)) await applyInPeace(world, stacks[0] ?? [], chance.fork('begin'));
+    for (const [index, stack] of stacks.entries())
+      for (let count = chance.int(1, 2); count > 0; count -= 1)
+        await takeStep(world, stack, chance.fork(`${index} ${count}`));
+    await settle(world, stacks.at(-1) ?? []);
+    return { seed, violations: world.ledger.violations, trace: world.trace };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return {
+      seed,
+      violations: [...world.ledger.violations, error.stack ?? error.message],
+      trace: world.trace,
+    };
+  } finally {
+    Math.random = random;
+    await world.close();
+  }
+}
+
+function chooseStacks(seed: number, chance: Chance): readonly TestStack[] {
+  const history = arbitraryHistory(chance.int(1, 3), { maxResources: chance.int(1, 7) });
+  return fc.sample(history, { seed, numRuns: 1 }).flat();
+}
+
+async function takeStep(world: World, stack: TestStack, chance: Chance): Promise<void> {
+  const step = chance.pick([applyOnce, applyOnce, applyOnce, applyTwiceAtOnce, applyLate, planOnly, meddleOnly]);
+  await step(world, stack, chance);
+}
+
+async function applyInPeace(world: World, stack: TestStack, chance: Chance): Promise<void> {
+  await runAll(world, [start(world, ['apply', '-', '--yes'], { stack, chance, fate: KIND_FATE })]);
+}
+
+async function applyOnce(world: World, stack: TestStack, chance: Chance): Promise<void> {
+  const argv = ['apply', '-', '--yes', ...chooseFlags(stack, chance)];
+  await runAll(world, [start(world, argv, { stack, chance, fate: chooseFate(chance) })]);
+}
+
+async function applyTwiceAtOnce(world: World, stack: TestStack, chance: Chance): Promise<void> {
+  const other = chance.pickAny(world.stacks) ?? stack;
+  const started = [stack, chance.isLucky(0.8) ? stack : other].map((each, index) => {
+    const own = chance.fork(`run ${index}`);
+    const fate = chance.isLucky(0.5) ? chooseFate(own) : KIND_FATE;
+    return start(world, ['apply', '-', '--yes', '--allow-deletes'], { stack: each, chance: own, fate });
+  });
+  await runAll(world, started);
+}
+
+/** A plan that is saved, and applied when other things have happened. */
+async function applyLate(world: World, stack: TestStack, chance: Chance): Promise<void> {
+  const argv = ['plan', '-', '-o', 'plan.json', '--allow-deletes'];
+  await runAll(world, [
+    start(world, argv, { stack, chance: chance.fork('plan'), fate: chooseFate(chance, { meddling: 0 }) }),
+  ]);
+  if (!existsSync(join(world.folder, 'plan.json'))) return;
+  if (chance.isLucky(0.4)) await meddleOnly(world, stack, chance);
+  if (chance.isLucky(0.3)) await applyOnce(world, chance.pickAny(world.stacks) ?? stack, chance.fork('between'));
+  for (const round of chance.pick([['only'], ['first', 'second']])) {
+    const apply = ['apply', 'plan.json', '--yes', '--allow-deletes', '--token-directory', 'tokens'];
+    await runAll(world, [start(world, apply, { stack: [], chance: chance.fork(round), fate: chooseFate(chance) })]);
+  }
+}
+
+/** A plan that meets faults is no plan, or the same as without them, unless nobody can tell that they are there. */
+async function planOnly(world: World, stack: TestStack, chance: Chance): Promise<void> {
+  const faults = chooseFaults(chance, { deceits: false });
+  const fates = [{ ...KIND_FATE, faults }, KIND_FATE];
+  const plans: (string | undefined)[] = [];
+  for (const fate of fates) {
+    const file = `compared-${plans.length}.json`;
+    const run = start(world, ['plan', '-', '-o', file, '--allow-deletes'], { stack, chance: chance.fork(file), fate });
+    await runAll(world, [run]);
+    const path = join(world.folder, file);
+    plans.push(existsSync(path) ? JSON.stringify(toChanges(readFileSync(path, 'utf8'))) : undefined);
+  }
+  const [faulty, truth] = plans;
+  if (faulty !== undefined && faulty !== truth)
+    world.ledger.accuse(`a plan of faulty answers: ${faulty}, instead of: ${truth}`);
+}
+
+function toChanges(text: string): unknown {
+  const plan = parseJson(text);
+  return plan !== undefined && plan !== null && typeof plan === 'object' && 'changes' in plan
+    ? plan.changes
+    : undefined;
+}
+
+async function meddleOnly(world: World, _stack: TestStack, chance: Chance): Promise<void> {
+  for (let count = chance.int(1, 3); count > 0; count -= 1)
+    world.tell(await meddle({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }));
+}
+
+interface StartOptions {
+  readonly stack: TestStack;
+  readonly chance: Chance;
+  readonly fate: Fate;
+}
+
+/** Requests and seconds, as a setting. */
+const RATE_LIMITS = ['20/10s', '120/60s', 'none'] as const;
+
+function start(world: World, argv: readonly string[], { stack, chance, fate }: StartOptions): Run {
+  const rateLimit = chance.pick(RATE_LIMITS);
+  return startRun(world, {
+    name: world.nameRun(),
+    argv,
+    stdin: toManifestText(stack),
+    fate,
+    rateLimit,
+    chance: chance.fork('way'),
+    env: {
+      EDGEWISE_CONCURRENCY: String(chance.pick([1, 2, 4, 8])),
+      EDGEWISE_PAGE_SIZE: String(chance.pick([1, 2, 5, 100])),
+      EDGEWISE_RATE_LIMIT: rateLimit,
+      ...(argv[0] === 'apply' && chance.isLucky(0.3) && { EDGEWISE_JOURNAL: 'journal.ndjson' }),
+    },
+  });
+}
+
+async function runAll(world: World, started: readonly Run[]): Promise<void> {
+  await finishRuns(world, started);
+  for (const run of started) await judgeRun(world, run);
+  world.time.clear();
+}
+
+function chooseFlags(stack: TestStack, chance: Chance): readonly string[] {
+  const { kind, name } = chance.pickAny(stack) ?? { kind: '', name: '' };
+  const allowed = stack.flatMap((resource) => ['--allow-protected', toAddress(resource.kind, resource.name)]);
+  return [
+    ...(chance.isLucky(0.7) ? ['--allow-deletes'] : []),
+    ...(chance.isLucky(0.5) ? allowed : []),
+    ...(kind !== '' && chance.isLucky(0.15) ? ['--target', toAddress(kind, name)] : []),
+    ...(chance.isLucky(0.1) ? ['--no-revert-drift'] : []),
+    ...(chance.isLucky(0.15) ? ['--no-delete'] : []),
+  ];
+}
+
+function chooseFate(chance: Chance, { meddling = 0.3 } = {}): Fate {
+  const request = chance.int(1, 30);
+  const when = chance.pick(['before', 'after'] as const);
+  const acts = chance.isLucky(meddling) ? [chance.int(1, 25), chance.int(1, 25)] : [];
+  return {
+    faults: chooseFaults(chance, { deceits: true }),
+    meddling: new Set(acts),
+    ...(chance.isLucky(0.25) && { death: { request, when } }),
+    ...(chance.isLucky(0.1) && { interrupt: { request, isTwice: chance.isLucky(0.3) } }),
+    ...(chance.isLucky(0.15) && { lostSink: { request, isRescueLost: chance.isLucky(0.2) } }),
+  };
+}
+
+/** All is well again: what one apply does must be all that is left to do. */
+async function settle(world: World, stack: TestStack): Promise<void> {
+  world.tell('all is well from here on');
+  await clearTheWay(world.shared);
+  const addresses = new Set(world.stacks.flat().map(({ kind, name }) => toAddress(kind, name)));
+  const consent = ['--allow-deletes', ...[...addresses].flatMap((address) => ['--allow-protected', address])];
+  const chance = world.chance.fork('end');
+  const apply = start(world, ['apply', '-', '--yes', ...consent], { stack, chance, fate: KIND_FATE });
+  await runAll(world, [apply]);
+  const plan = start(world, ['plan', '-', '--detailed-exitcode'], {
+    stack,
+    chance: chance.fork('plan'),
+    fate: KIND_FATE,
+  });
+  await runAll(world, [plan]);
+  await judgeEnd(world, { stack, apply, plan });
+}

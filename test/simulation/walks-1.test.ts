@@ -1,0 +1,3 @@
+import { describeShare } from './share.ts';
+
+describeShare(0);

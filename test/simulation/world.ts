@@ -1,0 +1,115 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { toAddress } from '../../src/model/address.ts';
+import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
+import { BASE_URL } from '../cli/fake-context.ts';
+import type { SharedService } from '../laws/behind-the-back.ts';
+import { renderStack } from '../laws/render-stack.ts';
+import { toExternalId } from '../laws/settle-stack.ts';
+import type { TestStack } from '../laws/stack.ts';
+import { closeLeftFiles } from './file-work.ts';
+import { Ledger, toTarget } from './ledger.ts';
+import { type Chance, createChance } from './random.ts';
+import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
+
+export const API_KEY = 'simulated-key-7f3a';
+
+/** Something wrong with edgewise, to prove that it is noticed: it stands between a run and the service. */
+export type Mutant = (inner: Transport) => Transport;
+
+/** Where a walk takes place. */
+export interface World {
+  readonly seed: number;
+  readonly chance: Chance;
+  readonly time: VirtualTime;
+  readonly server: Server;
+  readonly ledger: Ledger;
+  /** The same service, as others reach it. */
+  readonly shared: SharedService;
+  readonly stacks: readonly TestStack[];
+  /** Where runs work, with `tokens` in it. */
+  readonly folder: string;
+  readonly trace: string[];
+  readonly tell: (line: string) => void;
+  readonly mutant: Mutant;
+  /** A name for the next run. */
+  readonly nameRun: () => string;
+  readonly close: () => Promise<void>;
+}
+
+interface WorldOptions {
+  readonly seed: number;
+  readonly stacks: readonly TestStack[];
+  readonly mutant: Mutant;
+}
+
+const START_MS = Date.UTC(2026, 2, 1);
+
+export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
+  const chance = createChance(`walk ${seed}`);
+  const time = createVirtualTime(START_MS, chance.fork('time'));
+  const server = createServer({
+    now: () => new Date(time.nowMs()),
+    idSeed: seed,
+    apiKeys: [parseApiKey(`${API_KEY}:admin`)],
+  });
+  const targets = new Set(stacks.flatMap(listAttachedTargets));
+  const ledger = new Ledger({ server, nowMs: time.nowMs, isAttached: (target) => targets.has(target) });
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-simulation-'));
+  mkdirSync(join(folder, 'rescue'));
+  const trace: string[] = [];
+  const tell = (line: string): void => {
+    trace.push(`${((time.nowMs() - START_MS) / 1000).toFixed(3).padStart(9)} s  ${line}`);
+  };
+  const shared: SharedService = {
+    resources: () => server.snapshot().resources,
+    call: (method, path, body) => callByOthers(ledger, { method, path, body }),
+  };
+  let runs = 0;
+  const nameRun = (): string => {
+    runs += 1;
+    return `run ${runs}`;
+  };
+  const close = async (): Promise<void> => {
+    await closeLeftFiles();
+    rmSync(folder, { recursive: true });
+  };
+  return { seed, chance, time, server, ledger, shared, stacks, folder, trace, tell, mutant, nameRun, close };
+}
+
+async function callByOthers(
+  ledger: Ledger,
+  { method, path, body }: { readonly method: string; readonly path: string; readonly body: JsonObject | undefined },
+): Promise<JsonObject> {
+  const headers = { authorization: `Bearer ${API_KEY}`, 'service-version': '2', 'content-type': 'application/json' };
+  const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  const response = await ledger.callByOthers(new Request(`${BASE_URL}${path}`, init));
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+  return text === '' ? {} : JSON.parse(text);
+}
+
+/** What the documents of a stack attach modules to. */
+function listAttachedTargets(stack: TestStack): readonly string[] {
+  const ids = new Map<string, Json | undefined>(
+    stack.map(({ kind, name, spec }) => [toAddress(kind, name), spec['id']]),
+  );
+  const resolve = (value: Json | undefined): string => toExternalId(String(ids.get(String(value)) ?? value ?? ''));
+  return stack.map(({ spec }) => toTarget({ edge_id: resolve(spec['edge_id']), id: resolve(spec['id']) }));
+}
+
+const TEXTS = new WeakMap<TestStack, string>();
+
+/** The manifests of a stack as one text. */
+export function toManifestText(stack: TestStack): string {
+  const known = TEXTS.get(stack);
+  if (known !== undefined) return known;
+  const text = renderStack(stack)
+    .map(({ bytes }) => Buffer.from(bytes).toString())
+    .join('---\n');
+  TEXTS.set(stack, text);
+  return text;
+}

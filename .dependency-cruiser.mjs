@@ -18,6 +18,7 @@ const MAY_IMPORT = {
 
 /** The one folder that imports each third-party package. */
 const HOMES = {
+  '@dagrejs/dagre': 'report',
   'fast-json-stable-stringify': 'model',
   re2js: 'kinds',
   sshpk: 'kinds',

@@ -1,5 +1,5 @@
-/** Control and format characters (C0, C1, bidi, zero-width), line and paragraph separators, lone surrogates, invisible fillers. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+/** Control and format characters (C0, C1, bidi, zero-width), line and paragraph separators, lone surrogates, invisible fillers, noncharacters. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** The text on one line, each unprintable character escaped as JSON would: `\n`, `\u001b`, `\u202e`. Idempotent. */

@@ -15,6 +15,7 @@ export type ChangeAction = Exclude<Action, 'no-op'>;
 export interface ChangeView {
   readonly action: ChangeAction;
   readonly glyph: string;
+  readonly kind: string;
   readonly address: string;
   /** Id of the live resource. */
   readonly id?: string;
@@ -62,6 +63,7 @@ export function toChangeView({ change, action, differences, isContinued }: Chang
   return {
     action,
     glyph: GLYPHS[action],
+    kind: toWord(change.kind),
     address: toWord(toBaseAddress(change.address)),
     ...(live !== undefined && { id: toWord(live.id) }),
     ...(change.reason !== undefined && !isContinued && { reason: toPrintable(change.reason) }),

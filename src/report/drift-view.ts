@@ -44,6 +44,7 @@ export interface DriftGroup {
 
 /** One resource that is not as it should be. */
 export interface DriftedView {
+  readonly kind: string;
   readonly address: string;
   readonly id?: string;
   readonly reason?: string;
@@ -108,6 +109,7 @@ function toDriftedView(
 ): DriftedView {
   const context = { kind: findKind(kind), names, origins: ORIGINS };
   return {
+    kind: toWord(kind),
     address: toWord(toBaseAddress(address)),
     ...(id !== undefined && { id: toWord(id) }),
     ...(reason !== undefined && { reason: toPrintable(reason) }),

@@ -12,6 +12,7 @@ test.each([
   ['\ud800x\udc00', '\\ud800x\\udc00'],
   ['\u{e0041}', '\\udb40\\udc41'],
   ['\u3164\ufe0f', '\\u3164\\ufe0f'],
+  ['\ufffe\u{1ffff}', '\\ufffe\\ud83f\\udfff'],
   ['a\r\n\tb', 'a\\r\\n\\tb'],
 ])('%j is shown as %s', (text, shown) => {
   expect(toPrintable(text)).toBe(shown);

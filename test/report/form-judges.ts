@@ -1,8 +1,11 @@
 import { expect } from 'vitest';
 import type { FormName } from '../../src/report/forms.ts';
+import { SCRIPT } from '../../src/report/html/script.ts';
+import { STYLE } from '../../src/report/html/style.ts';
 import { MAX_COMMENT } from '../../src/report/markdown-pieces.ts';
 import type { TextOptions } from '../../src/report/text-options.ts';
 import { readJunit, validateSarif } from './documents.ts';
+import { type PageElement, readPage } from './html-tree.ts';
 import { listBlocks, parseMarkdown, toPlainText } from './markdown-tree.ts';
 
 /** Whether a document in a form is no more than we have made it, whatever texts of others it holds. Each form has a judge of its own. */
@@ -32,6 +35,7 @@ export const FORM_JUDGES: Readonly<Record<FormName, (document: string) => void>>
     expect(events.at(-1)).toMatchObject({ event: 'summary', seq: events.length });
   },
   markdown: expectOurMarkdown,
+  html: expectOurPage,
   github: expectOurAnnotations,
   sarif: (document) => {
     expectPrintable(document);
@@ -69,6 +73,61 @@ function expectOurMarkdown(document: string): void {
   for (const block of children) if (block.type === 'html') expect(block.value).toMatch(OUR_HTML);
   expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|:\/\//);
 }
+
+/** Elements and attributes that we make, one style and one script that are ours, and links that stay in the page. */
+function expectOurPage(document: string): void {
+  expectPrintable(document);
+  const { elements, comments, mistakes } = readPage(document);
+  expect(mistakes).toEqual([]);
+  expect(comments).toBe(0);
+  expect(elements.map(({ name }) => name).filter((name) => !OUR_ELEMENTS.has(name))).toEqual([]);
+  expect(elements.flatMap(listForeignAttributes)).toEqual([]);
+  for (const name of ['h1', 'main', 'style', 'script', 'link']) {
+    expect(elements.filter((element) => element.name === name)).toHaveLength(1);
+  }
+  expect(elements.find(({ name }) => name === 'style')?.text).toBe(STYLE);
+  expect(elements.find(({ name }) => name === 'script')?.text).toBe(SCRIPT);
+}
+
+function listForeignAttributes({ name, attributes }: PageElement): readonly string[] {
+  return [...attributes].flatMap(([attribute, value]) => {
+    const isOurs = OUR_ATTRIBUTES.has(attribute) || (name === 'svg' && attribute === 'xmlns');
+    const isInside = attribute !== 'href' || /^#[a-z][a-z0-9-]*$/.test(value) || value === 'data:,';
+    return isOurs && isInside ? [] : [`${name} ${attribute}="${value}"`];
+  });
+}
+
+const OUR_ELEMENTS: ReadonlySet<string> = new Set([
+  ...['html', 'head', 'meta', 'title', 'link', 'style', 'body', 'header', 'main', 'script', 'section', 'article'],
+  ...[
+    'h1',
+    'h2',
+    'h3',
+    'p',
+    'a',
+    'strong',
+    'code',
+    'pre',
+    'span',
+    'i',
+    'br',
+    'div',
+    'ul',
+    'li',
+    'figure',
+    'figcaption',
+  ],
+  ...['details', 'summary', 'button', 'input', 'fieldset', 'legend', 'del', 'ins'],
+  ...['table', 'thead', 'tbody', 'tr', 'th', 'td', 'svg', 'path', 'rect', 'text'],
+]);
+
+const OUR_ATTRIBUTES: ReadonlySet<string> = new Set([
+  ...['lang', 'charset', 'http-equiv', 'content', 'name', 'rel', 'href', 'id', 'class', 'hidden', 'open', 'type'],
+  ...['role', 'tabindex', 'scope', 'placeholder', 'autocomplete', 'spellcheck'],
+  ...['aria-label', 'aria-labelledby', 'aria-hidden', 'aria-pressed'],
+  ...['data-key', 'data-group', 'data-kind', 'data-value', 'data-facet', 'data-act'],
+  ...['x', 'y', 'd', 'rx', 'width', 'height', 'viewBox'],
+]);
 
 const OUR_NODES: ReadonlySet<string> = new Set([
   ...['html', 'heading', 'paragraph', 'text', 'strong', 'inlineCode', 'code', 'blockquote', 'list', 'listItem'],

@@ -1,0 +1,144 @@
+import { hasErrors } from '../model/diagnostic.ts';
+import { assertNever } from '../model/errors.ts';
+import { toApplyView } from './apply-view.ts';
+import { toDriftView } from './drift-view.ts';
+import { toFailureView } from './failure-view.ts';
+import { renderList } from './html/counts.ts';
+import { renderDiagnostics, renderError, renderPointers, renderViolations } from './html/diagnostics.ts';
+import { renderDocument } from './html/document.ts';
+import { renderDriftCounts, renderDrifted } from './html/drift.ts';
+import { renderGraph } from './html/graph.ts';
+import { type Html, html } from './html/node.ts';
+import { renderDone, renderOutcomeCounts, renderTrouble } from './html/outcomes.ts';
+import { renderChanges, renderCommand, renderPlanCounts } from './html/plan.ts';
+import { renderWrites } from './html/writes.ts';
+import { toRequestSentence, toSummary } from './plan-summary.ts';
+import { toPrintableDiagnostic } from './printable-diagnostic.ts';
+import type {
+  ApplyReport,
+  DriftReport,
+  FailureReport,
+  FormOptions,
+  PlanReport,
+  Report,
+  ValidationReport,
+} from './report.ts';
+import { toApplyCounts } from './text-apply.ts';
+import { toCoverageSentence, toDriftSummary } from './text-drift.ts';
+import { toCount } from './text-layout.ts';
+import { type PlanView, toPlanView } from './view.ts';
+
+/** A report as one self-contained page that loads nothing: to be kept as the artifact of a pipeline, and read in a browser. */
+export function renderHtmlForm(report: Report, options: FormOptions): string {
+  switch (report.about) {
+    case 'plan':
+      return renderPlanPage(report, options);
+    case 'apply':
+      return renderApplyPage(report);
+    case 'drift':
+      return renderDriftPage(report);
+    case 'validation':
+      return renderValidationPage(report);
+    case 'failure':
+      return renderFailurePage(report);
+    default:
+      return assertNever(report);
+  }
+}
+
+function renderPlanPage({ plan, standing }: PlanReport, { applyCommand }: FormOptions): string {
+  const view = toPlanView({ ...plan, violations: standing });
+  const { title, notes, violations, diagnostics } = view;
+  return renderDocument({
+    heading: title,
+    notes,
+    verdict: [
+      html`<strong>${toSummary(view)}</strong> ${toRequestSentence(view)}`,
+      renderPointers(violations, diagnostics),
+    ],
+    body: [
+      renderPlanCounts(view.totals),
+      renderCommand(view, applyCommand),
+      renderViolations(violations),
+      ...listPlanSections(view),
+    ],
+  });
+}
+
+function listPlanSections(view: PlanView): readonly (Html | undefined)[] {
+  const found = renderDiagnostics(view.diagnostics);
+  const changes = renderChanges(view);
+  return [
+    ...(hasErrors(view.diagnostics) ? [found, changes] : [changes, found]),
+    renderList('withheld', 'Kept because of --no-delete', view.withheld),
+    renderList('planned-files', 'Files to write', view.files),
+    renderList('unchanged', 'Left as they are', view.unchanged),
+    renderGraph(view.writes),
+    renderWrites(view.writes),
+  ];
+}
+
+function renderApplyPage({ plan, result }: ApplyReport): string {
+  const ended = toApplyView(plan, result);
+  const view = toPlanView({ ...plan, violations: [] });
+  const { title, isComplete, totals, diagnostics } = ended;
+  return renderDocument({
+    heading: title,
+    notes: view.notes,
+    verdict: [
+      isComplete
+        ? html`<strong>${toApplyCounts(totals)}.</strong>`
+        : html`<strong class="bad">Not all was done: ${toApplyCounts(totals)}.</strong>`,
+    ],
+    body: [
+      renderOutcomeCounts(ended),
+      ...renderTrouble(ended),
+      renderDiagnostics([...diagnostics, ...view.diagnostics]),
+      ...renderDone(ended),
+      html`<section aria-labelledby="plan"><h2 id="plan">The plan that was applied</h2></section>\n`,
+      renderPlanCounts(view.totals),
+      renderChanges(view),
+      renderGraph(view.writes),
+      renderWrites(view.writes),
+    ],
+  });
+}
+
+function renderDriftPage({ drift }: DriftReport): string {
+  const view = toDriftView(drift);
+  return renderDocument({
+    heading: view.title,
+    notes: view.notes,
+    verdict: [
+      html`<strong>${toDriftSummary(view)}</strong> Reading took ${toCount(view.requests, 'request')}.`,
+      html`${toCoverageSentence(view)}`,
+      renderPointers([], view.diagnostics),
+    ],
+    body: [renderDriftCounts(view.counts), renderDrifted(view), renderDiagnostics(view.diagnostics)],
+  });
+}
+
+function renderValidationPage({ validation: { files, resources, diagnostics } }: ValidationReport): string {
+  const isValid = !hasErrors(diagnostics);
+  const size = `${toCount(resources, 'resource')} in ${toCount(files, 'file')}`;
+  return renderDocument({
+    heading: isValid ? 'The manifests are valid' : 'The manifests are invalid',
+    notes: [],
+    verdict: [html`${size}.`, renderPointers([], diagnostics)],
+    body: [renderDiagnostics(diagnostics.map(toPrintableDiagnostic))],
+  });
+}
+
+function renderFailurePage({ failure }: FailureReport): string {
+  const { error, diagnostics } = toFailureView(failure);
+  return renderDocument({
+    heading: `${toCommand(failure.command)} came to no result`,
+    notes: [],
+    verdict: [renderPointers([], diagnostics)],
+    body: [error === undefined ? undefined : renderError(error), renderDiagnostics(diagnostics)],
+  });
+}
+
+function toCommand(command: string | undefined): string {
+  return command === undefined ? 'edgewise' : `edgewise ${command}`;
+}

@@ -1,0 +1,63 @@
+import { type Html, html } from './node.ts';
+
+/** One entry of a list that can be filtered. */
+export interface Item {
+  /** Unique in the page. */
+  readonly anchor: string;
+  /** Entries of one resource have one key, and are counted once. */
+  readonly key: number;
+  /** What it is filtered by besides its kind: an action, a state. It is the class of its colour too. */
+  readonly group: string;
+  readonly kind: string;
+  readonly glyph: string;
+  readonly address: string;
+  /** Id of the live resource. */
+  readonly id?: string | undefined;
+  /** What is said below the address. */
+  readonly said: Html | undefined;
+  /** How much there is to see inside: `3 fields`. */
+  readonly size: string;
+  /** Nothing in it: there is nothing to open. */
+  readonly body: readonly (Html | undefined)[];
+  readonly isOpen: boolean;
+}
+
+/** The entries of one list below a heading. A long list is laid out as far as it is looked at. */
+export function renderItems(anchor: string, heading: string, items: readonly Item[]): Html {
+  return html`<section class="part" aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>
+<div class="items${items.length > MAX_WHOLE ? ' many' : ''}">
+${items.map(renderItem)}</div></section>
+`;
+}
+
+const MAX_WHOLE = 100;
+
+function renderItem({ anchor, key, group, kind, body, isOpen, ...item }: Item): Html {
+  const inside = body.filter((piece) => piece !== undefined);
+  const attributes = html`class="item ${group}" id="${anchor}" data-key="${key}" data-group="${group}" data-kind="${kind}"`;
+  if (inside.length === 0) {
+    return html`<div ${attributes}><div class="head">${renderTitle({ ...item, size: '' })}</div></div>\n`;
+  }
+  return html`<details ${attributes}${isOpen ? html` open` : ''}><summary>${renderTitle(item)}</summary>
+<div class="body">
+${inside}</div></details>
+`;
+}
+
+function renderTitle({
+  glyph,
+  address,
+  id,
+  said,
+  size,
+}: Pick<Item, 'glyph' | 'address' | 'id' | 'said' | 'size'>): Html {
+  const slash = address.startsWith('"') ? -1 : address.indexOf('/');
+  const name = html`<span class="kind">${address.slice(0, slash + 1)}</span>${address.slice(slash + 1)}`;
+  const more = [
+    ...(id === undefined ? [] : [html`<code>${id}</code>`]),
+    ...(size === '' ? [] : [html`<span class="size">${size}</span>`]),
+  ];
+  return html`<span class="glyph" aria-hidden="true">${glyph}</span><h3>${name}</h3>
+<span class="said">${said}</span>
+<span class="side">${more}</span>`;
+}

@@ -1,0 +1,104 @@
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { ChangeView } from '../change-view.ts';
+import type { PlanPart } from '../plan-parts.ts';
+import { toCount } from '../text-layout.ts';
+import type { PlanView, Totals } from '../view.ts';
+import { renderCounts } from './counts.ts';
+import { renderFields } from './fields.ts';
+import { renderFilter } from './filter.ts';
+import { type Item, renderItems } from './item.ts';
+import { type Html, html } from './node.ts';
+
+/** Fields up to which a page shows all of them at once. */
+export const MAX_OPEN_FIELDS = 400;
+
+/** How many resources there are of each action. */
+export function renderPlanCounts(totals: Totals): Html {
+  const labels = [
+    ['delete', 'to delete'],
+    ['replace', 'to replace'],
+    ['update', 'to update'],
+    ['adopt', 'to adopt'],
+    ['create', 'to create'],
+    ['no-op', 'unchanged'],
+  ] as const;
+  return renderCounts(
+    'Resources by action',
+    labels.map(([action, label]) => ({ look: action, label, number: totals[action] })),
+  );
+}
+
+/** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
+export function renderCommand(view: PlanView, command: string | undefined): Html | undefined {
+  const isRefused = view.violations.length > 0 || hasErrors(view.diagnostics);
+  if (command === undefined || view.isEmpty || isRefused) return undefined;
+  return html`<p class="command">To apply: <code>${command}</code></p>\n`;
+}
+
+/** The changes of a plan, part for part, and what they can be narrowed by. Nothing when there are none. */
+export function renderChanges({ parts }: Pick<PlanView, 'parts'>): Html | undefined {
+  const changes = parts.flatMap(listChanges);
+  if (changes.length === 0) return undefined;
+  const isOpen = changes.reduce((sum, change) => sum + change.fields.length + change.lost.length, 0) <= MAX_OPEN_FIELDS;
+  const items = new Map(changes.map((change, index) => [change, toItem(change, { index, isOpen, changes })]));
+  const filter = renderFilter({ what: 'changes', by: 'Action', items: [...items.values()] });
+  const lists = parts.map((part) =>
+    renderItems(
+      part.part,
+      part.heading ?? HEADINGS[part.part],
+      listChanges(part).flatMap((change) => items.get(change) ?? []),
+    ),
+  );
+  return html`${filter}${lists}`;
+}
+
+function listChanges({ groups }: PlanPart): readonly ChangeView[] {
+  return groups.flatMap(({ changes }) => changes);
+}
+
+const HEADINGS: Readonly<Record<PlanPart['part'], string>> = {
+  deletes: 'What will be lost',
+  change: 'Changes',
+  drift: 'Drift that will be put back',
+};
+
+interface Place {
+  readonly index: number;
+  readonly isOpen: boolean;
+  /** All of them, for one that is continued. */
+  readonly changes: readonly ChangeView[];
+}
+
+function toItem(change: ChangeView, { index, isOpen, changes }: Place): Item {
+  const { action, kind, glyph, address, id, fields, lost, notes } = change;
+  const isSame = (one: ChangeView): boolean => one.address === address && one.id === id;
+  return {
+    anchor: `change-${index + 1}`,
+    key: change.isContinued ? changes.findIndex(isSame) : index,
+    group: action,
+    kind,
+    glyph,
+    address,
+    id,
+    said: renderAction(change),
+    size: fields.length + lost.length === 0 ? '' : toCount(fields.length + lost.length, 'field'),
+    body: [
+      ...notes.map((note) => html`<p>${note}</p>\n`),
+      renderFields(`Fields of ${address}`, fields),
+      renderFields(`Fields of ${address} that will be gone`, lost),
+      renderUnchanged(change),
+    ],
+    isOpen,
+  };
+}
+
+function renderAction({ action, reason, isContinued, protect }: ChangeView): Html {
+  const why = isContinued ? ', as above' : reason === undefined ? '' : `: ${reason}`;
+  return html`<span class="word">${action}</span>${why}${protect ? html` <span class="badge">protected</span>` : ''}`;
+}
+
+/** Said where fields are shown: beside others that change, one wonders about those that are not there. */
+function renderUnchanged({ fields, unchanged }: ChangeView): Html | undefined {
+  if (fields.length === 0 || unchanged === 0) return undefined;
+  return html`<p class="rest">${toCount(unchanged, 'field')} unchanged</p>\n`;
+}

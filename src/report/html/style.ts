@@ -1,0 +1,216 @@
+/** How a page looks, on a screen and on paper. Every colour is stated once, for light and dark. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --page: light-dark(#fafaf8, #131518);
+  --sheet: light-dark(#ffffff, #1a1d21);
+  --raised: light-dark(#f3f3f0, #22262b);
+  --ink: light-dark(#1d2125, #e6e8eb);
+  --soft: light-dark(#555d67, #a2abb5);
+  --line: light-dark(#dfe0dc, #30353b);
+  --edge: light-dark(#85898f, #767f89);
+  --link: light-dark(#0a55b5, #8dbbff);
+  --red: light-dark(#a8201a, #ff9a92);
+  --red-wash: light-dark(#fdeeec, #3a1e1e);
+  --green: light-dark(#0d6537, #7fd9a2);
+  --green-wash: light-dark(#e8f5ec, #16301f);
+  --amber: light-dark(#7a4d00, #f0c36a);
+  --amber-wash: light-dark(#fdf3dc, #352a13);
+  --violet: light-dark(#742b8c, #dca8f0);
+  --violet-wash: light-dark(#f7ecfb, #32213a);
+  --blue: light-dark(#0a55b5, #8dbbff);
+  --blue-wash: light-dark(#e9f1fc, #18273d);
+  --mono: ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace;
+}
+:root[data-theme="light"] { color-scheme: light; }
+:root[data-theme="dark"] { color-scheme: dark; }
+
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+html { background: var(--page); color: var(--ink); scroll-padding-top: 8.5rem; -webkit-text-size-adjust: 100%; }
+body {
+  margin: 0 auto; padding: 1.25rem 1.5rem 4rem; max-width: 74rem;
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", "DejaVu Sans", sans-serif;
+  overflow-wrap: anywhere; font-variant-numeric: tabular-nums;
+}
+h1, h2, h3, p, ul, dl, dd, figure, table, fieldset { margin: 0; padding: 0; }
+h1 { font-size: 1.55rem; line-height: 1.25; font-weight: 650; letter-spacing: -0.015em; text-wrap: balance; }
+h2 { font-size: 1.02rem; font-weight: 650; letter-spacing: -0.005em; }
+h3 { font: 600 0.9rem/1.45 var(--mono); }
+code, pre, .mono { font: 0.82rem/1.5 var(--mono); }
+bdi, code, td, th, h3 { unicode-bidi: isolate; }
+a { color: var(--link); text-underline-offset: 0.15em; }
+button, input { font: inherit; color: inherit; }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 4px; }
+main:focus { outline: none; }
+.quiet { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.skip { position: absolute; left: -999rem; }
+.skip:focus { left: 1rem; top: 0.5rem; z-index: 9; background: var(--sheet); padding: 0.4rem 0.8rem; }
+section, .requests { margin-top: 2.1rem; }
+section > h2 { margin-bottom: 0.6rem; }
+
+header { display: grid; grid-template-columns: 1fr auto; column-gap: 1rem; }
+header > * { grid-column: 1 / -1; }
+.brand { grid-column: 1; color: var(--soft); font-size: 0.78rem; letter-spacing: 0.09em; text-transform: uppercase; align-self: center; }
+.theme { grid-column: 2; grid-row: 1; }
+h1 { margin-top: 0.9rem; }
+.note { color: var(--soft); margin-top: 0.3rem; }
+.verdict { margin-top: 0.7rem; max-width: 65ch; }
+.verdict .bad { color: var(--red); font-weight: 600; }
+.verdict .heed { color: var(--amber); font-weight: 600; }
+
+.theme, .filter button {
+  background: var(--sheet); border: 1px solid var(--edge); border-radius: 999px; padding: 0.12rem 0.7rem;
+  font-size: 0.84rem; line-height: 1.5; cursor: pointer;
+}
+.theme:hover, .filter button:hover { background: var(--raised); }
+.filter button[aria-pressed="true"] { background: var(--ink); border-color: var(--ink); color: var(--page); }
+.filter button .count { color: var(--soft); margin-left: 0.25rem; }
+.filter button[aria-pressed="true"] .count { color: inherit; }
+.filter button.none { border-style: dashed; color: var(--soft); }
+
+.counts { display: flex; flex-wrap: wrap; gap: 0.6rem 2.2rem; list-style: none; margin-top: 1.2rem; }
+.counts li { display: grid; min-width: 3.4rem; border-top: 3px solid currentColor; padding-top: 0.35rem; }
+.counts strong { font-size: 1.7rem; line-height: 1.15; font-weight: 600; letter-spacing: -0.02em; }
+.counts span { font-size: 0.84rem; color: var(--soft); }
+.counts .zero { color: var(--edge); border-top-width: 1px; padding-top: calc(0.35rem + 2px); }
+.counts .zero strong { font-weight: 400; color: var(--soft); }
+
+.command { margin-top: 1.1rem; color: var(--soft); }
+.command code { background: var(--raised); color: var(--ink); border-radius: 4px; padding: 0.2rem 0.5rem; user-select: all; }
+
+.delete, .failed, .left-over { --tint: var(--red); --wash: var(--red-wash); }
+.create, .applied, .missing { --tint: var(--green); --wash: var(--green-wash); }
+.update, .adopt, .drifted, .drifted-and-pending, .skipped { --tint: var(--amber); --wash: var(--amber-wash); }
+.replace, .differs { --tint: var(--violet); --wash: var(--violet-wash); }
+.adopt, .pending { --tint: var(--blue); --wash: var(--blue-wash); }
+.no-op, .in-sync { --tint: var(--edge); --wash: var(--raised); }
+.counts li, .glyph, .word { color: var(--tint); }
+.counts li.zero { color: var(--line); }
+
+.message { background: var(--sheet); border: 1px solid var(--line); border-left: 4px solid var(--tint); border-radius: 6px; padding: 0.7rem 1rem; }
+.message + .message { margin-top: 0.6rem; }
+.message.error { --tint: var(--red); --wash: var(--red-wash); }
+.message.warning { --tint: var(--amber); --wash: var(--amber-wash); }
+.message p + p { margin-top: 0.25rem; }
+.headline { font-weight: 600; max-width: 80ch; }
+.label { color: var(--tint); background: var(--wash); border-radius: 4px; padding: 0 0.4rem; margin-right: 0.25rem; font-size: 0.84rem; }
+.where, .related { color: var(--soft); }
+.remedy { max-width: 80ch; }
+.remedy::before { content: "\\2192\\a0"; color: var(--soft); }
+.addresses { columns: 18rem; list-style: none; margin: 0.4rem 0; }
+figure { margin: 0.5rem 0; }
+figcaption { color: var(--soft); }
+pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); border-radius: 5px; overflow-x: auto; overflow-wrap: normal; }
+
+.filter {
+  position: sticky; top: 0; z-index: 2; display: grid; grid-template-columns: minmax(12rem, 1fr) auto auto; gap: 0.45rem 0.9rem; align-items: center;
+  margin: 1.6rem -0.75rem 0; padding: 0.6rem 0.75rem; background: var(--page); border-bottom: 1px solid var(--line);
+}
+.filter input { width: 100%; background: var(--sheet); border: 1px solid var(--edge); border-radius: 6px; padding: 0.3rem 0.65rem; }
+.filter input::placeholder { color: var(--soft); opacity: 1; }
+.filter fieldset { grid-column: 1 / -1; border: 0; min-width: 0; display: flex; flex-wrap: wrap; gap: 0.35rem; align-items: center; }
+.filter legend { float: left; width: 3.4rem; color: var(--soft); font-size: 0.84rem; padding: 0; }
+.filter .acts { display: flex; gap: 0.35rem; }
+.status { color: var(--soft); font-size: 0.84rem; }
+.status.narrowed { color: var(--ink); font-weight: 600; }
+
+.items { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; overflow: hidden; }
+.item { border-left: 3px solid var(--tint); }
+.many .item { content-visibility: auto; contain-intrinsic-size: auto 3.6rem; }
+.item + .item { border-top: 1px solid var(--line); }
+.item:target { background: var(--wash); }
+.item > summary, .item > .head {
+  display: grid; grid-template-columns: 1rem 1fr auto; gap: 0 0.55rem; align-items: baseline; padding: 0.45rem 0.9rem 0.45rem 0.7rem;
+}
+.item > summary { cursor: pointer; list-style: none; }
+.item > summary::-webkit-details-marker { display: none; }
+.item > summary:hover { background: var(--raised); }
+.item > summary:focus-visible { outline-offset: -2px; }
+.item .glyph { font: 700 0.95rem/1.4 var(--mono); text-align: center; }
+.item .kind { font-weight: 400; color: var(--soft); }
+.item .said { font-size: 0.88rem; color: var(--soft); grid-column: 2; }
+.item .word { font-weight: 600; }
+.item .side { display: flex; gap: 0.6rem; align-items: baseline; color: var(--soft); grid-row: 1; grid-column: 3; }
+.item .size { font-size: 0.8rem; white-space: nowrap; }
+.item > summary .size::after { content: ""; display: inline-block; margin-left: 0.55rem; width: 0.4rem; height: 0.4rem; border: solid var(--soft); border-width: 0 1.5px 1.5px 0; transform: translateY(-0.15rem) rotate(45deg); }
+.item[open] > summary .size::after { transform: translateY(0.05rem) rotate(225deg); }
+.badge { border: 1px solid var(--edge); border-radius: 4px; font-size: 0.75rem; padding: 0 0.35rem; color: var(--ink); white-space: nowrap; }
+.body { padding: 0.1rem 0.9rem 0.8rem 2.25rem; }
+.body p { font-size: 0.88rem; }
+.body .rest { color: var(--soft); font-size: 0.82rem; padding-top: 0.25rem; }
+
+table { border-collapse: collapse; width: 100%; text-align: left; }
+.fields { font: 0.82rem/1.5 var(--mono); table-layout: fixed; margin-top: 0.25rem; }
+.fields th, .fields td { padding: 0.16rem 0.8rem 0.16rem 0; vertical-align: top; font-weight: 400; }
+.fields tr + tr > * { border-top: 1px solid color-mix(in srgb, var(--line) 60%, transparent); }
+.fields th { width: 32%; color: var(--soft); }
+.remark { color: var(--ink); font: 0.75rem/1.4 system-ui, sans-serif; background: var(--raised); border-radius: 4px; padding: 0 0.35rem; }
+.remark.forces { background: var(--violet-wash); color: var(--violet); }
+del, ins { text-decoration: none; border-radius: 3px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
+del { background: var(--red-wash); color: var(--red); padding: 0.05rem 0.25rem; }
+ins { background: var(--green-wash); color: var(--green); padding: 0.05rem 0.25rem; }
+.arrow { color: var(--soft); }
+.lines { border-radius: 5px; overflow: hidden; }
+.lines > * { display: block; white-space: pre-wrap; padding: 0 0.4rem 0 2.6ch; text-indent: -1.8ch; border-radius: 0; }
+.lines > i { font-style: normal; color: var(--soft); }
+
+.graph { display: flex; flex-wrap: wrap; gap: 0.6rem; align-items: flex-start; }
+.graph > div { max-width: 100%; overflow-x: auto; background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; }
+svg { display: block; }
+svg rect { fill: var(--wash); stroke: var(--tint); }
+svg text { font: 12px var(--mono); fill: var(--ink); }
+svg path { fill: none; stroke: var(--edge); stroke-width: 1.25; }
+svg path.head { fill: var(--edge); stroke: none; }
+svg a:focus-visible { outline: none; }
+svg a:focus-visible rect, svg a:hover rect { stroke-width: 2.5; }
+
+.list { list-style: none; background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; }
+.list li { padding: 0.35rem 0.9rem; }
+.list li + li { border-top: 1px solid var(--line); }
+ol.steps { margin: 0; padding-left: 1.4rem; }
+.grid { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; font-size: 0.86rem; border-collapse: separate; border-spacing: 0; }
+.grid th, .grid td { padding: 0.35rem 0.8rem; vertical-align: top; font-weight: 400; border-top: 1px solid var(--line); }
+.grid thead th { color: var(--soft); font-size: 0.78rem; border-top: 0; }
+.grid .number { text-align: right; color: var(--soft); width: 3rem; }
+.requests > summary { cursor: pointer; margin-bottom: 0.6rem; }
+.requests > summary h2 { display: inline; }
+
+@media (max-width: 44rem) {
+  body { padding: 1rem 0.9rem 3rem; }
+  .filter { position: static; grid-template-columns: 1fr; }
+  html { scroll-padding-top: 1rem; }
+  .counts { gap: 0.6rem 1.2rem; }
+  .filter legend { float: none; width: auto; }
+  .item > summary, .item > .head { grid-template-columns: 1rem 1fr; }
+  .item .side { grid-row: auto; grid-column: 2; flex-wrap: wrap; }
+  .body { padding-left: 0.9rem; }
+  .fields, .fields tbody, .fields tr, .fields th, .fields td, .grid, .grid tbody, .grid tr, .grid th, .grid td { display: block; width: auto; }
+  .fields th, .fields td { padding-right: 0; }
+  .fields tr + tr > td { border-top: 0; }
+  .grid thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .grid tr { padding: 0.4rem 0; border-top: 1px solid var(--line); }
+  .grid th, .grid td { border: 0; padding: 0.05rem 0.8rem; }
+  .grid .number { text-align: left; width: auto; }
+}
+
+@media print {
+  :root, :root[data-theme="dark"] { color-scheme: light; --page: #fff; }
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  .theme, .skip, .filter input, .filter fieldset, .filter .acts { display: none !important; }
+  .filter { position: static; border: 0; padding: 0; margin: 0.8rem 0 0; }
+  .status:not(.narrowed) { display: none; }
+  details::details-content { content-visibility: visible; block-size: auto; }
+  .many .item { content-visibility: visible; }
+  .items, .list, .grid { overflow: visible; }
+  .item > summary, .item > .head, tr, .message, svg { break-inside: avoid; }
+  .item > summary, h2 { break-after: avoid; }
+  .item > summary .size::after { display: none; }
+  pre { white-space: pre-wrap; }
+  .graph > div { overflow: visible; break-inside: avoid; }
+  svg { max-width: 100%; height: auto; }
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+}
+@media (prefers-contrast: more) { :root { --soft: var(--ink); --line: var(--edge); } }
+@media (forced-colors: active) { .filter button[aria-pressed="true"] { outline: 2px solid; } }
+`;

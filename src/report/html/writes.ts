@@ -1,0 +1,20 @@
+import { toCount } from '../text-layout.ts';
+import type { WriteView } from '../view.ts';
+import { type Html, html } from './node.ts';
+
+/** The API calls of a plan, in an order that is valid. Nothing when there are none. */
+export function renderWrites(writes: readonly WriteView[]): Html | undefined {
+  if (writes.length === 0) return undefined;
+  return html`<details class="requests"><summary><h2>${toCount(writes.length, 'request')}, in an order that is valid</h2></summary>
+<table class="grid" aria-label="Requests, each sent as soon as those that it waits for are done">
+<thead><tr><th scope="col" class="number">No.</th><th scope="col">Request</th><th scope="col">What for</th><th scope="col">Waits for</th></tr></thead>
+<tbody>
+${writes.map(renderWrite)}</tbody></table></details>
+`;
+}
+
+function renderWrite({ number, id, method, path, reason, waitsFor, last }: WriteView): Html {
+  const waits = waitsFor.map((one, index) => html`${index === 0 ? '' : ', '}<a href="#write-${one}">${one}</a>`);
+  return html`<tr id="write-${number}"><td class="number">${number}</td><th scope="row"><code>${method} ${path}</code></th><td><code>${id}</code><br>${reason}</td><td>${waits}${last ? ' all others: it comes last' : ''}</td></tr>
+`;
+}

@@ -1,0 +1,293 @@
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderHtmlForm } from '../../src/report/form-html.ts';
+import type { Report } from '../../src/report/report.ts';
+import { PLAIN } from '../report/sample-plans.ts';
+import { HOSTILE, makeHostilePlan, makeLargePlan, REPORTS } from '../report/sample-reports.ts';
+import { ARTIFACTS, CHROMIUM, keepScreenshot, type OpenPage, openDocument, startBrowser } from './browser.ts';
+
+const isSkipped = CHROMIUM === undefined && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
+if (isSkipped) process.stderr.write('Pages are not tested in a browser, because Chromium is not installed.\n');
+else process.stderr.write(`Pages and screenshots are kept in ${ARTIFACTS}\n`);
+
+describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.close();
+  });
+
+  type Options = Omit<Parameters<typeof openDocument>[1], 'document'>;
+
+  function open(report: Report | undefined, options: Options): Promise<OpenPage> {
+    if (report === undefined) throw new Error(`There is no report for ${options.name}`);
+    return openDocument(browser, { document: renderHtmlForm(report, PLAIN), ...options });
+  }
+
+  describe.each(Object.keys(REPORTS))('of the report %s', (name) => {
+    it.each(['light', 'dark'] as const)(
+      'loads nothing, says nothing on the console, and no rule of accessibility objects to it, when it is %s',
+      async (colorScheme) => {
+        const { page, deeds } = await open(REPORTS[name], { name: `${name}-${colorScheme}`, colorScheme });
+        await keepScreenshot(page, `${name}-${colorScheme}`);
+        expect(await listObjections(page)).toEqual([]);
+        expect(deeds).toEqual([]);
+      },
+    );
+
+    it('is as narrow as a phone', async () => {
+      const { page } = await open(REPORTS[name], { name: `${name}-phone`, viewport: { width: 400, height: 800 } });
+      await keepScreenshot(page, `${name}-phone`);
+      expect(await isScrolledSideways(page)).toBe(false);
+    });
+  });
+
+  it('is served without any other request', async () => {
+    const { page, deeds } = await open(REPORTS['plan'], { name: 'served' });
+    const asked: string[] = [];
+    await page.route('http://report.invalid/**', async (route) => {
+      asked.push(route.request().url());
+      await route.fulfill({ contentType: 'text/html', body: renderHtmlForm(makeReport(), PLAIN) });
+    });
+    await page.goto('http://report.invalid/plan.html');
+    expect(asked).toEqual(['http://report.invalid/plan.html']);
+    expect(deeds.filter((deed) => !deed.startsWith('request http://report.invalid/plan.html'))).toEqual([]);
+  });
+
+  function makeReport(): Report {
+    return { about: 'plan', plan: makeLargePlan(12), standing: [] };
+  }
+
+  describe('can be narrowed', () => {
+    it('by action, with the numbers of the kinds that are left', async () => {
+      const { page } = await open(REPORTS['plan'], { name: 'filter' });
+      expect(await readStatus(page)).toBe('9 in all');
+      await page.getByRole('button', { name: /^update/ }).click();
+      expect(await listShown(page)).toEqual(['HTTPSEdgeRoute/api', 'TCPEdge/postgres', 'TCPEdge/postgres']);
+      expect(await readStatus(page)).toBe('2 of 9 shown');
+      expect(await readButtons(page, 'kind')).toContain('HTTPSEdgeRoute1');
+      expect(await readButtons(page, 'kind')).toContain('Credential0');
+      expect(await readButtons(page, 'group')).toContain('delete2');
+      expect(await page.getByRole('heading', { name: 'What will be lost' }).isVisible()).toBe(false);
+    });
+
+    it('by several kinds at once', async () => {
+      const { page } = await open(REPORTS['plan'], { name: 'filter' });
+      await page.getByRole('button', { name: /^Credential/ }).click();
+      await page.getByRole('button', { name: /^IPRestriction/ }).click();
+      expect(await listShown(page)).toEqual(['Credential/agent', 'IPRestriction/api']);
+      await page.getByRole('button', { name: /^Credential/ }).click();
+      expect(await listShown(page)).toEqual(['IPRestriction/api']);
+    });
+
+    it('by words that stand anywhere in a change, in any case, while they are typed', async () => {
+      const { page } = await open(REPORTS['plan'], { name: 'filter' });
+      const input = page.getByRole('searchbox');
+      await input.fill('PLATFORM data');
+      expect(await listShown(page)).toEqual(['TCPEdge/postgres']);
+      await input.fill('nothing has this');
+      expect(await readStatus(page)).toBe('0 of 9 shown');
+      await input.press('Escape');
+      expect(await readStatus(page)).toBe('9 in all');
+    });
+
+    it('by the states of a comparison', async () => {
+      const { page } = await open(REPORTS['drift'], { name: 'filter' });
+      await page.getByRole('button', { name: /^left-over/ }).click();
+      expect(await listShown(page)).toEqual(['TCPEdge/d']);
+    });
+
+    it('and all of it comes back at once', async () => {
+      const { page } = await open(REPORTS['plan'], { name: 'filter' });
+      const clear = page.getByRole('button', { name: 'Clear' });
+      expect(await clear.isVisible()).toBe(false);
+      await page.getByRole('button', { name: /^create/ }).click();
+      await page.getByRole('searchbox').fill('redis');
+      await clear.click();
+      expect(await listShown(page)).toHaveLength(10);
+      expect(await page.getByRole('searchbox').inputValue()).toBe('');
+    });
+  });
+
+  it('opens and closes its changes, one or all', async () => {
+    const { page } = await open(REPORTS['plan'], { name: 'details' });
+    const all = await page.locator('details.item').count();
+    const openNow = (): Promise<number> => page.locator('details.item[open]').count();
+    expect(await openNow()).toBe(all);
+    await page.getByRole('button', { name: 'Collapse all' }).click();
+    expect(await openNow()).toBe(0);
+    await page.locator('details.item summary').first().click();
+    expect(await openNow()).toBe(1);
+    await page.getByRole('button', { name: 'Expand all' }).click();
+    expect(await openNow()).toBe(all);
+  });
+
+  it('is used by keyboard alone', async () => {
+    const { page } = await open(REPORTS['plan'], { name: 'keyboard' });
+    const press = async (...keys: readonly string[]): Promise<void> => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await press('Tab');
+    expect(await readFocus(page)).toBe('Skip to the content');
+    await press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await tabTo(page, 'Find in changes');
+    await page.keyboard.type('postgres');
+    expect(await listShown(page)).toEqual(['TCPEdge/postgres', 'TCPEdge/postgres']);
+    await press('Tab');
+    expect(await readFocus(page)).toBe('Clear');
+    await press('Enter');
+    expect(await readFocus(page)).toBe('Find in changes');
+    await tabTo(page, 'replace2');
+    await press('Space');
+    expect(await listShown(page)).toEqual(['SSHUserCertificate/alice', 'Credential/agent']);
+    await tabTo(page, /SSHUserCertificate/, 'summary');
+    await press('Enter');
+    expect(await page.locator('details.item.replace').first().getAttribute('open')).toBeNull();
+    expect(await page.evaluate(FOCUS_OUTLINE)).toBe('solid 2px');
+  });
+
+  it('leads from the drawing to the request, though the list is closed', async () => {
+    const { page } = await open(REPORTS['plan'], { name: 'graph' });
+    const row = page.locator('#write-2');
+    expect(await row.isVisible()).toBe(false);
+    await page.locator('svg a', { hasText: 'update TCPEdge/postgres' }).click();
+    expect(await row.isVisible()).toBe(true);
+  });
+
+  it('shows what is hostile as text', async () => {
+    const plan = makeHostilePlan();
+    const { page, deeds } = await open({ about: 'plan', plan, standing: [] }, { name: 'hostile' });
+    await page.getByRole('searchbox').fill('alert');
+    await keepScreenshot(page, 'hostile');
+    expect(deeds).toEqual([]);
+    expect(await page.evaluate(ELEMENTS)).toEqual(['link', 'style', 'script']);
+    expect(await page.evaluate('document.querySelectorAll("h1").length')).toBe(1);
+    expect(await page.evaluate(HANDLERS)).toEqual([]);
+    expect(await page.evaluate(LINKS)).toEqual([]);
+    expect(await page.title()).toContain('Plan for stack');
+    const shown = await page.locator('body').innerText();
+    for (const text of HOSTILE.slice(0, 8)) expect(shown).toContain(JSON.stringify(text).slice(1, -1));
+    for (const character of ['\u001b', '\u202e', '\u2066', '\u200b']) expect(shown).not.toContain(character);
+  });
+
+  it('runs no script but its own, whatever gets into it', async () => {
+    const document = renderHtmlForm(makeReport(), PLAIN).replace(
+      '</main>',
+      '<script>document.title = "owned"</script><img src="x" onerror="document.title = 1"><a href="javascript:document.title = 2" id="a">x</a></main>',
+    );
+    const { page } = await openDocument(browser, { name: 'injected', document });
+    await page.locator('#a').click();
+    expect(await page.title()).toBe('Plan for stack production on https://api.example.com');
+  });
+
+  describe('light and dark', () => {
+    it('follows the system until it is told otherwise', async () => {
+      const { page } = await open(REPORTS['plan'], { name: 'theme', colorScheme: 'light' });
+      const button = page.getByRole('button', { name: 'Dark' });
+      const light = await page.evaluate(BACKGROUND);
+      expect(await button.getAttribute('aria-pressed')).toBe('false');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      const dark = await page.evaluate(BACKGROUND);
+      expect(dark).not.toBe(light);
+      expect(await button.getAttribute('aria-pressed')).toBe('true');
+      await button.click();
+      expect(await page.evaluate(BACKGROUND)).toBe(light);
+      expect(await button.getAttribute('aria-pressed')).toBe('false');
+    });
+  });
+
+  describe('on paper', () => {
+    it.each([true, false])('shows what was closed, and no controls (scripts: %s)', async (javaScriptEnabled) => {
+      const report: Report = { about: 'plan', plan: makeLargePlan(200), standing: [] };
+      const { page } = await open(report, { name: 'print', colorScheme: 'dark', javaScriptEnabled });
+      expect(await page.locator('details.item[open]').count()).toBe(0);
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByText('Edge number 199 of the data team').isVisible()).toBe(true);
+      expect(await page.getByRole('button', { name: 'Dark' }).isVisible()).toBe(false);
+      expect(await page.getByRole('searchbox').isVisible()).toBe(false);
+      expect(await page.evaluate(BACKGROUND)).toBe('rgb(255, 255, 255)');
+      await page.pdf({ path: join(ARTIFACTS, 'print.pdf'), preferCSSPageSize: true });
+    });
+  });
+
+  it('is readable with scripts off, and has no controls that do nothing', async () => {
+    const { page, deeds } = await open(REPORTS['plan'], { name: 'no-script', javaScriptEnabled: false });
+    await keepScreenshot(page, 'no-script');
+    expect(await listShown(page)).toHaveLength(10);
+    expect(await page.getByText('deny the rest').isVisible()).toBe(true);
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(await page.getByRole('searchbox').count()).toBe(0);
+    expect(deeds).toEqual([]);
+  });
+
+  it('opens and narrows two thousand changes', async () => {
+    const report: Report = { about: 'plan', plan: makeLargePlan(2000), standing: [] };
+    const { page, deeds } = await open(report, { name: 'large' });
+    expect(await readStatus(page)).toBe('2000 in all');
+    await page.getByRole('searchbox').fill('edge-1999');
+    expect(await listShown(page)).toEqual(['TCPEdge/edge-1999']);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('button', { name: 'Expand all' }).click();
+    expect(await page.locator('details.item[open]').count()).toBe(2000);
+    expect(deeds).toEqual([]);
+  });
+});
+
+const BACKGROUND = 'getComputedStyle(document.documentElement).backgroundColor';
+const FOCUS_OUTLINE =
+  '[getComputedStyle(document.activeElement).outlineStyle, getComputedStyle(document.activeElement).outlineWidth].join(" ")';
+/** What loads or runs something, in the order in which it stands. */
+const ELEMENTS = `Array.from(document.querySelectorAll('script, style, link, img, iframe, object, embed, base, form, foreignObject, video, audio')).map(({ localName }) => localName)`;
+const HANDLERS = `Array.from(document.querySelectorAll('*')).flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on') || name === 'style' || name === 'autofocus')`;
+const LINKS = `Array.from(document.querySelectorAll('a')).map((link) => link.getAttribute('href')).filter((href) => !/^#[a-z0-9-]+$/.test(href))`;
+
+async function isScrolledSideways(page: Page): Promise<boolean> {
+  return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}
+
+/** The addresses of the changes that can be seen. */
+async function listShown(page: Page): Promise<readonly string[]> {
+  const titles = await page.locator('.item h3').filter({ visible: true }).allTextContents();
+  return titles;
+}
+
+async function readStatus(page: Page): Promise<string> {
+  return (await page.getByRole('status').textContent()) ?? '';
+}
+
+async function readButtons(page: Page, facet: 'group' | 'kind'): Promise<readonly string[]> {
+  return page.locator(`[data-facet="${facet}"] button`).allTextContents();
+}
+
+/** What has the focus, by its name or text. */
+async function readFocus(page: Page): Promise<string> {
+  return page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent');
+}
+
+/** Moves on by the tab key until something of that name has the focus. */
+async function tabTo(page: Page, name: string | RegExp, element?: string): Promise<void> {
+  for (let pressed = 0; pressed < 60; pressed += 1) {
+    await page.keyboard.press('Tab');
+    const focused = await readFocus(page);
+    const isNamed = typeof name === 'string' ? focused === name : name.test(focused);
+    const kind: string = await page.evaluate('document.activeElement.localName');
+    if (isNamed && (element === undefined || element === kind)) return;
+  }
+  throw new Error(`No key leads to ${name}`);
+}
+
+/** What the rules of WCAG 2.2 (A and AA, contrast included) and best practice object to. */
+async function listObjections(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const { violations }: Pick<axe.AxeResults, 'violations'> = await page.evaluate('axe.run(document)');
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}

@@ -1,0 +1,157 @@
+import type { Diagnostic } from '../../src/model/diagnostic.ts';
+import type { Drift, ResourceDrift } from '../../src/model/drift.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import type { Report } from '../../src/report/report.ts';
+import {
+  EVERYTHING,
+  makeChange,
+  makeDifference,
+  makeLiveChange,
+  makePlan,
+  makeWrite,
+  toNormal,
+} from './sample-plans.ts';
+import { MIXED, makeResult } from './sample-results.ts';
+
+/** One report of each sort, for what every form has to do with all of them. */
+
+/** A mistake in a manifest, with its place and another one. */
+export const MISTAKE: Diagnostic = {
+  code: 'duplicate-address',
+  severity: 'error',
+  message: 'TCPEdge/postgres is described twice',
+  remedy: 'Remove one of them:\n  git rm edges/old.yaml',
+  address: 'TCPEdge/postgres',
+  place: {
+    file: 'edges/postgres.yaml',
+    line: 4,
+    column: 9,
+    excerpt: '3 | metadata:\n4 |   name: postgres\n  |         ^^^^^^^^',
+  },
+  related: [
+    {
+      message: 'first described here',
+      place: { file: 'edges/old.yaml', line: 2, column: 1, excerpt: '2 | kind: TCPEdge\n  | ^' },
+    },
+  ],
+};
+
+function toDrifted(name: string, state: ResourceDrift['state'], parts: Partial<ResourceDrift> = {}): ResourceDrift {
+  return { address: `TCPEdge/${name}`, kind: 'TCPEdge', state, id: `edgtcp_${name}`, differences: [], ...parts };
+}
+
+/** A comparison with a resource in every state. */
+export const DRIFT: Drift = {
+  stack: 'production',
+  baseUrl: 'https://api.example.com',
+  at: '2026-03-01T12:00:00Z',
+  targets: [],
+  resources: [
+    toDrifted('a', 'drifted', {
+      differences: [makeDifference('description', { from: 'by hand', to: 'Postgres', origin: 'drift' })],
+    }),
+    toDrifted('b', 'drifted-and-pending', {
+      differences: [makeDifference('description', { from: 'by hand', to: 'new', origin: 'both' })],
+    }),
+    toDrifted('c', 'pending', { differences: [makeDifference('metadata.team', { from: 'a', to: 'b' })] }),
+    toDrifted('d', 'left-over', { reason: 'not in the manifests any more' }),
+    toDrifted('e', 'in-sync'),
+    { address: 'WeightedBackend/pool', kind: 'WeightedBackend', state: 'missing', differences: [] },
+    toDrifted('f', 'drifted', { moved: ['policy'] }),
+  ],
+  kinds: ['TCPEdge', 'WeightedBackend'],
+  strangers: [
+    { kind: 'TCPEdge', id: 'edgtcp_x', description: '' },
+    { kind: 'TCPEdge', id: 'edgtcp_y', description: '', stack: 'staging' },
+  ],
+  diagnostics: [],
+  externals: {},
+  requests: 8,
+};
+
+/** One report of each sort, by name. */
+export const REPORTS: Readonly<Record<string, Report>> = {
+  plan: { about: 'plan', plan: EVERYTHING, standing: EVERYTHING.violations },
+  apply: { about: 'apply', plan: EVERYTHING, result: MIXED },
+  applied: { about: 'apply', plan: makePlan(), result: makeResult([]) },
+  drift: { about: 'drift', drift: DRIFT },
+  validation: {
+    about: 'validation',
+    command: 'validate',
+    validation: { files: 2, resources: 3, diagnostics: [MISTAKE] },
+  },
+  failure: {
+    about: 'failure',
+    failure: { command: 'plan', error: { message: 'The service did not answer.', remedy: 'Try again later.' } },
+  },
+};
+
+/** Ways to be taken for something else than text. */
+export const HOSTILE = [
+  '<script>document.title = "owned"; alert(1)</script>',
+  '</script><script>alert(2)</script>',
+  '<img src=x onerror="alert(3)">',
+  '"><svg onload=alert(4)>',
+  "' onfocus=alert(5) autofocus tabindex=1 x='",
+  '</details></section></main><h1>Nothing to delete</h1>',
+  '</title></style></text></svg><!-- --!> <![CDATA[ ]]>',
+  'javascript:alert(6)',
+  '{{alert(7)}} `@team` | #123 ```\n# x',
+  '\u001b[2J\u202eevil\u2066\u200b\u0000',
+] as const;
+
+/** A plan that says something hostile wherever it can. */
+export function makeHostilePlan(): Plan {
+  const all = HOSTILE.join(' ');
+  const changes = HOSTILE.flatMap((text, index) => [
+    makeLiveChange(`TCPEdge/e${index}`, 'update', {
+      id: text,
+      reason: text,
+      notes: [text],
+      differences: [
+        makeDifference('description', { from: text, to: `${text} ${all}` }),
+        makeDifference(`metadata[${JSON.stringify(text)}]`, { from: text, to: `${text}\n${all}` }),
+        makeDifference(text, { to: { [text]: text } }),
+      ],
+    }),
+    { ...makeChange(`TCPEdge/${text}`, 'create'), kind: text },
+    makeChange(`TCPEdge/n${index}`, 'create', { desired: toNormal('TCPEdge/n', { description: text }) }),
+  ]);
+  return makePlan({
+    stack: all,
+    baseUrl: all,
+    targets: [...HOSTILE],
+    changes,
+    writes: [
+      makeWrite('create TCPEdge/first', { reason: all }),
+      ...HOSTILE.map((text, index) =>
+        makeWrite(`update TCPEdge/${text}${index}`, { path: text, reason: text, needs: ['create TCPEdge/first'] }),
+      ),
+    ],
+    diagnostics: [{ ...MISTAKE, severity: 'warning', message: all, remedy: HOSTILE.join('\n'), address: all }],
+  });
+}
+
+/** A plan of many changes that depend on each other by fours. */
+export function makeLargePlan(size: number): Plan {
+  const names = Array.from({ length: size }, (_, index) => `TCPEdge/edge-${index}`);
+  return makePlan({
+    changes: names.map((address, index) =>
+      makeLiveChange(address, 'update', {
+        id: `edgtcp_${index}`,
+        differences: [
+          makeDifference('description', { from: `edge ${index}`, to: `Edge number ${index} of the data team` }),
+          makeDifference('metadata.team', { from: 'data', to: 'platform' }),
+          makeDifference('hostports', { from: [`1.tcp.example.net:${index}`], to: [`2.tcp.example.net:${index}`] }),
+        ],
+      }),
+    ),
+    writes: names.map((address, index) =>
+      makeWrite(`update ${address}`, {
+        method: 'PATCH',
+        path: `/edges/tcp/edgtcp_${index}`,
+        needs: index % 4 === 0 ? [] : [`update ${names[index - (index % 4)]}`],
+      }),
+    ),
+  });
+}

@@ -21,7 +21,7 @@ export function toReportBody(urls: readonly string[], metadata: string | undefin
 export async function submitReport(client: Client, body: JsonObject): Promise<JsonObject> {
   try {
     const answer = await client.send('POST', ABUSE_REPORT.path, body);
-    return toListedResource(ABUSE_REPORT, answer, `POST ${ABUSE_REPORT.path}: the answer`).json;
+    return toListedResource(ABUSE_REPORT, answer, { place: `POST ${ABUSE_REPORT.path}: the answer` }).json;
   } catch (error) {
     throw toSubmitError(error);
   }

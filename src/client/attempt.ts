@@ -21,18 +21,24 @@ export type Attempt = (request: Request) => Promise<Answer>;
 /** One attempt over a transport: whole, and JSON where it is a success, or it is none. */
 export function createAttempt(transport: Transport, strike: Strike): Attempt {
   return async (request) => {
-    const response = await receive(transport, request);
-    const body = await readText(response, request);
+    const { response, body } = await receive(transport, request, strike);
     const isNothing = !response.ok || request.method === 'DELETE' || body.trim() === '';
     return { response, body, json: isNothing ? undefined : toJson({ request, response, body }, strike) };
   };
 }
 
-async function receive(transport: Transport, request: Request): Promise<Response> {
+async function receive(
+  transport: Transport,
+  request: Request,
+  strike: Strike,
+): Promise<Pick<Answer, 'response' | 'body'>> {
   try {
-    return await transport(request);
+    const response = await transport(request);
+    return { response, body: await readText(response, request) };
   } catch (error) {
-    throw toNetworkFault(error, request);
+    const fault = toNetworkFault(error, request);
+    if (!(fault instanceof NetworkError) || fault.head === undefined || request.method !== 'GET') throw fault;
+    throw new NetworkError(`${fault.message}: ${toExcerpt(fault.head, strike)}`, { cause: error });
   }
 }
 

@@ -8,6 +8,7 @@ import { createExchange, type Exchange, toAnsweredObject } from './exchange.ts';
 import { createGovernor, type WaitNotice } from './governor.ts';
 import { createLimit, type Limit } from './limit.ts';
 import { readPages } from './pages.ts';
+import { toExcerpt } from './printable.ts';
 import { type RetryNotice, type RetryOptions, sleepFor, withRetries } from './retry.ts';
 import { createStrike } from './strike-key.ts';
 import { checkApiKey, checkBaseUrl, checkVersionHeader, toUrl } from './target.ts';
@@ -58,6 +59,8 @@ export interface Client {
   ) => Promise<JsonObject | null>;
   /** One object by its path. */
   readonly get: (path: string, signal?: AbortSignal) => Promise<JsonObject>;
+  /** How what was answered begins, fit to be shown: without the key, on one line. */
+  readonly excerpt: (json: Json) => string;
   /** Runs a task once fewer than `concurrency` are under way. `list` and `readModule` wait in it: never call them inside. */
   readonly limit: Limit;
   /** Requests sent so far, retries included. */
@@ -79,9 +82,11 @@ export function createClient(options: ClientOptions): Client {
   const governor = createGovernor({ ...options, sleep, now });
   const persist = withRetries(createAttempt(counted, strike), governor, { ...options, onRetry: withoutKey(options) });
   const exchange = createExchange({ persist, apiKey, versionHeader, strike });
+  const excerpt = (json: Json) => toExcerpt(JSON.stringify(json), strike);
   const limit = createLimit(options.concurrency);
   return {
-    ...createReads({ exchange, limit, baseUrl, pageSize }),
+    ...createReads({ exchange, limit, baseUrl, pageSize, excerpt }),
+    excerpt,
     send: async (method, path, body, { patience } = {}) =>
       send(exchange, { method, url: toUrl(baseUrl, path), body, patience }),
     limit,
@@ -94,9 +99,16 @@ interface ReadOptions {
   readonly limit: Limit;
   readonly baseUrl: string;
   readonly pageSize: number;
+  readonly excerpt: Client['excerpt'];
 }
 
-function createReads({ exchange, limit, baseUrl, pageSize }: ReadOptions): Pick<Client, 'list' | 'readModule' | 'get'> {
+function createReads({
+  exchange,
+  limit,
+  baseUrl,
+  pageSize,
+  excerpt,
+}: ReadOptions): Pick<Client, 'list' | 'readModule' | 'get'> {
   const read = (via: Exchange, url: URL, stop: AbortController | undefined) =>
     limit(() => stopOnFailure(stop, () => via({ method: 'GET', url, signal: stop?.signal })));
   return {
@@ -106,6 +118,7 @@ function createReads({ exchange, limit, baseUrl, pageSize }: ReadOptions): Pick<
         listKey: assertDefined(kind.listKey, `list key of ${kind.name}`),
         firstUrl: toUrl(baseUrl, `${kind.path}?limit=${pageSize}`),
         readPage: (url) => read(exchange, url, stop),
+        excerpt,
       }),
     readModule: async (path, stop) => {
       const url = toUrl(baseUrl, path);

@@ -16,24 +16,31 @@ type Schema = ReturnType<typeof toResponseSchema>;
 /** Made once for each kind and field, since that takes longer than using them. */
 const SCHEMAS = new WeakMap<Kind | Field, Schema>();
 
-/** A member of a list as the resource that it must be. `place` says where it came from. Throws `NetworkError` when it does not fit. */
-export function toListedResource(kind: Kind, json: Json, place: string): ListedResource {
+/** Where JSON came from, and how it begins, where that may be shown: an answer to a write may hold a token. */
+export interface Origin {
+  readonly place: string;
+  readonly excerpt?: ((json: Json) => string) | undefined;
+}
+
+/** A member of a list as the resource that it must be. Throws `NetworkError` when it does not fit. */
+export function toListedResource(kind: Kind, json: Json, { place, excerpt }: Origin): ListedResource {
   const id = isJsonObject(json) ? json['id'] : undefined;
-  if (!isJsonObject(json) || !isId(id)) throw new NetworkError(`${place} is no ${kind.title} with an id`);
+  if (!isJsonObject(json) || !isId(id))
+    throw new NetworkError(`${place} is no ${kind.title} with an id${toShown(json, excerpt)}`);
   expectFit(
     getSchema(kind, () => toResponseSchema(kind, 'response')),
     json,
-    `${place} (${id})`,
+    { place: `${place} (${id})`, excerpt },
   );
   return { id, json };
 }
 
-/** Throws `NetworkError` when the JSON of a module that is set does not fit. `place` says where it came from. */
-export function expectModule(field: Field, json: JsonObject, place: string): void {
+/** Throws `NetworkError` when the JSON of a module that is set does not fit. */
+export function expectModule(field: Field, json: JsonObject, origin: Origin): void {
   expectFit(
     getSchema(field, () => toModuleSchema(field, 'response')),
     json,
-    place,
+    origin,
   );
 }
 
@@ -43,13 +50,18 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
-/** Values stay out of the message. JSON that is nested without end exhausts the stack: it does not fit either. */
-function expectFit(schema: Schema, json: JsonObject, place: string): void {
+/** JSON that is nested without end exhausts the stack: it does not fit either. */
+function expectFit(schema: Schema, json: JsonObject, { place, excerpt }: Origin): void {
   try {
     const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    if (found !== undefined) throw new NetworkError(`${place} is not what it should be: ${found.join('; ')}`);
+    if (found !== undefined)
+      throw new NetworkError(`${place} is not what it should be: ${found.join('; ')}${toShown(json, excerpt)}`);
   } catch (error) {
     if (error instanceof RangeError) throw new NetworkError(`${place} is nested too deeply`, { cause: error });
     throw error;
   }
+}
+
+function toShown(json: Json, excerpt: Origin['excerpt']): string {
+  return excerpt === undefined ? '' : `: ${excerpt(json)}`;
 }

@@ -15,7 +15,6 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   UND_ERR_SOCKET: { sentence: 'the connection was broken off' },
   ENOTFOUND: { sentence: 'the host name is not known', isUnsent: true },
   EAI_AGAIN: { sentence: 'the host name could not be looked up', isUnsent: true },
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: { sentence: 'the answer is larger than can be taken' },
   ETIMEDOUT: { sentence: 'no connection was made in time', isTimeout: true },
   UND_ERR_CONNECT_TIMEOUT: { sentence: 'no connection was made in time', isTimeout: true, isUnsent: true },
   UND_ERR_HEADERS_TIMEOUT: { sentence: 'no answer came in time', isTimeout: true },

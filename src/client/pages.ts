@@ -12,6 +12,8 @@ export interface PageSource {
   readonly listKey: string;
   readonly firstUrl: URL;
   readonly readPage: (url: URL) => Promise<Json | undefined>;
+  /** How JSON begins, fit to be shown. */
+  readonly excerpt: (json: Json) => string;
 }
 
 interface Page {
@@ -59,12 +61,12 @@ function toUnreadUrl({ url, resources, nextUrl }: Page, seen: ReadonlySet<string
   throw fault(url, `next_page_uri leads back to ${toPath(nextUrl)}, so the list can't be read to its end`);
 }
 
-function parsePage({ kind, listKey, firstUrl }: PageSource, url: URL, json: Json | undefined): Page {
+function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, json: Json | undefined): Page {
   const page = toAnsweredObject({ method: 'GET', url }, json);
   const list = page[listKey];
-  if (!isJsonArray(list)) throw fault(url, `${listKey} is not a list`);
+  if (!isJsonArray(list)) throw fault(url, `${listKey} is not a list: ${excerpt(page)}`);
   const resources = list.map((member, index) =>
-    toListedResource(kind, member, `GET ${toPath(url)}: ${listKey}[${index}]`),
+    toListedResource(kind, member, { place: `GET ${toPath(url)}: ${listKey}[${index}]`, excerpt }),
   );
   return { url, resources, nextUrl: parseNextUrl(page['next_page_uri'], url, firstUrl.origin) };
 }

@@ -64,7 +64,7 @@ async function readKind(
 }
 
 async function readModules(
-  client: Pick<Client, 'readModule'>,
+  client: Pick<Client, 'readModule' | 'excerpt'>,
   attachment: AttachmentRequest,
   stop: AbortController,
 ): Promise<LiveResource> {
@@ -73,7 +73,10 @@ async function readModules(
     const path = toModulePath(kind, ids, module);
     const json = await client.readModule(path, stop);
     if (json !== null)
-      expectModule(assertDefined(kind.fields[module], `module ${module}`), json, `GET ${path}: the module`);
+      expectModule(assertDefined(kind.fields[module], `module ${module}`), json, {
+        place: `GET ${path}: the module`,
+        excerpt: client.excerpt,
+      });
     return [module, json];
   });
   return readAttachment(kind, ids, Object.fromEntries(await Promise.all(answers)));

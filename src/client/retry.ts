@@ -111,7 +111,9 @@ function toDelay(after: {
   return askedMs > MAX_RETRY_AFTER_MS ? undefined : askedMs + Math.round(random() * FIRST_DELAY_MS);
 }
 
+/** An answer that is too large would be so again. */
 function toTrouble(end: End): Trouble | undefined {
+  if (end instanceof NetworkError && end.head !== undefined) return undefined;
   if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
   if (end.response.status === 429) return 'throttled';
   return end.response.status >= 500 ? 'server' : undefined;

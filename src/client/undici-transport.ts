@@ -2,7 +2,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { Transport } from '../model/transport.ts';
 import { decodeBody } from './decode-body.ts';
 import { toNetworkFault } from './network-fault.ts';
-import { MAX_BODY_BYTES } from './whole-body.ts';
+import { MAX_BODY_BYTES, tooLarge } from './whole-body.ts';
 
 /** Time limits, the way to the service, and how many connections there may be. */
 export interface UndiciTransportOptions {
@@ -60,7 +60,6 @@ function createDispatcher(options: UndiciTransportOptions): Dispatcher {
     connectTimeout: connectTimeoutMs,
     headersTimeout: options.headersTimeoutMs ?? 30_000,
     bodyTimeout: options.bodyTimeoutMs ?? 30_000,
-    maxResponseSize: MAX_BODY_BYTES,
     connect: { timeout: connectTimeoutMs, ...tls },
   };
   if (proxy?.http === undefined && proxy?.https === undefined) return new Agent(agent);
@@ -94,7 +93,7 @@ function dispatch(dispatcher: Dispatcher, { request, body, requestTimeoutMs }: S
         settle(value);
       };
     };
-    const handler = createHandler([request.signal, limit.signal], end(resolve), end(reject));
+    const handler = createHandler({ request, limit: limit.signal }, end(resolve), end(reject));
     dispatcher.dispatch(toDispatchOptions(request, body), handler);
   });
 }
@@ -107,13 +106,15 @@ function toDispatchOptions(request: Request, body: Buffer | null): Dispatcher.Di
 
 /** Gathers one response. Aborting any of the signals breaks it off, also while there is no connection yet. */
 function createHandler(
-  signals: readonly AbortSignal[],
+  { request, limit }: { readonly request: Request; readonly limit: AbortSignal },
   resolve: (answer: Answer) => void,
   reject: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
   let head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: [] };
   let abort = (reason: unknown): void => reject(reason);
+  const signals = [request.signal, limit];
   const chunks: Buffer[] = [];
+  let length = 0;
   const breakOff = (event: Event): void => {
     if (event.target instanceof AbortSignal) abort(event.target.reason);
   };
@@ -132,6 +133,8 @@ function createHandler(
     },
     onResponseData(_controller, chunk) {
       chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_BODY_BYTES) abort(tooLarge(request, chunks));
     },
     onResponseEnd() {
       stopListening();

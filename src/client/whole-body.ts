@@ -4,6 +4,9 @@ import { toNetworkFault } from './network-fault.ts';
 /** The largest response body that is taken. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
+/** How much of it an error keeps. */
+const HEAD_BYTES = 4096;
+
 /** The text of the response to a request. Rejects with `NetworkError` when it breaks off or is longer than `maxBytes`. */
 export async function readText(response: Response, request: Request, maxBytes = MAX_BODY_BYTES): Promise<string> {
   return new TextDecoder().decode(await readBytes(response, request, maxBytes));
@@ -15,8 +18,8 @@ async function readBytes(response: Response, request: Request, maxBytes: number)
     let length = 0;
     for await (const chunk of response.body ?? []) {
       length += chunk.byteLength;
-      if (length > maxBytes) throw tooLarge(request, maxBytes);
       chunks.push(chunk);
+      if (length > maxBytes) throw tooLarge(request, chunks, maxBytes);
     }
     const [first] = chunks;
     return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, length);
@@ -25,6 +28,14 @@ async function readBytes(response: Response, request: Request, maxBytes: number)
   }
 }
 
-function tooLarge({ method, url }: Request, maxBytes: number): NetworkError {
-  return new NetworkError(`${method} ${url}: the answer is larger than ${maxBytes} bytes, the most that is taken`);
+/** An answer that is larger than is taken, by what came of it. */
+export function tooLarge(
+  { method, url }: Request,
+  chunks: readonly Uint8Array[],
+  maxBytes = MAX_BODY_BYTES,
+): NetworkError {
+  const head = new TextDecoder().decode(chunks[0]?.subarray(0, HEAD_BYTES));
+  return new NetworkError(`${method} ${url}: the answer is larger than ${maxBytes} bytes, the most that is taken`, {
+    head,
+  });
 }

@@ -32,10 +32,16 @@ export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
   /** The request surely did not reach the service. False: it may have taken effect there. */
   readonly isUnsent: boolean;
+  /** How an answer began that was broken off for its length; never shown as it is. */
+  readonly head: string | undefined;
 
-  constructor(message: string, options: ErrorOptions & { readonly isUnsent?: boolean } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly isUnsent?: boolean; readonly head?: string | undefined } = {},
+  ) {
     super(message, options);
     this.isUnsent = options.isUnsent ?? false;
+    this.head = options.head;
   }
 }
 

@@ -156,19 +156,23 @@ describe('list, rather than give a part', () => {
   });
 
   it.each([
-    ['has no list', {}, 'tcp_edges is not a list'],
-    ['has null for a list', { tcp_edges: null }, 'tcp_edges is not a list'],
-    ['has an object for a list', { tcp_edges: {} }, 'tcp_edges is not a list'],
+    ['has no list', {}, 'tcp_edges is not a list: {}'],
+    ['has null for a list', { tcp_edges: null }, 'tcp_edges is not a list: {"tcp_edges":null}'],
+    ['has an object for a list', { tcp_edges: {} }, 'tcp_edges is not a list: {"tcp_edges":{}}'],
     ['is null', Response.json(null), 'the answer is not a JSON object'],
     ['is a list', [[]], 'the answer is not a JSON object'],
     ['is empty', new Response(''), 'the answer is not a JSON object'],
-    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is no TCP edge with an id'],
-    ['has a resource without an id', { tcp_edges: [edge(1), {}] }, 'tcp_edges[1] is no TCP edge with an id'],
-    ['has a resource with an empty id', { tcp_edges: [{ id: '' }] }, 'tcp_edges[0] is no TCP edge with an id'],
+    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is no TCP edge with an id: null'],
+    ['has a resource without an id', { tcp_edges: [edge(1), {}] }, 'tcp_edges[1] is no TCP edge with an id: {}'],
+    [
+      'has a resource with an empty id',
+      { tcp_edges: [{ id: '' }] },
+      'tcp_edges[0] is no TCP edge with an id: {"id":""}',
+    ],
     [
       'has a field of the wrong type',
       { tcp_edges: [{ id: 'edgtcp_1', description: 5, backend: { enabled: 'yes' } }] },
-      'tcp_edges[0] (edgtcp_1) is not what it should be: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string',
+      'tcp_edges[0] (edgtcp_1) is not what it should be: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string: {"id":"edgtcp_1","description":5,"backend":{"enabled":"yes"}}',
     ],
   ])('refuses a page that %s', async (_, answer, message) => {
     expect(await failureOf(answer)).toBe(`${FIRST}: ${message}`);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { RetryNotice } from '../../src/client/retry.ts';
@@ -185,6 +186,20 @@ describe('an answer', () => {
     expect(await catchError(client.get('/x'))).toHaveProperty('message', message);
   });
 
+  it('that is larger than is taken is shown by its first characters, without the key, and only to a GET', async () => {
+    const endless = () => new Response(ReadableStream.from(many(`${API_KEY} and so on `)));
+    const { client } = createFakeService({}, { transport: async () => endless() });
+    expect(await catchError(client.get('/x'))).toHaveProperty(
+      'message',
+      expect.stringMatching(
+        /: the answer is larger than 33554432 bytes, the most that is taken: \[key\] and so on \[key\]/,
+      ),
+    );
+    const error = await catchError(client.send('PATCH', '/x', {}));
+    expect(error).toHaveProperty('message', expect.stringMatching(/the most that is taken$/));
+    expect(inspect(error, { depth: 10 })).not.toContain(API_KEY);
+  });
+
   it.each(['application/json', 'application/problem+json; charset=utf-8', 'Application/JSON', ''])(
     'of type %j is taken',
     async (type) => {
@@ -197,6 +212,12 @@ describe('an answer', () => {
     },
   );
 });
+
+/** More than is taken, a megabyte at a time. */
+function* many(text: string): Generator<Uint8Array> {
+  const chunk = new TextEncoder().encode(text.repeat(Math.ceil((1024 * 1024) / text.length)));
+  for (let count = 0; count < 34; count += 1) yield chunk;
+}
 
 describe('without a clock from outside', () => {
   const options = { baseUrl: BASE_URL, apiKey: API_KEY, versionHeader: 'V', pageSize: 1, concurrency: 1 };

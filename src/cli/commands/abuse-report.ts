@@ -90,7 +90,10 @@ async function get(id: string, flags: GetFlags, context: Context): Promise<ExitC
   const path = toResourcePath(ABUSE_REPORT, { id });
   return withSession(settings, context, async (client) => {
     const read = async (signal?: AbortSignal): Promise<JsonObject> =>
-      toListedResource(ABUSE_REPORT, await client.get(path, signal), `GET ${path}: the answer`).json;
+      toListedResource(ABUSE_REPORT, await client.get(path, signal), {
+        place: `GET ${path}: the answer`,
+        excerpt: client.excerpt,
+      }).json;
     if (flags.wait === true) {
       const timeoutMs = flags.timeout ?? parseTimeout(DEFAULT_TIMEOUT);
       return showWaited({ id, ...(await waitForReport({ read, timeoutMs }, context)) }, flags, context);

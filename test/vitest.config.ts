@@ -7,6 +7,9 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
+    // Generous: what hangs is to fail, and what is slow on a busy machine is not.
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
     coverage: {
       provider: 'v8',

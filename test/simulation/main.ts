@@ -16,10 +16,15 @@ const { values } = parseArgs({
   },
 });
 const [from, seeds] = [Number(values.from), Number(values.seeds)];
+const mutant = values.mutant === '' ? NO_MUTANT : MUTANTS[values.mutant]?.mutant;
+if (!Number.isInteger(from) || !Number.isInteger(seeds)) throw new Error('--seeds and --from are whole numbers');
+if (mutant === undefined) throw new Error(`Known mutants: ${Object.keys(MUTANTS).join(', ')}`);
+/** Walks between two lines of progress. */
+const PROGRESS = 100;
 const start = performance.now();
 const failed: number[] = [];
 for (let seed = from; seed < from + seeds; seed += 1) {
-  const { violations, trace } = await walk(seed, MUTANTS[values.mutant] ?? NO_MUTANT);
+  const { violations, trace } = await walk(seed, mutant);
   if (values.trace) process.stdout.write(`${trace.join('\n')}\n`);
   if (violations.length > 0) {
     failed.push(seed);
@@ -27,7 +32,7 @@ for (let seed = from; seed < from + seeds; seed += 1) {
     process.stdout.write(`${[...shown, `seed ${seed}:`, ...violations].join('\n')}\n`);
     if (!values['keep-going']) break;
   }
-  if ((seed - from) % 100 === 99) {
+  if ((seed - from) % PROGRESS === PROGRESS - 1) {
     const rate = (seed - from + 1) / ((performance.now() - start) / 1000);
     process.stderr.write(`${seed - from + 1} walks, ${rate.toFixed(1)} a second\n`);
   }

@@ -7,64 +7,121 @@ import { STACK_NAME } from '../laws/stack.ts';
 import { findOurMark } from './ledger.ts';
 import type { Mutant } from './world.ts';
 
+/** Something wrong with edgewise, and what the simulation says of it. */
+export interface MutantCase {
+  readonly mutant: Mutant;
+  readonly noticedAs: RegExp;
+}
+
 /**
  * What edgewise would be if it were wrong, each made by something between it and the service: the simulation is worth as
  * much as it finds of these.
  */
-export const MUTANTS: Readonly<Record<string, Mutant>> = {
-  'repeats a POST whose outcome is unknown': (inner) => async (request) => {
-    if (request.method !== 'POST') return inner(request);
-    const copy = request.clone();
-    try {
+export const MUTANTS: Readonly<Record<string, MutantCase>> = {
+  'repeats a POST whose outcome is unknown': {
+    noticedAs: /without a look/,
+    mutant: (inner) => async (request) => {
+      if (request.method !== 'POST') return inner(request);
+      const copy = request.clone();
+      try {
+        const response = await inner(request);
+        return response.status >= 500 ? await inner(copy) : response;
+      } catch {
+        return inner(copy);
+      }
+    },
+  },
+  'takes what does not bear its mark for its own': {
+    noticedAs: /does not bear our mark/,
+    mutant: (inner) => async (request) =>
+      changeList(await inner(request), request, (resource) =>
+        findOurMark(resource) === undefined ? { ...resource, metadata: renderMetadata('', OURS) } : resource,
+      ),
+  },
+  'takes a page that fails for an empty one': {
+    noticedAs: /a plan of faulty answers/,
+    mutant: (inner) => async (request) => {
+      const listKey = findListKey(request);
+      if (listKey === undefined) return inner(request);
+      const empty = (): Response => Response.json({ [listKey]: [], uri: request.url, next_page_uri: null });
+      try {
+        const response = await inner(request);
+        return response.ok && isJsonObject(parseJson(await response.clone().text()) ?? null) ? response : empty();
+      } catch {
+        return empty();
+      }
+    },
+  },
+  'stops after the first page of a list': {
+    noticedAs: /the last apply exits with 1|is left to do|what bears our mark/,
+    mutant: (inner) => async (request) => {
       const response = await inner(request);
-      return response.status >= 500 ? await inner(copy) : response;
-    } catch {
-      return inner(copy);
-    }
+      if (findListKey(request) === undefined || !response.ok) return response;
+      return change(response, (page) => ({ ...page, next_page_uri: null }));
+    },
   },
-  'takes what does not bear its mark for its own': (inner) => async (request) =>
-    changeList(await inner(request), request, (resource) =>
-      findOurMark(resource) === undefined ? { ...resource, metadata: renderMetadata('', OURS) } : resource,
-    ),
-  'takes a page that fails for an empty one': (inner) => async (request) => {
-    const listKey = findListKey(request);
-    if (listKey === undefined) return inner(request);
-    const empty = (): Response => Response.json({ [listKey]: [], uri: request.url, next_page_uri: null });
-    try {
+  'deletes what its plan did not show': {
+    noticedAs: /which no plan showed/,
+    mutant: (inner) => async (request) => {
       const response = await inner(request);
-      return response.ok && isJsonObject(parseJson(await response.clone().text()) ?? null) ? response : empty();
-    } catch {
-      return empty();
-    }
+      if (request.method === 'PATCH' && response.ok)
+        await inner(new Request(request.url, { method: 'DELETE', headers: request.headers }));
+      return response;
+    },
   },
-  'stops after the first page of a list': (inner) => async (request) => {
-    const response = await inner(request);
-    if (findListKey(request) === undefined || !response.ok) return response;
-    return change(response, (page) => ({ ...page, next_page_uri: null }));
+  'delivers a token that it has not been given': {
+    noticedAs: /the token file of/,
+    mutant: (inner) => async (request) => {
+      const response = await inner(request);
+      if (!isCredentialMade(request, response)) return response;
+      return change(response, (credential) => ({ ...credential, token: 'not-the-token' }));
+    },
   },
-  'deletes what its plan did not show': (inner) => async (request) => {
-    const response = await inner(request);
-    if (request.method === 'PATCH' && response.ok)
-      await inner(new Request(request.url, { method: 'DELETE', headers: request.headers }));
-    return response;
+  'says that a token was delivered when it was not': {
+    noticedAs: /the token file of/,
+    mutant: (inner) => async (request) => {
+      if (request.method !== 'POST' || !request.url.endsWith(CREDENTIAL.path)) return inner(request);
+      const body = (await request.clone().text()).replace(/\\"name\\":/, '\\"delivered\\":true,$&');
+      return inner(new Request(request.url, { method: 'POST', headers: request.headers, body }));
+    },
   },
-  'delivers a token that it has not been given': (inner) => async (request) => {
-    const response = await inner(request);
-    if (request.method !== 'POST' || !request.url.endsWith(CREDENTIAL.path) || !response.ok) return response;
-    return change(response, (credential) => ({ ...credential, token: 'not-the-token' }));
+  'loses an update': {
+    noticedAs: /something is left to do/,
+    mutant: (inner) => async (request) => {
+      if (request.method !== 'PATCH') return inner(request);
+      return inner(new Request(request.url, { headers: request.headers }));
+    },
   },
-  'says that a token was delivered when it was not': (inner) => async (request) => {
-    if (request.method !== 'POST' || !request.url.endsWith(CREDENTIAL.path)) return inner(request);
-    const body = (await request.clone().text()).replace(/\\"name\\":/, '\\"delivered\\":true,$&');
-    return inner(new Request(request.url, { method: 'POST', headers: request.headers, body }));
+  'asks everything twice, beside its budget': {
+    noticedAs: /sends more than/,
+    mutant: (inner) => async (request) => {
+      if (request.method === 'GET') await inner(request.clone()).catch(() => undefined);
+      return inner(request);
+    },
   },
-  'loses an update': (inner) => async (request) => {
-    if (request.method !== 'PATCH') return inner(request);
-    return inner(new Request(request.url, { headers: request.headers }));
+  'shows a token': {
+    noticedAs: /a secret/,
+    mutant: (inner) => async (request) => {
+      const response = await inner(request);
+      if (!isCredentialMade(request, response)) return response;
+      const { token } = JSON.parse(await response.text());
+      return Response.json(
+        { error_code: 'bad_request', status_code: 400, msg: `not ${token}`, details: {} },
+        { status: 400 },
+      );
+    },
+  },
+  'waits for ever': {
+    noticedAs: /waits for something that never happens/,
+    mutant: (inner) => (request) => (request.method === 'PATCH' ? new Promise(() => undefined) : inner(request)),
   },
 };
 
 const OURS = { stack: STACK_NAME, name: 'a', protect: false, delivered: true, fields: {} };
+
+function isCredentialMade({ method, url }: Request, response: Response): boolean {
+  return method === 'POST' && url.endsWith(CREDENTIAL.path) && response.ok;
+}
 
 /** Of the kind that a request lists, if it lists one. */
 function findListKey({ method, url }: Request): string | undefined {

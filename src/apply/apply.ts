@@ -17,7 +17,7 @@ import { findChangedMeanwhile } from './changed-meanwhile.ts';
 import { listNotKept, listNotTaken } from './check-response.ts';
 import { createOnce, isUnknownCreation } from './create-once.ts';
 import { deliverToken } from './deliver-token.ts';
-import { type Journal, JournalError, journaled } from './journal.ts';
+import { type Journal, type JournalEntry, JournalError, journaled } from './journal.ts';
 import { LookUps } from './look-ups.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import { listBearers, listKnownIds, type Made, type RivalContext } from './rivals.ts';
@@ -104,17 +104,31 @@ class Run {
 
   /** Takes back what this run itself made. Rejects as the client does. */
   async remove({ write, id }: Made): Promise<void> {
-    const { client, journal } = this.#context;
+    const { client, signal } = this.#context;
     const path = toResourcePath(getKind(write.kind), { id });
     const { id: name, address } = write;
     const entry = { request: 'undo', write: name, method: 'DELETE', path, address, id } as const;
-    await client.limit(() => journaled(journal, entry, { send: () => client.send('DELETE', path) }));
+    const send = () => client.send('DELETE', path, undefined, { patience: signal });
+    await client.limit(() => this.#aside(entry, send));
   }
 
   async #list(kind: Kind): Promise<readonly JsonObject[]> {
-    const { client, journal } = this.#context;
+    const { client, signal } = this.#context;
     const entry = { request: 'look-up', method: 'GET', path: kind.path } as const;
-    return journaled(journal, entry, { send: () => client.list(kind) });
+    return this.#aside(entry, () => client.list(kind, undefined, signal));
+  }
+
+  /** A request beside the writes of the plan: interrupted before it was sent, it failed. */
+  async #aside<T>(entry: Omit<JournalEntry, 'event'>, send: () => Promise<T>): Promise<T> {
+    const { journal, signal } = this.#context;
+    try {
+      return await journaled(journal, entry, { send, signal });
+    } catch (error) {
+      if (!signal.aborted || error !== signal.reason) throw error;
+      throw new NetworkError(`${entry.method} ${entry.path}: not sent, because the run was interrupted`, {
+        cause: error,
+      });
+    }
   }
 
   /** Says what was seen of others. */
@@ -180,7 +194,7 @@ class Run {
     const { method, path, body } = sent;
     const send = () => client.send(method, path, body, { patience: signal });
     try {
-      return { sent, answer: await journaled(journal, toEntry(write, sent), { send, toId }) };
+      return { sent, answer: await journaled(journal, toEntry(write, sent), { send, toId, signal }) };
     } catch (error) {
       if (signal.aborted && error === signal.reason) return undefined;
       throw error;

@@ -12,7 +12,8 @@ export interface JournalEntry {
   readonly address?: string;
   /** Digest of the body as it is sent. */
   readonly body?: string;
-  readonly outcome?: 'done' | 'failed';
+  /** `not-sent`: the run was interrupted before its turn came. */
+  readonly outcome?: 'done' | 'failed' | 'not-sent';
   /** Id of the resource, when it is known. */
   readonly id?: string;
   /** HTTP status of a refusal. */
@@ -28,11 +29,18 @@ export class JournalError extends Error {
   override readonly name = 'JournalError';
 }
 
+interface Sending<T> {
+  /** Rejects with the reason of the signal when nothing was sent. */
+  readonly send: () => Promise<T>;
+  readonly toId?: (answer: T) => string | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Sends between two lines of the journal. Without its first line nothing is sent: rejects with `JournalError`; else as `send` does. */
 export async function journaled<T>(
   journal: Journal | undefined,
   entry: Omit<JournalEntry, 'event'>,
-  { send, toId }: { readonly send: () => Promise<T>; readonly toId?: (answer: T) => string | undefined },
+  { send, toId, signal }: Sending<T>,
 ): Promise<T> {
   if (journal === undefined) return send();
   await begin(journal, entry);
@@ -42,6 +50,10 @@ export async function journaled<T>(
     await end(journal, { event: 'after', ...entry, outcome: 'done', ...(id !== undefined && { id }) });
     return answer;
   } catch (error) {
+    if (signal.aborted && error === signal.reason) {
+      await end(journal, { event: 'after', ...entry, outcome: 'not-sent' });
+      throw error;
+    }
     const status = error instanceof ApiError ? { status: error.response.status } : {};
     await end(journal, { event: 'after', ...entry, outcome: 'failed', ...status, message: toReason(error) });
     throw error;

@@ -28,7 +28,7 @@ export async function applyManifests(
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
   const locate = toLocate(state);
-  return withSession(settings, context, async (client, tellBy) => {
+  return withSession(settings, context, async ({ client, tellBy, signal }) => {
     const plan = await makePlan(client, {
       state,
       diagnostics,
@@ -37,6 +37,7 @@ export async function applyManifests(
       settings,
       now: context.now(),
       cwd: context.cwd,
+      signal,
     });
     const standing = listRefused(plan, flags);
     const isRefused = isInvalid(plan) || standing.length > 0;
@@ -48,7 +49,7 @@ export async function applyManifests(
     if (plan.writes.length + plan.files.length > 0) {
       return executePlan(
         client,
-        { plan, tokens, flags, locate, done: new Map(), ids: new Map(), texts: new Map(), tellBy },
+        { plan, tokens, flags, locate, done: new Map(), ids: new Map(), texts: new Map(), tellBy, signal },
         context,
       );
     }

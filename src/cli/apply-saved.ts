@@ -32,12 +32,12 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     return publish({ about: 'plan', plan, standing }, { flags, exitCode }, context);
   }
   showPlanFirst(plan, flags, context);
-  return withSession(settings, context, async (client, tellBy) => {
-    const live = await readLive(client, toCheckRequest(plan));
+  return withSession(settings, context, async ({ client, tellBy, signal }) => {
+    const live = await readLive(client, { ...toCheckRequest(plan), signal });
     const { moved, done, ids, texts } = checkPlan(plan, live);
     if (moved.length > 0) throw new CommandError(toStaleMessage(file, moved), STALE);
     refuseStanding(plan, live, { flags, guard: stack?.guard ?? plan.settings.guard });
-    return executePlan(client, { plan, tokens, flags, done, ids, texts, tellBy }, context);
+    return executePlan(client, { plan, tokens, flags, done, ids, texts, tellBy, signal }, context);
   });
 }
 

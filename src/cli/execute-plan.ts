@@ -29,6 +29,8 @@ export interface Execution {
   readonly texts: ReadonlyMap<string, string>;
   /** Has what the client tells shown beside the progress. */
   readonly tellBy: TellBy;
+  /** Aborted: before the first write, nothing is written; then no new write starts. */
+  readonly signal: AbortSignal;
   /** Where the manifest of an address starts; absent: a saved plan. */
   readonly locate?: NonNullable<Publication['locate']>;
 }
@@ -40,6 +42,7 @@ export async function executePlan(client: Client, execution: Execution, context:
   const { sinks, test } = chooseSinks(open, tokens, context);
   if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(execution, open.length, context);
   await test();
+  execution.signal.throwIfAborted();
   const journal = open.length === 0 ? undefined : await startJournal(plan, flags.journal, context);
   const stream = createEventStream(context.now, flags.format === 'json-lines' ? context.stdout.write : () => undefined);
   for (const event of listStartEvents(plan)) stream.send(event);
@@ -93,16 +96,13 @@ async function applyWithProgress(
   },
   context: Context,
 ): Promise<ApplyResult> {
-  const { plan, flags, done, ids, texts, sinks, stream, journal } = execution;
+  const { plan, flags, done, ids, texts, sinks, stream, journal, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
   const progress = createProgress(context.stderr, ahead, toTextOptions(context.stderr, context, flags));
   execution.tellBy(progress.tell);
-  const abort = new AbortController();
-  const stopListening = context.onInterrupt(() => {
-    if (abort.signal.aborted) context.exitNow(EXIT.interrupted);
-    abort.abort();
+  const tellStopping = () =>
     progress.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
-  });
+  signal.addEventListener('abort', tellStopping, { once: true });
   try {
     return await applyPlan(plan, {
       client,
@@ -113,7 +113,7 @@ async function applyWithProgress(
       },
       now: context.now,
       sleep: context.sleep,
-      signal: abort.signal,
+      signal,
       done,
       ids,
       texts,
@@ -121,7 +121,7 @@ async function applyWithProgress(
       journal,
     });
   } finally {
-    stopListening();
+    signal.removeEventListener('abort', tellStopping);
     progress.end();
     execution.tellBy(undefined);
   }

@@ -38,6 +38,8 @@ export interface PlanRequest {
   readonly settings: RunSettings;
   readonly now: Date;
   readonly cwd: string;
+  /** Ends reading when it aborts. */
+  readonly signal: AbortSignal;
 }
 
 /** The settings of a run on manifests. */
@@ -54,11 +56,11 @@ export async function makePlan(client: Reader, request: PlanRequest): Promise<Pl
 /** A plan, and what was live when it was made. Sends GETs only. */
 export async function planLive(
   client: Reader,
-  { state, diagnostics, flags, mode, settings, now, cwd }: PlanRequest,
+  { state, diagnostics, flags, mode, settings, now, cwd, signal }: PlanRequest,
 ): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
   const desired = mode === 'destroy' ? toDestroyState(state) : state;
   const read = mode === 'release' ? toReleaseState(state) : desired;
-  const live = await readLive(client, toReadRequest(read, flags.target));
+  const live = await readLive(client, { ...toReadRequest(read, flags.target), signal });
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit } = settings;
   const plan = createPlan({
     desired,

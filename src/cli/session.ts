@@ -4,6 +4,7 @@ import { parseRateLimit } from '../model/rate-limit.ts';
 import type { Transport } from '../model/transport.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './exit-code.ts';
+import { listenForInterrupts } from './interrupts.ts';
 import { createNotices, type TellBy } from './notices.ts';
 import { findProxy, readAuthorities } from './proxy.ts';
 import { type RunSettings, readApiKey } from './settings.ts';
@@ -12,6 +13,11 @@ import { type RunSettings, readApiKey } from './settings.ts';
 export interface Session {
   readonly client: Client;
   readonly tellBy: TellBy;
+  /** Aborted by the first request to stop: whoever reads ends at once by its reason, whoever writes ends what is under way. */
+  readonly signal: AbortSignal;
+}
+
+interface Opened extends Pick<Session, 'client' | 'tellBy'> {
   readonly close: () => Promise<void>;
 }
 
@@ -29,13 +35,15 @@ export type Reader = Omit<Client, 'send'>;
 export async function withReadSession<T>(
   settings: RunSettings,
   context: Context,
-  task: (reader: Reader) => Promise<T>,
+  task: (session: Pick<Session, 'signal'> & { readonly client: Reader }) => Promise<T>,
 ): Promise<T> {
   const openTransport: Context['openTransport'] = async (options) => {
     const transport = await context.openTransport(options);
     return Object.assign(toReadOnly(transport), { close: transport.close });
   };
-  return withSession(settings, { ...context, openTransport }, ({ send: _, ...reader }) => task(reader));
+  return withSession(settings, { ...context, openTransport }, ({ client: { send: _, ...client }, signal }) =>
+    task({ client, signal }),
+  );
 }
 
 function toReadOnly(transport: Transport): Transport {
@@ -49,19 +57,24 @@ function toReadOnly(transport: Transport): Transport {
 export async function withSession<T>(
   settings: RunSettings,
   context: Context,
-  task: (client: Client, tellBy: TellBy) => Promise<T>,
+  task: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const session = isEmbedded(settings.baseUrl)
-    ? await openEmbedded(settings, context)
-    : await openRemote(settings, context);
+  const { signal, stopListening } = listenForInterrupts(context);
   try {
-    return await task(session.client, session.tellBy);
+    const opened = isEmbedded(settings.baseUrl)
+      ? await openEmbedded(settings, context)
+      : await openRemote(settings, context);
+    try {
+      return await task({ ...opened, signal });
+    } finally {
+      await opened.close();
+    }
   } finally {
-    await session.close();
+    stopListening();
   }
 }
 
-async function openRemote(settings: RunSettings, context: Context): Promise<Session> {
+async function openRemote(settings: RunSettings, context: Context): Promise<Opened> {
   const apiKey = await readApiKey(context);
   const transport = await context.openTransport({
     connections: settings.concurrency,
@@ -81,7 +94,7 @@ async function findAuthorities({ baseUrl, caFile }: RunSettings, context: Contex
 }
 
 /** The server is loaded only here and in `serve`: the other commands start without it. */
-async function openEmbedded(settings: RunSettings, context: Context): Promise<Session> {
+async function openEmbedded(settings: RunSettings, context: Context): Promise<Opened> {
   const { openEmbeddedServer } = await import('./embedded.ts');
   const file = settings.baseUrl.slice(EMBEDDED.length);
   const server = await openEmbeddedServer({ file, context, versionHeader: settings.versionHeader });
@@ -97,7 +110,7 @@ interface Connection {
   readonly baseUrl: string;
 }
 
-function connect(settings: RunSettings, context: Context, connection: Connection): Omit<Session, 'close'> {
+function connect(settings: RunSettings, context: Context, connection: Connection): Omit<Opened, 'close'> {
   const { versionHeader, pageSize, concurrency } = settings;
   const rateLimit = parseRateLimit(settings.rateLimit);
   const { tellBy, ...notices } = createNotices(context, settings.rateLimit);

@@ -17,10 +17,10 @@ export function toReportBody(urls: readonly string[], metadata: string | undefin
   throw new CommandError(lines.map(toPrintable).join('\n'), { exitCode: EXIT.invalid, remedy: 'Nothing was sent.' });
 }
 
-/** Submits a report, once, and returns it as the service shows it. */
-export async function submitReport(client: Client, body: JsonObject): Promise<JsonObject> {
+/** Submits a report, once, and returns it as the service shows it. Interrupted before it was sent, it is not sent. */
+export async function submitReport(client: Client, body: JsonObject, signal: AbortSignal): Promise<JsonObject> {
   try {
-    const answer = await client.send('POST', ABUSE_REPORT.path, body);
+    const answer = await client.send('POST', ABUSE_REPORT.path, body, { patience: signal });
     return toListedResource(ABUSE_REPORT, answer, { place: `POST ${ABUSE_REPORT.path}: the answer` }).json;
   } catch (error) {
     throw toSubmitError(error);

@@ -2,7 +2,6 @@ import type { JsonObject } from '../model/json.ts';
 import { isProcessed, renderAbuseReportState, toAbuseReportView } from '../report/abuse-report.ts';
 import { toClipped } from '../report/text-layout.ts';
 import type { Context, Output } from './context.ts';
-import { EXIT } from './exit-code.ts';
 
 /** How a wait ended, and the last that was read; `undefined`: interrupted before anything was. */
 export interface Waited {
@@ -14,6 +13,8 @@ export interface Waited {
 export interface Wait {
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
+  /** Aborted: the wait is over. */
+  readonly signal: AbortSignal;
 }
 
 /** A service allows about 120 requests a minute for all that an account does: a wait begins with 12 and comes down to one. */
@@ -22,16 +23,10 @@ const MAX_DELAY_MS = 60_000;
 
 /** Reads an abuse report until it is processed, the time is over or an interrupt comes, and says on stderr how far it is. */
 export async function waitForReport(wait: Wait, context: Context): Promise<Waited> {
-  const interrupt = new AbortController();
-  const stopListening = context.onInterrupt(() => {
-    if (interrupt.signal.aborted) context.exitNow(EXIT.interrupted);
-    interrupt.abort();
-  });
   const line = createLine(context.stderr);
   try {
-    return await poll(wait, { context, line, signal: interrupt.signal });
+    return await poll(wait, { context, line });
   } finally {
-    stopListening();
     line.end();
   }
 }
@@ -39,10 +34,9 @@ export async function waitForReport(wait: Wait, context: Context): Promise<Waite
 interface Polling {
   readonly context: Context;
   readonly line: Line;
-  readonly signal: AbortSignal;
 }
 
-async function poll({ read, timeoutMs }: Wait, { context, line, signal }: Polling): Promise<Waited> {
+async function poll({ read, timeoutMs, signal }: Wait, { context, line }: Polling): Promise<Waited> {
   const deadline = context.now().getTime() + timeoutMs;
   let report: JsonObject | undefined;
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {

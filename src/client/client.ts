@@ -43,13 +43,16 @@ export interface ClientOptions extends RetryOptions {
  * Reads with the same `stop` end together: the first one that fails aborts it, and then none of them sends another request.
  */
 export interface Client {
-  /** Every resource of an owned kind as the service shows it, newest first; complete, or an error. Goes through the limit. */
-  readonly list: (kind: Kind, stop?: AbortController) => Promise<readonly JsonObject[]>;
+  /**
+   * Every resource of an owned kind as the service shows it, newest first; complete, or an error. Goes through the limit. `patience`: aborted, no
+   * request waits for its turn or for another attempt.
+   */
+  readonly list: (kind: Kind, stop?: AbortController, patience?: AbortSignal) => Promise<readonly JsonObject[]>;
   /** A module by its path; null: not set. Goes through the limit. */
   readonly readModule: (path: string, stop?: AbortController) => Promise<JsonObject | null>;
   /**
    * A write. Sent again where twice is like once; a POST only when it surely was not processed. The object that was answered; null when there was
-   * none, and for a DELETE. Rejects with the reason of `patience` when that is aborted before anything was sent.
+   * none, and for a DELETE. Rejects with the reason of `patience` when that is aborted before anything was sent that may have taken effect.
    */
   readonly send: (
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
@@ -102,6 +105,12 @@ interface ReadOptions {
   readonly excerpt: Client['excerpt'];
 }
 
+/** What ends a read before its answer. */
+interface Ends {
+  readonly stop?: AbortController | undefined;
+  readonly patience?: AbortSignal | undefined;
+}
+
 function createReads({
   exchange,
   limit,
@@ -109,20 +118,20 @@ function createReads({
   pageSize,
   excerpt,
 }: ReadOptions): Pick<Client, 'list' | 'readModule' | 'get'> {
-  const read = (via: Exchange, url: URL, stop: AbortController | undefined) =>
-    limit(() => stopOnFailure(stop, () => via({ method: 'GET', url, signal: stop?.signal })));
+  const read = (via: Exchange, url: URL, { stop, patience }: Ends) =>
+    limit(() => stopOnFailure(stop, () => via({ method: 'GET', url, signal: stop?.signal, patience })));
   return {
-    list: async (kind, stop) =>
+    list: async (kind, stop, patience) =>
       readPages({
         kind,
         listKey: assertDefined(kind.listKey, `list key of ${kind.name}`),
         firstUrl: toUrl(baseUrl, `${kind.path}?limit=${pageSize}`),
-        readPage: (url) => read(exchange, url, stop),
+        readPage: (url) => read(exchange, url, { stop, patience }),
         excerpt,
       }),
     readModule: async (path, stop) => {
       const url = toUrl(baseUrl, path);
-      const json = await read(withoutMissing(exchange), url, stop);
+      const json = await read(withoutMissing(exchange), url, { stop });
       return isUnset(json) ? null : toAnsweredObject({ method: 'GET', url }, json);
     },
     get: async (path, signal) => {

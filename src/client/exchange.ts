@@ -13,7 +13,7 @@ export interface Call {
   readonly body?: JsonObject | undefined;
   /** Aborted: the answer is not wanted any more, even if the request is under way. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborted: the call is not sent, or not sent again; one that is under way ends. */
+  /** Aborted: the call waits for nothing, and a write is not sent any more; one that is under way ends. */
   readonly patience?: AbortSignal | undefined;
 }
 

@@ -7,7 +7,7 @@ import { type Budget, createBudget } from './budget.ts';
  * asks for a pause. Shared by all requests, those that are sent again included.
  */
 export interface Governor {
-  /** Runs one attempt once it may be sent. Rejects with the reason of `patience` when that is aborted before. */
+  /** Runs one attempt once it may be sent. Rejects with the reason of `patience` when it would have to wait and that is aborted. */
   readonly admit: <T>(attempt: () => Promise<T>, patience: AbortSignal | undefined) => Promise<T>;
   /** The service is busy: nothing is sent for that time, and half as many at once after it. */
   readonly throttle: (delayMs: number) => void;
@@ -48,13 +48,13 @@ export function createGovernor(options: GovernorOptions): Governor {
   /** Takes a place in the budget in the same moment in which it finds one free. */
   const waitTurn = async (patience: AbortSignal | undefined): Promise<void> => {
     for (;;) {
-      patience?.throwIfAborted();
       const pauseMs = resumeAt - clock.now();
       const waitMs = Math.max(pauseMs, budget.toWaitMs(clock.now()));
       if (waitMs <= 0) {
         budget.start();
         return;
       }
+      patience?.throwIfAborted();
       options.onWait?.({ waitMs, reason: waitMs > pauseMs ? 'budget' : 'pause' });
       const until = clock.now() + waitMs;
       await options.sleep(waitMs, patience);

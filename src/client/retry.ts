@@ -46,8 +46,9 @@ const MAX_DELAY_MS = 30_000;
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
- * A request until it is answered for good; `create` makes one for each attempt, since a body is read only once. `patience`: aborted, nothing is
- * sent any more that is not under way.
+ * A request until it is answered for good; `create` makes one for each attempt, since a body is read only once. `patience`: aborted, nothing waits
+ * any more, and no write is sent that is not under way. Then rejects with its reason, unless an attempt was made that may have taken effect: what that one
+ * came to is the end.
  */
 export type Persistence = (create: () => Request, patience?: AbortSignal) => Promise<Answer>;
 
@@ -57,26 +58,38 @@ export type Persistence = (create: () => Request, patience?: AbortSignal) => Pro
  */
 export function withRetries(attempt: Attempt, governor: Governor, options: RetryOptions): Persistence {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
-  return async (create, given) => {
-    for (let count = 1; ; count += 1) {
-      const request = create();
-      const patience = given ?? request.signal;
-      const end = await governor.admit(() => tryOnce(attempt, request), patience);
-      const trouble = toTrouble(end);
-      if (trouble === undefined) governor.recover();
-      const delayMs = toDelay({ end, trouble, count, method: request.method, random });
-      if (delayMs === undefined) return settle(end);
-      onRetry?.({ ...describe(request, end), attempt: count, delayMs });
-      if (trouble === 'throttled') governor.throttle(delayMs);
-      else await sleep(delayMs, patience);
-      if (patience.aborted) return giveUp(end, request);
+  return async (create, patience) => {
+    let uncertain: End | undefined;
+    const persist = async (): Promise<Answer> => {
+      for (let count = 1; ; count += 1) {
+        const request = create();
+        const end = await governor.admit(() => tryOnce(attempt, request, patience), patience ?? request.signal);
+        const trouble = toTrouble(end);
+        if (trouble === undefined) governor.recover();
+        if (trouble === 'network' || trouble === 'server') uncertain = end;
+        const delayMs = toDelay({ end, trouble, count, method: request.method, random });
+        if (delayMs === undefined) return settle(end);
+        onRetry?.({ ...describe(request, end), attempt: count, delayMs });
+        if (trouble === 'throttled') governor.throttle(delayMs);
+        else await sleep(delayMs, patience ?? request.signal);
+        (patience ?? request.signal).throwIfAborted();
+      }
+    };
+    try {
+      return await persist();
+    } catch (error) {
+      if (uncertain !== undefined && patience?.aborted && error === patience.reason) return settle(uncertain);
+      throw error;
     }
   };
 }
 
 type End = Answer | NetworkError;
 
-async function tryOnce(attempt: Attempt, request: Request): Promise<End> {
+/** A read asks nothing of anybody: it is sent as long as it need not wait. */
+async function tryOnce(attempt: Attempt, request: Request, patience: AbortSignal | undefined): Promise<End> {
+  request.signal.throwIfAborted();
+  if (request.method !== 'GET') patience?.throwIfAborted();
   try {
     return await attempt(request);
   } catch (error) {
@@ -88,12 +101,6 @@ async function tryOnce(attempt: Attempt, request: Request): Promise<End> {
 function settle(end: End): Answer {
   if (end instanceof NetworkError) throw end;
   return end;
-}
-
-/** Whoever no longer wants the answer gets that reason; whoever only won't wait gets what there is. */
-function giveUp(end: End, { signal }: Request): Answer {
-  signal.throwIfAborted();
-  return settle(end);
 }
 
 /** How long to wait before sending again; `undefined`: don't. */

@@ -2,8 +2,9 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { RetryNotice } from '../../src/client/retry.ts';
+import { getKind } from '../../src/kinds/registry.ts';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
-import { API_KEY, BASE_URL, catchError, createFakeService, sayJson } from './fake-service.ts';
+import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';
 
 const reset = new NetworkError('the connection was broken off');
 
@@ -165,10 +166,41 @@ describe('a write', () => {
     }
   });
 
-  it('that may wait no longer is not sent again, and fails as it failed', async () => {
+  it('that may wait no longer is not sent again, and fails as it failed when that may have taken effect', async () => {
     const patience = new AbortController();
     const { client, log } = createFakeService({ 'PATCH /x': [reset, {}] }, { sleep: async () => patience.abort() });
     expect(await catchError(client.send('PATCH', '/x', {}, { patience: patience.signal }))).toBe(reset);
+    expect(log).toHaveLength(1);
+  });
+
+  it.each([
+    ['refused unprocessed', failing(429)],
+    ['never sent', new NetworkError('the connection was refused', { isUnsent: true })],
+  ])('that may wait no longer was not sent, as far as the service goes, when it was %s', async (_, failure) => {
+    const patience = new AbortController();
+    const reason = new Error('interrupted');
+    const sleep = async (): Promise<void> => patience.abort(reason);
+    const { client, log } = createFakeService({ 'PATCH /x': [failure, {}] }, { sleep });
+    expect(await catchError(client.send('PATCH', '/x', {}, { patience: patience.signal }))).toBe(reason);
+    expect(log).toHaveLength(1);
+  });
+
+  it('that was throttled after an attempt that may have taken effect fails as that one did', async () => {
+    const patience = new AbortController();
+    const sleep = async (ms: number): Promise<void> => {
+      if (ms > 1000) patience.abort();
+    };
+    const answers = [reset, failing(429, { 'retry-after': '9' }), {}];
+    const { client, log } = createFakeService({ 'PATCH /x': answers }, { sleep });
+    expect(await catchError(client.send('PATCH', '/x', {}, { patience: patience.signal }))).toBe(reset);
+    expect(log).toHaveLength(2);
+  });
+
+  it('is not sent by who has lost patience before, and a read is', async () => {
+    const patience = AbortSignal.abort(new Error('interrupted'));
+    const { client, log } = createFakeService({ 'GET /credentials?limit=100': [toPage('credentials', [])] });
+    expect(await catchError(client.send('PATCH', '/x', {}, { patience }))).toBe(patience.reason);
+    expect(await client.list(getKind('Credential'), undefined, patience)).toEqual([]);
     expect(log).toHaveLength(1);
   });
 });

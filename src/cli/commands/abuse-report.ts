@@ -78,7 +78,7 @@ function defineGet(group: Command, act: Act): void {
 async function submit(urls: readonly string[], flags: SubmitFlags, context: Context): Promise<ExitCode> {
   const body = toReportBody(urls, flags.metadata);
   const settings = resolveSettings(flags, context.env, {});
-  const report = await withSession(settings, context, (client) => submitReport(client, body));
+  const report = await withSession(settings, context, ({ client, signal }) => submitReport(client, body, signal));
   showReport({ command: 'abuse-report submit', report }, flags, context);
   return EXIT.done;
 }
@@ -88,17 +88,21 @@ async function get(id: string, flags: GetFlags, context: Context): Promise<ExitC
     throw new CommandError('--timeout says how long to wait: it goes with --wait.', { exitCode: EXIT.invalid });
   const settings = resolveSettings(flags, context.env, {});
   const path = toResourcePath(ABUSE_REPORT, { id });
-  return withSession(settings, context, async (client) => {
-    const read = async (signal?: AbortSignal): Promise<JsonObject> =>
+  return withSession(settings, context, async ({ client, signal: interrupted }) => {
+    const read = async (signal: AbortSignal): Promise<JsonObject> =>
       toListedResource(ABUSE_REPORT, await client.get(path, signal), {
         place: `GET ${path}: the answer`,
         excerpt: client.excerpt,
       }).json;
     if (flags.wait === true) {
       const timeoutMs = flags.timeout ?? parseTimeout(DEFAULT_TIMEOUT);
-      return showWaited({ id, ...(await waitForReport({ read, timeoutMs }, context)) }, flags, context);
+      return showWaited(
+        { id, ...(await waitForReport({ read, timeoutMs, signal: interrupted }, context)) },
+        flags,
+        context,
+      );
     }
-    showReport({ command: 'abuse-report get', report: await read() }, flags, context);
+    showReport({ command: 'abuse-report get', report: await read(interrupted) }, flags, context);
     return EXIT.done;
   });
 }

@@ -49,7 +49,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
   const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   const now = context.now();
-  const { plan, live } = await withReadSession(settings, context, (client) =>
+  const { plan, live } = await withReadSession(settings, context, ({ client, signal }) =>
     planLive(client, {
       state,
       diagnostics,
@@ -58,6 +58,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
       settings,
       now,
       cwd: context.cwd,
+      signal,
     }),
   );
   const found = toDrift(plan, { live, now });
@@ -78,7 +79,9 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   const plan = await readPlanFile(file, context.cwd);
   const stack = await readStack(flags.stack, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
-  const live = await withReadSession(settings, context, (client) => readLive(client, toAgainstRequest(plan)));
+  const live = await withReadSession(settings, context, ({ client, signal }) =>
+    readLive(client, { ...toAgainstRequest(plan), signal }),
+  );
   const found = toDriftAgainst(plan, { live, now: context.now(), file });
   return publish({ about: 'drift', drift: found }, { flags, exitCode: toExitCode(found) }, context);
 }

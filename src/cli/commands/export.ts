@@ -66,7 +66,9 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   checkFlags(flags);
   const request = toExportRequest(kinds, flags);
   const settings = resolveSettings(flags, context.env, {});
-  const live = await withReadSession(settings, context, (client) => readLive(client, request));
+  const live = await withReadSession(settings, context, ({ client, signal }) =>
+    readLive(client, { ...request, signal }),
+  );
   const { findSshKeyFault } = await import('../../kinds/ssh-key.ts');
   const { stack } = flags;
   const exported = exportLive(live, {

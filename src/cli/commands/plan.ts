@@ -59,8 +59,8 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
     const { state, diagnostics } = await readValidManifests(paths, context, { lint: 'for-plan' });
     const settings = resolveStackSettings(flags, context, state);
     const { now, cwd } = context;
-    const made = await withReadSession(settings, context, (client) =>
-      makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: now(), cwd }),
+    const made = await withReadSession(settings, context, ({ client, signal }) =>
+      makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: now(), cwd, signal }),
     );
     return { made, locate: toLocate(state) };
   } catch (error) {

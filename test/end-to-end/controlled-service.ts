@@ -1,0 +1,34 @@
+import { onTestFinished } from 'vitest';
+import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
+import { listen } from '../../src/server/listen.ts';
+
+/** The bundled server on a socket, whose answers are in the hands of a test. */
+export interface ControlledService {
+  readonly url: string;
+  readonly server: Server;
+  /** `METHOD /path` of each request that arrived, without the query. */
+  readonly log: readonly string[];
+}
+
+/** Answers in place of the server, or leaves it to it by `undefined`. */
+export type Intercept = (arrived: { readonly route: string; readonly count: number }) => Promise<Response | undefined>;
+
+/** Starts a service for one test. `count` says how often the route was asked for, this time included. */
+export async function startControlledService(intercept: Intercept): Promise<ControlledService> {
+  const server = createServer({ apiKeys: [parseApiKey('dev:admin')] });
+  const log: string[] = [];
+  const handle = async (request: Request): Promise<Response> => {
+    const route = `${request.method} ${new URL(request.url).pathname}`;
+    log.push(route);
+    const count = log.filter((one) => one === route).length;
+    return (await intercept({ route, count })) ?? server.handle(request);
+  };
+  const listener = await listen({ ...server, handle }, { port: 0 });
+  onTestFinished(() => listener.close());
+  return { url: listener.url, server, log };
+}
+
+/** A refusal of the service. */
+export function refuse(status: number, headers: Readonly<Record<string, string>> = {}): Response {
+  return Response.json({ error_code: 'busy', status_code: status, msg: 'busy', details: {} }, { status, headers });
+}

@@ -1,0 +1,216 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { STACK, toEdge } from '../cli/workspace.ts';
+import { type ControlledService, type Intercept, refuse, startControlledService } from './controlled-service.ts';
+import { type Ended, PROGRAM, type Run, startEdgewise } from './processes.ts';
+
+const LIST = 'GET /edges/tcp';
+const CREATE = 'POST /edges/tcp';
+/** Far longer than a test may take: who waits it out, fails. */
+const LONG = { 'retry-after': '110' };
+/** What a plan reads: a list of each kind. The next request but one has to wait. */
+const ONE_WRITE_IN_TIME = ['--rate-limit', '7/100s'];
+
+/** Manifests of two edges, and a service in the hands of the test. */
+async function prepare(intercept: Intercept) {
+  const service = await startControlledService(intercept);
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-signals-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'edgewise.yaml');
+  await writeFile(file, `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`);
+  const env = { PATH: process.env['PATH'], EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: service.url };
+  const start = (...args: string[]): Run => startEdgewise([...args, file], env);
+  return {
+    service,
+    env,
+    file,
+    start,
+    apply: (...args: string[]) => start('apply', '--yes', '--concurrency', '1', ...args),
+  };
+}
+
+/** Resolves once a stream has shown a text. */
+function shows(stream: Readable | null, text: string): Promise<void> {
+  let seen = '';
+  return new Promise((done) => {
+    stream?.on('data', (part: Buffer) => {
+      seen += part.toString('utf8');
+      if (seen.includes(text)) done();
+    });
+  });
+}
+
+/** Holds the first request of a route back until it is released. */
+function createHold(wanted: string) {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  onTestFinished(() => released.resolve());
+  const intercept: Intercept = async ({ route, count }) => {
+    if (route !== wanted || count > 1) return undefined;
+    arrived.resolve();
+    await released.promise;
+    return undefined;
+  };
+  return { intercept, arrived: arrived.promise, release: () => released.resolve() };
+}
+
+function readOutcomes({ stdout }: Ended): readonly string[] {
+  const { outcomes } = JSON.parse(stdout);
+  return outcomes.map(({ outcome, message }: Record<string, string>) => [outcome, message].filter(Boolean).join(': '));
+}
+
+function listWrites({ log }: ControlledService): readonly string[] {
+  return log.filter((route) => !route.startsWith('GET'));
+}
+
+describe.each(['SIGINT', 'SIGTERM'] as const)('%s', { timeout: 30_000 }, (signal) => {
+  it.each(['text', 'json'])('during a write lets that finish, starts no other, and reports as %s', async (format) => {
+    const hold = createHold(CREATE);
+    const { service, apply } = await prepare(hold.intercept);
+    const { child, ended } = apply('--format', format);
+    const stopping = shows(child.stderr, 'Stopping: no new writes');
+    await hold.arrived;
+    child.kill(signal);
+    await stopping;
+    hold.release();
+    const end = await ended;
+    expect(end.exitCode, end.stderr).toBe(130);
+    if (format === 'json') expect(readOutcomes(end)).toEqual(['applied', 'skipped: interrupted']);
+    else expect(end.stdout).toContain('1 write applied, 0 failed, 1 skipped');
+    expect(listWrites(service)).toEqual([CREATE]);
+  });
+
+  it('a second time ends at once', async () => {
+    const hold = createHold(CREATE);
+    const { apply } = await prepare(hold.intercept);
+    const { child, ended } = apply();
+    const stopping = shows(child.stderr, 'Stopping: no new writes');
+    await hold.arrived;
+    child.kill(signal);
+    await stopping;
+    child.kill(signal);
+    expect(await ended).toMatchObject({ exitCode: 130 });
+  });
+
+  it.each([
+    ['apply', 'text'],
+    ['apply', 'json'],
+    ['plan', 'markdown'],
+    ['drift', 'json'],
+    ['export', 'text'],
+  ])('while %s reads ends it at once, and says so as %s', async (command, format) => {
+    const hold = createHold(LIST);
+    const { start, env } = await prepare(hold.intercept);
+    const { child, ended } = command === 'export' ? startEdgewise([command], env) : start(command, '--format', format);
+    await hold.arrived;
+    child.kill(signal);
+    const { exitCode, stdout, stderr } = await ended;
+    expect(stderr).toContain('Interrupted.');
+    expect(stderr).toContain('Nothing was written.');
+    expect(exitCode).toBe(130);
+    if (format === 'json') expect(JSON.parse(stdout)).toMatchObject({ error: { message: 'Interrupted.' } });
+    if (format === 'markdown') expect(stdout).toContain('Interrupted.');
+  });
+});
+
+describe('an interrupt does not wait', { timeout: 30_000 }, () => {
+  it('for the rate limit while it reads', async () => {
+    const { start, service } = await prepare(async () => undefined);
+    const { child, ended } = start('plan', '--rate-limit', '2/100s');
+    await shows(child.stderr, 'Waiting 100 s');
+    child.kill('SIGINT');
+    const { exitCode, stderr } = await ended;
+    expect(stderr).toContain('Nothing was written.');
+    expect(exitCode).toBe(130);
+    expect(service.log).toHaveLength(2);
+  });
+
+  it('for another attempt while it reads', async () => {
+    const { start } = await prepare(async ({ route }) => (route === LIST ? refuse(503, LONG) : undefined));
+    const { child, ended } = start('plan');
+    await shows(child.stderr, 'Reading goes on after a pause');
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ exitCode: 130, stderr: expect.stringContaining('Nothing was written.') });
+  });
+
+  it('for the rate limit between two writes, and says what was written', async () => {
+    const { apply, service } = await prepare(async () => undefined);
+    const { child, ended } = apply('--format', 'json', ...ONE_WRITE_IN_TIME);
+    await shows(child.stderr, 'Waiting');
+    child.kill('SIGINT');
+    const end = await ended;
+    expect(readOutcomes(end)).toEqual(['applied', 'skipped: interrupted']);
+    expect(end.exitCode).toBe(130);
+    expect(listWrites(service)).toEqual([CREATE]);
+  });
+
+  it('for a service that asks for a pause, when it surely did nothing', async () => {
+    const { apply } = await prepare(async ({ route }) => (route === CREATE ? refuse(429, LONG) : undefined));
+    const { child, ended } = apply('--format', 'json');
+    await shows(child.stderr, 'Writing goes on after a pause');
+    child.kill('SIGINT');
+    const end = await ended;
+    expect(readOutcomes(end)).toEqual(['skipped: interrupted', 'skipped: interrupted']);
+    expect(end.exitCode).toBe(130);
+  });
+
+  it('for another attempt of a write that may have taken effect, and says how that one failed', async () => {
+    const { apply, start } = await prepare(async ({ route }) =>
+      route.startsWith('DELETE') ? refuse(503, LONG) : undefined,
+    );
+    await apply().ended;
+    const { child, ended } = start('destroy', '--yes', '--concurrency', '1', '--format', 'json');
+    await shows(child.stderr, 'Writing goes on after a pause');
+    child.kill('SIGINT');
+    const end = await ended;
+    expect(readOutcomes(end)).toEqual([expect.stringMatching(/^failed: .*busy/), 'skipped: interrupted']);
+    expect(end.exitCode).toBe(130);
+  });
+
+  it('to find out what became of a creation', async () => {
+    const { apply, service } = await prepare(async ({ route }) => (route === CREATE ? refuse(500) : undefined));
+    const { child, ended } = apply('--format', 'json', ...ONE_WRITE_IN_TIME);
+    await shows(child.stderr, 'Waiting');
+    child.kill('SIGINT');
+    const end = await ended;
+    expect(readOutcomes(end)).toEqual([expect.stringMatching(/^failed: .*busy/), 'skipped: interrupted']);
+    expect(JSON.parse(end.stdout).outcomes[0]).toMatchObject({ isUnknown: true });
+    expect(end.exitCode).toBe(130);
+    expect(listWrites(service)).toEqual([CREATE]);
+  });
+});
+
+describe('an output that nobody reads', { timeout: 30_000 }, () => {
+  it.each(['text', 'json'])('does not end an apply: %s', async (format) => {
+    const hold = createHold(CREATE);
+    const { apply, service, start } = await prepare(hold.intercept);
+    const { child, ended } = apply('--format', format);
+    // What it would have shown can't be read.
+    ended.catch(() => undefined);
+    const exited = once(child, 'exit');
+    await hold.arrived;
+    child.stdout?.destroy();
+    hold.release();
+    expect(await exited).toEqual([0, null]);
+    expect(listWrites(service)).toEqual([CREATE, CREATE]);
+    expect(await start('plan', '--detailed-exitcode').ended).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['a pipe to head', '| head -n 1'],
+    ['outputs that both go to head', '2>&1 | head -n 1'],
+    ['outputs that are closed from the start', '>&- 2>&-'],
+  ])('may be %s', async (_, end) => {
+    const { env, file, service } = await prepare(async () => undefined);
+    const line = `"$0" "$1" apply "$2" --yes --verbose ${end}; exit "\${PIPESTATUS[0]}"`;
+    const child = spawn('bash', ['-c', line, process.execPath, PROGRAM, file], { env, stdio: 'ignore' });
+    const [exitCode] = await once(child, 'close');
+    expect(exitCode).toBe(0);
+    expect(listWrites(service)).toEqual([CREATE, CREATE]);
+  });
+});

@@ -63,7 +63,6 @@ export const DIAGNOSTIC_CODES = {
   'service-trouble': 'The service can not do for a resource what its manifest asks for, such as getting a certificate.',
   'validity-ends': 'A certificate has expired, or is about to, and only an apply after its end would replace it.',
   'validity-over': 'A certificate has expired, or is about to, at a time that its manifest states.',
-  'token-undelivered': "A credential's token never reached its sink.",
   'made-twice': 'Two applies of one stack made the same resource at the same time.',
   'changed-meanwhile': 'Somebody changed a field between the plan and the write.',
   ...LINT_CODES,

@@ -13,7 +13,8 @@ const MAY_IMPORT = {
   apply: ['model', 'kinds', 'manifest', 'client', 'plan'],
   server: ['model', 'kinds', 'manifest'],
   report: ['model', 'kinds'],
-  cli: ['model', 'kinds', 'manifest', 'lint', 'client', 'plan', 'export', 'apply', 'server', 'report'],
+  explain: ['model', 'kinds', 'manifest', 'report'],
+  cli: ['model', 'kinds', 'manifest', 'lint', 'client', 'plan', 'export', 'apply', 'server', 'report', 'explain'],
 };
 
 /** The one folder that imports each third-party package. */

@@ -1,10 +1,8 @@
+import { describeDefault, describeSchema, describeType, listAlternatives } from '../src/explain/describe-type.ts';
 import type { Field, FieldType } from '../src/kinds/field.ts';
-import { FORMATS } from '../src/kinds/formats.ts';
 import { type Kind, listSpecFields } from '../src/kinds/kind.ts';
 import { toManifestJsonSchema } from '../src/kinds/manifest-schema.ts';
-import { listReferableKinds } from '../src/kinds/references.ts';
 import { MANIFEST_KINDS } from '../src/kinds/registry.ts';
-import { assertNever } from '../src/model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../src/model/json.ts';
 
 /** The part of docs/manifests.md that says what each kind holds, as the kind tables and the schemas say it. */
@@ -70,7 +68,12 @@ function toCell(text: string): string {
 /** A field of a kind, then the fields inside of it. */
 function listRows(kind: Kind, name: string, field: Field): readonly Row[] {
   const type = describeType(field.type).replace(`\`${kind.name}/name\`, `, ''); // nothing refers to itself
-  const row: Row = [toCode(name), type, describeDefault(field), describeMeaning(kind, field)];
+  const row: Row = [
+    toCode(name),
+    type,
+    field.required ? REQUIRED : describeDefault(field),
+    describeMeaning(kind, field),
+  ];
   return [
     row,
     ...listInnerFields(name, field.type).flatMap(([inner, innerField]) => listRows(kind, inner, innerField)),
@@ -82,56 +85,6 @@ function listInnerFields(name: string, type: FieldType): readonly (readonly [nam
   return type.type === 'object'
     ? Object.entries(type.fields).map(([inner, field]) => [`${name}.${inner}`, field] as const)
     : [];
-}
-
-function describeType(type: FieldType): string {
-  switch (type.type) {
-    case 'text':
-      return `${describeText(type.format === undefined ? 'text' : FORMATS[type.format].expected, type.maxBytes)}${type.orFile ? ', or `{ file: path }`' : ''}`;
-    case 'enum':
-      return type.values.map(toCode).join(', ');
-    case 'boolean':
-      return '`true`, `false`';
-    case 'number':
-      return `${type.integer ? 'whole number' : 'number'}, ${type.min} to ${type.max}`;
-    case 'timestamp':
-      return 'time, RFC 3339';
-    case 'reference':
-      return describeReference(type);
-    case 'list':
-      return `${type.unordered ? 'set' : 'list'}, each ${describeType(type.of)}`;
-    case 'map':
-      return `mapping from ${describeMember(type.keys)} to ${describeMember(type.of)}`;
-    case 'object':
-      return type.module ? 'module' : 'mapping';
-    case 'json':
-      return 'mapping';
-    case 'metadata':
-      return describeText('text or mapping', type.maxBytes);
-    default:
-      return assertNever(type);
-  }
-}
-
-function describeText(what: string, maxBytes: number | undefined): string {
-  return maxBytes === undefined ? what : `${what}, at most ${maxBytes} bytes`;
-}
-
-function describeReference(type: FieldType & { readonly type: 'reference' }): string {
-  const names = [...listReferableKinds(type).map(({ name }) => name), 'External'].map((name) => toCode(`${name}/name`));
-  return [...names, ...type.prefixes.map((prefix) => toCode(`${prefix}_…`))].join(', ');
-}
-
-/** In parentheses where a list of alternatives would run into what stands around it. */
-function describeMember(type: FieldType): string {
-  const text = describeType(type);
-  return text.includes(', ') ? `(${text})` : text;
-}
-
-function describeDefault(field: Field): string {
-  if (field.required) return REQUIRED;
-  if (field.serviceDefault) return 'chosen by the service';
-  return field.default === undefined ? '' : toCode(JSON.stringify(field.default));
 }
 
 function describeMeaning({ role }: Kind, { description, lifecycle }: Field): string {
@@ -177,27 +130,6 @@ function listInnerRows(schema: JsonObject, name: string): readonly Row[] {
 function toAlternative([name, type, fallback, meaning]: Row): Row {
   return [name, type, fallback === REQUIRED ? 'one of these' : fallback, meaning];
 }
-
-/** A text that may come from the environment instead is a text. */
-function listAlternatives(schema: JsonObject): readonly JsonObject[] {
-  const { anyOf } = schema;
-  return isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [schema];
-}
-
-function describeSchema(schema: JsonObject): string {
-  const [first = {}] = listAlternatives(schema);
-  const { type, minimum, maximum, items } = first;
-  if (type === 'array') return `list, each ${isJsonObject(items) ? describeSchema(items) : 'a value'}`;
-  if (type === 'integer' || type === 'number') {
-    const name = type === 'integer' ? 'whole number' : 'number';
-    return maximum === undefined || Number(maximum) > 1e9
-      ? `${name} from ${minimum}`
-      : `${name}, ${minimum} to ${maximum}`;
-  }
-  return TYPE_NAMES[toText(type)] ?? 'mapping';
-}
-
-const TYPE_NAMES: Readonly<Record<string, string>> = { string: 'text', boolean: '`true`, `false`' };
 
 function toCode(text: string): string {
   return `\`${text}\``;

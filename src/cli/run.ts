@@ -5,6 +5,7 @@ import { defineAbuseReport } from './commands/abuse-report.ts';
 import { defineApply } from './commands/apply.ts';
 import { defineDestroy } from './commands/destroy.ts';
 import { defineDrift } from './commands/drift.ts';
+import { defineExplain } from './commands/explain.ts';
 import { defineExport } from './commands/export.ts';
 import { defineLint } from './commands/lint.ts';
 import { definePlan } from './commands/plan.ts';
@@ -77,6 +78,7 @@ function defineProgram(context: Context, act: Act): Command {
     defineDrift,
     defineExport,
     defineShow,
+    defineExplain,
     defineSchema,
     defineServe,
     defineAbuseReport,
@@ -108,6 +110,8 @@ Environment:
   EDGEWISE_VERSION_HEADER, EDGEWISE_CONCURRENCY, EDGEWISE_PAGE_SIZE
                            as the flags of the same names
   EDGEWISE_JOURNAL         a file for the journal of apply and destroy
+  GITHUB_WORKSPACE         the root of the repository, which paths are relative to
+                           in annotations and SARIF
   EDGEWISE_LOG_LEVEL       trace, debug, info, warn, error, fatal or silent, for
                            the logs on stderr (default: warn)
   NO_COLOR                 no colours

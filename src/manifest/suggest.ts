@@ -4,7 +4,8 @@ import { closestMatch } from 'leven';
 export function suggest(given: string, known: readonly string[]): string | undefined {
   const byForm = new Map(known.map((word) => [toForm(word), word]));
   const form = toForm(given);
-  const nearest = closestMatch(form, [...byForm.keys()], { maxDistance: toReach(form) });
+  const swapped = listSwaps(form).find((other) => byForm.has(other));
+  const nearest = swapped ?? closestMatch(form, [...byForm.keys()], { maxDistance: toReach(form) });
   return nearest === undefined ? undefined : byForm.get(nearest);
 }
 
@@ -20,6 +21,14 @@ const MAX_LENGTH = 100;
 
 function toForm(word: string): string {
   return word.slice(0, MAX_LENGTH).toLowerCase().replace(/[-_]/g, '');
+}
+
+/** The word with each two neighbours swapped, which is one slip and not two. */
+function listSwaps(form: string): readonly string[] {
+  return Array.from(
+    form,
+    (_, index) => form.slice(0, index) + form.charAt(index + 1) + form.charAt(index) + form.slice(index + 2),
+  );
 }
 
 /** A third of a word may be wrong, three letters at most. */

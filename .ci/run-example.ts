@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Example, type Meanwhile, toFileText, toSeedText } from '../src/explain/explanation.ts';
+import type { Transport } from '../src/model/transport.ts';
+import { createServer, parseApiKey, parseServerSeed } from '../src/server/index.ts';
+import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
+
+/** What an example comes to. */
+export interface ExampleResult {
+  readonly exitCode: number;
+  /** Both outputs, as a terminal shows them. */
+  readonly output: string;
+}
+
+const API_KEY = 'dev';
+
+/** Runs an example as a user would: its command line, in a folder with its files, in front of the bundled server. */
+export async function runExample({ command, files, live, meanwhile }: Example): Promise<ExampleResult> {
+  const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
+  try {
+    for (const [name, file] of Object.entries(files)) {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      writeFileSync(join(cwd, name), toFileText(file), typeof file === 'string' ? 'utf8' : 'latin1');
+    }
+    const server = createServer({
+      now: () => NOW,
+      idSeed: 'example',
+      apiKeys: [parseApiKey(`${API_KEY}:admin`)],
+      ...(live !== undefined && { seed: parseServerSeed(toSeedText(live)) }),
+    });
+    const transport = meanwhile === undefined ? server.handle : withMeanwhile(server.handle, meanwhile);
+    let output = '';
+    const onWrite = (text: string): void => {
+      output += text;
+    };
+    const { exitCode } = await runCommand(command.split(' '), { cwd, transport, onWrite });
+    return { exitCode, output };
+  } finally {
+    rmSync(cwd, { recursive: true });
+  }
+}
+
+/** A transport on which somebody else's request goes before the first that is like it says. */
+function withMeanwhile(handle: Transport, { before, request: line, body }: Meanwhile): Transport {
+  let isDone = false;
+  return async (request) => {
+    if (!isDone && before === `${request.method} ${new URL(request.url).pathname}`) {
+      isDone = true;
+      const [method = '', path = ''] = line.split(' ');
+      const headers = {
+        authorization: `Bearer ${API_KEY}`,
+        'service-version': '2',
+        'content-type': 'application/json',
+      };
+      const answer = await handle(new Request(`${BASE_URL}${path}`, { method, headers, body }));
+      if (answer.status >= 300) throw new Error(`${line} was answered with ${answer.status}: ${await answer.text()}`);
+    }
+    return handle(request);
+  };
+}

@@ -1,0 +1,96 @@
+import { NAMED_KINDS } from '../kinds/document-schema.ts';
+import { findKind } from '../kinds/registry.ts';
+import { toRemedy } from '../manifest/suggest.ts';
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic-codes.ts';
+import { type CodePage, toCodePage } from './code-page.ts';
+import { type FieldPage, type FoundPage, findFieldPage, toKindPage } from './field-page.ts';
+import { findSchemaPage } from './schema-page.ts';
+
+/**
+ * What edgewise knows of its own words: diagnostic codes, kinds, fields and settings. Pure values and their text; the command
+ * line loads it for `edgewise explain` alone. Facts about fields are not stated here: they come from the tables and schemas.
+ */
+
+/** What can be explained, for an explanation of nothing in particular. */
+export interface TopicsPage {
+  readonly about: 'topics';
+  readonly kinds: readonly Topic[];
+  readonly codes: readonly Topic[];
+}
+
+/** A word that can be explained, and a sentence about it. */
+export interface Topic {
+  readonly name: string;
+  readonly sentence: string;
+}
+
+/** What is shown of a word. */
+export type Page = CodePage | FieldPage | TopicsPage;
+
+/** There is no such word. */
+export interface UnknownTopic {
+  readonly message: string;
+  readonly remedy: string | undefined;
+}
+
+/** The page of a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`. */
+export function explain(topic: string): Page | UnknownTopic {
+  if (isDiagnosticCode(topic)) return toCodePage(topic);
+  const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
+  if (!NAMED_KINDS.includes(kind)) return toUnknownTopic(topic, kind);
+  const found = findPage(kind, steps);
+  return 'unknown' in found ? toUnknownField(found) : found;
+}
+
+/** Everything that can be explained. */
+export function listTopics(): TopicsPage {
+  const codes = Object.entries(DIAGNOSTIC_CODES).map(([name, sentence]) => ({ name, sentence }));
+  const kinds = NAMED_KINDS.map((name) => {
+    const page = findPage(name, []);
+    return { name, sentence: 'description' in page ? page.description : '' };
+  });
+  return { about: 'topics', kinds, codes };
+}
+
+function isDiagnosticCode(text: string): text is DiagnosticCode {
+  return Object.hasOwn(DIAGNOSTIC_CODES, text);
+}
+
+/** What surrounds a `spec`. A kind may have a field of the same name, which then comes first. */
+const AROUND_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
+
+function findPage(kind: string, steps: readonly string[]): FoundPage {
+  const inSpec = steps[0] === 'spec' ? steps.slice(1) : steps;
+  const table = findKind(kind);
+  if (table === undefined) return findSetting(kind, steps);
+  if (inSpec.length === 0) return toKindPage(kind);
+  const found = findFieldPage(table, inSpec);
+  const isAround = steps[0] !== undefined && AROUND_SPEC.includes(steps[0]);
+  return 'unknown' in found && isAround ? findSchemaPage(kind, steps) : found;
+}
+
+/** Settings are found with and without `spec` before them. */
+function findSetting(kind: string, steps: readonly string[]): FoundPage {
+  const [first = 'spec'] = steps;
+  const isFull = first === 'spec' || AROUND_SPEC.includes(first);
+  const page = findSchemaPage(kind, isFull && steps.length > 0 ? steps : ['spec', ...steps]);
+  if ('unknown' in page && first === 'lint') return findSchemaPage(kind, ['spec', ...steps]);
+  if (steps.length > 0 || 'unknown' in page) return page;
+  const whole = findSchemaPage(kind, []);
+  return 'unknown' in whole ? whole : { ...whole, fields: page.fields };
+}
+
+function toUnknownTopic(topic: string, kind: string): UnknownTopic {
+  const codes = topic.includes('.') ? [] : Object.keys(DIAGNOSTIC_CODES);
+  return {
+    message: `There is no diagnostic code, kind or field ${topic}.`,
+    remedy: toRemedy(kind, [...NAMED_KINDS, ...codes], false) ?? 'Say edgewise explain for all that can be explained.',
+  };
+}
+
+function toUnknownField({ unknown, before, known }: Extract<FoundPage, { unknown: string }>): UnknownTopic {
+  return {
+    message: known.length === 0 ? `${before} has no fields.` : `${before} has no field ${unknown}.`,
+    remedy: toRemedy(unknown, known)?.replace(/^Did you mean `/, `Did you mean \`${before}.`),
+  };
+}

@@ -1,0 +1,85 @@
+import type { JsonObject } from '../model/json.ts';
+
+/** What there is to say of a diagnostic code. */
+export interface Explanation {
+  /** More than the one sentence of the code: why it matters, and what edgewise does about it. */
+  readonly meaning: string;
+  /** How to mend it. */
+  readonly remedy: string;
+  /** What provokes the code. */
+  readonly bad: Example;
+  /** What of the example is another once it is mended. */
+  readonly good: Mending;
+}
+
+/** What is another in an example that is mended: `null` for what is gone. */
+export interface Mending {
+  readonly command?: string;
+  readonly files?: Readonly<Record<string, string | null>>;
+  readonly live?: LiveResources;
+  readonly meanwhile?: null;
+}
+
+/** A command line in a folder of its own, in front of a service of its own. */
+export interface Example {
+  /** Without the program's name. */
+  readonly command: string;
+  readonly files: Readonly<Record<string, FileText>>;
+  /** What the service holds, by kind: the `resources` of a seed of the bundled server. */
+  readonly live?: LiveResources;
+  /** What somebody else sends at the same time. */
+  readonly meanwhile?: Meanwhile;
+}
+
+/** Resources by kind, as a seed has them. */
+export type LiveResources = Readonly<Record<string, readonly JsonObject[]>>;
+
+/** The text of a file; with `latin1`, in that encoding instead of UTF-8. */
+export type FileText = string | { readonly latin1: string };
+
+/** One request by somebody else, right before the first of a command's requests that is like it says. */
+export interface Meanwhile {
+  /** Method and path. */
+  readonly before: string;
+  readonly request: string;
+  readonly body: string;
+}
+
+/** The text of a file, as it is shown. */
+export function toFileText(file: FileText): string {
+  return typeof file === 'string' ? file : file.latin1;
+}
+
+/** The seed that makes a bundled server hold what an example says is live. */
+export function toSeedText(live: LiveResources): string {
+  return `${JSON.stringify({ resources: live }, null, 2)}\n`;
+}
+
+/** The metadata of a resource that bears a mark of this stack and name. */
+export function toMarked(stack: string, name: string): string {
+  return JSON.stringify({ edgewise: { stack, name } });
+}
+
+/** The example of a code once it is mended. */
+export function toMendedExample({ bad, good }: Explanation): Example {
+  const { files = {}, command = bad.command, live = bad.live, meanwhile = bad.meanwhile } = good;
+  const mended = Object.entries({ ...bad.files, ...files }).flatMap(([name, text]) =>
+    text === null ? [] : [[name, text] as const],
+  );
+  return {
+    command,
+    files: Object.fromEntries(mended),
+    ...(live !== undefined && { live }),
+    ...(meanwhile && { meanwhile }),
+  };
+}
+
+/** A document of a manifest: its kind, its name, and its other lines. */
+export function toDocument(kind: string, name: string, ...lines: readonly string[]): string {
+  return ['apiVersion: edgewise/v1', `kind: ${kind}`, 'metadata:', `  name: ${name}`, ...lines, ''].join('\n');
+}
+
+/** Several documents in one file. */
+export function toStream(...documents: readonly string[]): string {
+  return documents.join('---\n');
+}

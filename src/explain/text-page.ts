@@ -1,0 +1,117 @@
+import { toPaint } from '../report/color.ts';
+import { wrapBehind, wrapProse } from '../report/text-layout.ts';
+import type { TextOptions } from '../report/text-options.ts';
+import type { CodePage, ShownExample, ShownFile } from './code-page.ts';
+import type { Page, Topic } from './explain.ts';
+import type { FieldPage, FieldRow } from './field-page.ts';
+
+/** A page for a person. */
+export function renderPageText(page: Page, options: TextOptions): string {
+  return `${renderPage(page, options).join('\n').trimEnd()}\n`;
+}
+
+function renderPage(page: Page, options: TextOptions): readonly string[] {
+  switch (page.about) {
+    case 'code':
+      return renderCode(page, options);
+    case 'topics':
+      return [
+        ...renderHeading('Kinds', options),
+        ...renderTopics(page.kinds, options),
+        '',
+        ...renderHeading('Diagnostic codes', options),
+        ...renderTopics(page.codes, options),
+      ];
+    default:
+      return renderField(page, options);
+  }
+}
+
+function renderHeading(text: string, { color }: TextOptions): readonly string[] {
+  return [toPaint(color)('strong', text)];
+}
+
+function renderTopics(topics: readonly Topic[], { width }: TextOptions): readonly string[] {
+  const names = Math.max(...topics.map(({ name }) => name.length));
+  return topics.flatMap(({ name, sentence }) => {
+    const label = `  ${name.padEnd(names)}  `;
+    return wrapBehind(label, sentence, { width, rest: label.length });
+  });
+}
+
+function renderCode(page: CodePage, options: TextOptions): readonly string[] {
+  const { code, sentence, meaning, remedy, example, mended } = page;
+  return [
+    ...renderHeading(code, options),
+    ...renderProse(`${sentence} ${meaning}`, options),
+    '',
+    ...renderHeading('Example', options),
+    ...renderExample(example),
+    ...indent(`$ edgewise ${example.command}\n${example.output}`),
+    '',
+    ...renderHeading('What to do', options),
+    ...renderProse(remedy, options),
+    ...renderMended(page.example, mended),
+  ];
+}
+
+function renderProse(text: string, { width }: TextOptions): readonly string[] {
+  return wrapProse(text, width, { first: 2, rest: 2 }).map((line) => `  ${line}`);
+}
+
+function renderExample({ files, seed, meanwhile }: ShownExample): readonly string[] {
+  return [
+    ...files.flatMap(renderFile),
+    ...(seed === undefined ? [] : renderFile({ name: 'live.json, which the service was seeded with', text: seed })),
+    ...(meanwhile === undefined
+      ? []
+      : [
+          `  somebody else sends, right before ${meanwhile.before}:`,
+          ...indent(`${meanwhile.request}\n${meanwhile.body}`, 4),
+          '',
+        ]),
+  ];
+}
+
+function renderMended(example: ShownExample, { command, files, removed, seed }: ShownExample): readonly string[] {
+  const isOther = command !== example.command;
+  return [
+    '',
+    ...renderExample({ command, files, removed, ...(seed !== undefined && { seed }) }),
+    ...removed.map((name) => `  ${name} is gone`),
+    ...(isOther ? [`  $ edgewise ${command}`] : []),
+  ];
+}
+
+function renderFile({ name, text }: ShownFile): readonly string[] {
+  return [`  ${name}:`, ...indent(text, 4), ''];
+}
+
+function indent(text: string, columns = 2): readonly string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line === '' ? '' : `${' '.repeat(columns)}${line}`));
+}
+
+function renderField({ path, description, facts, fields }: FieldPage, options: TextOptions): readonly string[] {
+  const names = Math.max(0, ...facts.map(([name]) => name.length));
+  return [
+    ...renderHeading(path, options),
+    ...renderProse(description, options),
+    ...(facts.length === 0 ? [] : ['']),
+    ...facts.flatMap(([name, text]) => {
+      const label = `  ${name.padEnd(names)}  `;
+      return wrapBehind(label, text, { width: options.width, rest: label.length });
+    }),
+    ...(fields.length === 0
+      ? []
+      : ['', ...renderHeading('Fields', options), ...fields.flatMap((row) => renderRow(row, options))]),
+  ];
+}
+
+function renderRow({ name, type, description }: FieldRow, { width, color }: TextOptions): readonly string[] {
+  const [first = '', ...more] = wrapBehind(`  ${name}: `, type, { width, rest: 6 });
+  const colored = `  ${toPaint(color)('strong', name)}${first.slice(name.length + 2)}`;
+  return [colored, ...more, ...wrapProse(description, width, { first: 6, rest: 6 }).map((line) => `      ${line}`)];
+}

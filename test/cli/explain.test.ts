@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { DOCUMENT_KINDS, NAMED_KINDS } from '../../src/kinds/document-schema.ts';
+import type { Field, FieldType } from '../../src/kinds/field.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts';
+import { type CommandResult, runCommand } from './fake-context.ts';
+
+function explain(...words: readonly string[]): Promise<CommandResult> {
+  return runCommand(['explain', ...words], { cwd: '/nowhere' });
+}
+
+/** Every field of a type, with the names that lead to it. */
+function listPaths(fields: Readonly<Record<string, Field>>): readonly string[] {
+  return Object.entries(fields).flatMap(([name, { type }]) => [
+    name,
+    ...listPaths(toInner(type)).map((inner) => `${name}.${inner}`),
+  ]);
+}
+
+function toInner(type: FieldType): Readonly<Record<string, Field>> {
+  if (type.type === 'list' || type.type === 'map') return toInner(type.of);
+  return type.type === 'object' ? type.fields : {};
+}
+
+describe('edgewise explain', () => {
+  it('lists every kind and every code', async () => {
+    const { exitCode, stdout } = await explain();
+    expect(exitCode).toBe(0);
+    for (const name of [...NAMED_KINDS, ...Object.keys(DIAGNOSTIC_CODES)])
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+  });
+
+  it('shows of a code what it means, an example with what that prints, and how to mend it', async () => {
+    const { stdout } = await explain('unknown-field');
+    expect(stdout).toMatchInlineSnapshot(`
+      "unknown-field
+        A manifest has a field that its kind does not have. The kind has no field of that name at that place. A field that is passed over in silence would be a setting that somebody believes in, so it is an error.
+
+      Example
+        edge.yaml:
+          apiVersion: edgewise/v1
+          kind: TCPEdge
+          metadata:
+            name: postgres
+          spec:
+            hostport: ["1.tcp.example.net:20001"]
+            backend:
+              backend_id: bkdhr_blue
+
+        $ edgewise validate
+        error[unknown-field]: TCPEdge/postgres: spec.hostport is not a field that is known here
+          --> edge.yaml:6:3
+          5 | spec:
+          6 |   hostport: ["1.tcp.example.net:20001"]
+            |   ^^^^^^^^
+          7 |   backend:
+          help: Did you mean \`hostports\`?
+
+        1 error.
+
+      What to do
+        Correct the name. \`edgewise explain TCPEdge\` lists the fields of a kind; fields that the service gives its values are not stated.
+
+        edge.yaml:
+          apiVersion: edgewise/v1
+          kind: TCPEdge
+          metadata:
+            name: postgres
+          spec:
+            hostports: ["1.tcp.example.net:20001"]
+            backend:
+              backend_id: bkdhr_blue
+      "
+    `);
+  });
+
+  it('shows of a field all that its table says', async () => {
+    const { stdout } = await explain('TCPEdge.backend.backend_id');
+    expect(stdout).toMatchInlineSnapshot(`
+      "TCPEdge.backend.backend_id
+        The backend that gets the traffic.
+
+        Type       \`WeightedBackend/name\`, \`External/name\`, \`bkdwd_…\`, \`bkdhr_…\`, \`bkdtg_…\`
+        Refers to  WeightedBackend, External, or an id bkdwd_…, bkdhr_…, bkdtg_…
+        Lifecycle  mutable
+        Required   yes, where backend is stated
+        A change   updates the TCP edge
+        Module     backend, which is set and removed as a whole
+        Interface  backend.backend_id of /edges/tcp, and backend.backend in responses
+      "
+    `);
+  });
+
+  it.each(Object.keys(DIAGNOSTIC_CODES))('explains the code %s, as text and as JSON', async (code) => {
+    expect(await explain(code)).toMatchObject({ exitCode: 0, stderr: '' });
+    const { stdout } = await explain(code, '--format', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'explain', ok: true, about: 'code', code });
+  });
+
+  it.each(MANIFEST_KINDS)('explains $name, and each of its fields, with and without spec before it', async (kind) => {
+    const { stdout } = await explain(kind.name);
+    for (const name of Object.keys(kind.fields)) expect(stdout).toMatch(new RegExp(`^  ${name}: `, 'm'));
+    for (const path of listPaths(kind.fields)) {
+      const short = await explain(`${kind.name}.${path}`);
+      expect(short.exitCode, path).toBe(0);
+      expect((await explain(`${kind.name}.spec.${path}`)).stdout).toBe(short.stdout);
+    }
+  });
+
+  it('says that a change of an immutable field replaces the resource', async () => {
+    expect((await explain('AgentIngress.domain')).stdout).toContain('replaces the agent ingress');
+    expect((await explain('AgentIngress.description')).stdout).toContain('updates the agent ingress');
+  });
+
+  it("says which fields are the service's, and which are shown once", async () => {
+    expect((await explain('AgentIngress.ns_targets')).stdout).toContain('computed: ');
+    expect((await explain('Credential.token')).stdout).toContain('one-time: ');
+  });
+
+  it.each([
+    ['Stack.api.rate_limit', '120/60s'],
+    ['Stack.spec.guard.max_deletes', 'Default   5'],
+    ['Stack.tokens.credentials.agent.directory', 'Folder'],
+    ['Stack.lint.no-weight', '`off`, `warning`, `error`'],
+    ['TCPEdge.lifecycle', 'renamed_from'],
+    ['TCPEdge.lifecycle.adopt', 'Id of an existing resource'],
+    ['SSHUserCertificate.lifecycle.renew_before', 'How long before its end'],
+    ['TCPEdge.metadata.name', 'unique among the documents'],
+    ['External.id', 'another External'],
+    ['TCPEdge.policy.inbound[0].actions.type', 'The action'],
+  ])('explains the setting %s', async (topic, text) => {
+    const { exitCode, stdout } = await explain(topic);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(text);
+  });
+
+  it.each([
+    ['TCPEdge.backend.backendid', 'TCPEdge.backend.backend_id'],
+    ['TcpEdges', 'TCPEdge'],
+    ['TcpEdge.hostports', 'TCPEdge'],
+    ['duplicat-claim', 'duplicate-claim'],
+    ['TCPEdge.lifecycle.adpot', 'TCPEdge.lifecycle.adopt'],
+    ['Stack.api.ratelimits', 'Stack.spec.api.rate_limit'],
+  ])('does not know %s, and asks whether %s was meant', async (topic, meant) => {
+    const { exitCode, stdout, stderr } = await explain(topic);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toContain(`Did you mean \`${meant}\`?`);
+  });
+
+  it('says what is known where nothing is near', async () => {
+    expect((await explain('TCPEdge.xyzzy')).stderr).toContain('Known here: ');
+    expect((await explain('xyzzy')).stderr).toContain('edgewise explain');
+    expect(await explain('TCPEdge.description.length')).toMatchObject({ exitCode: 3 });
+  });
+
+  it('gives a whole document for what it does not know, when JSON is asked for', async () => {
+    const { exitCode, stdout } = await explain('xyzzy', '--format', 'json');
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'explain', ok: false });
+  });
+
+  it('explains nothing of List, which holds documents and is none', () => {
+    expect(DOCUMENT_KINDS.filter((kind) => !NAMED_KINDS.includes(kind))).toEqual(['List']);
+  });
+});

@@ -21,7 +21,7 @@ it('a command that only looks gets no function that writes, from a service as fr
   };
   for (const baseUrl of ['https://api.test', 'embedded:']) {
     const settings = resolveSettings({ baseUrl }, context.env, {});
-    const names = await withReadSession(settings, context, async (reader) => Object.keys(reader));
+    const names = await withReadSession(settings, context, async ({ client }) => Object.keys(client));
     expect(names.sort()).toEqual(['excerpt', 'get', 'limit', 'list', 'readModule', 'requestCount']);
   }
 });

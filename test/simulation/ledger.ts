@@ -9,6 +9,8 @@ import { STACK_NAME } from '../laws/stack.ts';
 export interface Suspect {
   readonly name: string;
   readonly startMs: number;
+  /** When it ended or died; `undefined`: not yet. */
+  readonly endMs: () => number | undefined;
   /** What it has shown so far. */
   readonly shown: () => string;
   /** Its reading may be untrue, and nothing in it says so. */

@@ -57,19 +57,23 @@ export function startRun(world: World, options: RunOptions): Run {
   const { name, argv, stdin, fate, chance, env } = options;
   let shown = '';
   let isDead = false;
+  let endMs: number | undefined;
   let interrupt = (): void => undefined;
   const die = (): void => {
     isDead = true;
+    endMs = world.time.nowMs();
   };
   const suspect: Suspect = {
     name,
     startMs: world.time.nowMs(),
+    endMs: () => endMs,
     shown: () => shown,
     isDeceived: isDeceitful(fate.faults),
     created: new Set(),
   };
   const sentMs: number[] = [];
   const process: Process = { suspect, chance, sentMs, fate, die, isDead: () => isDead, interrupt: () => interrupt() };
+  world.runs.push(suspect);
   world.tell(`${name}: edgewise ${argv.join(' ')} ${describeFate(fate)}`);
   const result = runCommand(argv, {
     cwd: world.folder,
@@ -89,6 +93,7 @@ export function startRun(world: World, options: RunOptions): Run {
   let isSettled = false;
   const settle = (): void => {
     isSettled = true;
+    endMs = world.time.nowMs();
   };
   result.then(settle, settle);
   return {

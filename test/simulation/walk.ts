@@ -136,7 +136,7 @@ const RATE_LIMITS = ['20/10s', '120/60s', 'none'] as const;
 function start(world: World, argv: readonly string[], { stack, chance, fate }: StartOptions): Run {
   const rateLimit = chance.pick(RATE_LIMITS);
   return startRun(world, {
-    name: world.nameRun(),
+    name: `run ${world.runs.length + 1}`,
     argv,
     stdin: toManifestText(stack),
     fate,

@@ -11,7 +11,7 @@ import { renderStack } from '../laws/render-stack.ts';
 import { toExternalId } from '../laws/settle-stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { closeLeftFiles } from './file-work.ts';
-import { Ledger, toTarget } from './ledger.ts';
+import { Ledger, type Suspect, toTarget } from './ledger.ts';
 import { type Chance, createChance } from './random.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
 
@@ -35,8 +35,8 @@ export interface World {
   readonly trace: string[];
   readonly tell: (line: string) => void;
   readonly mutant: Mutant;
-  /** A name for the next run. */
-  readonly nameRun: () => string;
+  /** Every run that was started, the first one first. */
+  readonly runs: Suspect[];
   readonly close: () => Promise<void>;
 }
 
@@ -68,16 +68,11 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
     resources: () => server.snapshot().resources,
     call: (method, path, body) => callByOthers(ledger, { method, path, body }),
   };
-  let runs = 0;
-  const nameRun = (): string => {
-    runs += 1;
-    return `run ${runs}`;
-  };
   const close = async (): Promise<void> => {
     await closeLeftFiles();
     rmSync(folder, { recursive: true });
   };
-  return { seed, chance, time, server, ledger, shared, stacks, folder, trace, tell, mutant, nameRun, close };
+  return { seed, chance, time, server, ledger, shared, stacks, folder, trace, tell, mutant, runs: [], close };
 }
 
 async function callByOthers(

@@ -82,19 +82,19 @@ interface Sending {
 
 function dispatch(dispatcher: Dispatcher, { request, body, requestTimeoutMs }: Sending): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const limit = new AbortController();
-    const timer = setTimeout(
-      () => limit.abort(new DOMException('the request took too long', 'TimeoutError')),
-      requestTimeoutMs,
-    );
-    const end = <T>(settle: (value: T) => void) => {
-      return (value: T): void => {
+    const gathering = gather(request, {
+      resolve: (answer) => {
         clearTimeout(timer);
-        settle(value);
-      };
-    };
-    const handler = createHandler({ request, limit: limit.signal }, end(resolve), end(reject));
-    dispatcher.dispatch(toDispatchOptions(request, body), handler);
+        resolve(answer);
+      },
+      reject: (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    });
+    const giveUp = () => gathering.abort(new DOMException('the request took too long', 'TimeoutError'));
+    const timer = setTimeout(giveUp, requestTimeoutMs);
+    dispatcher.dispatch(toDispatchOptions(request, body), gathering.handler);
   });
 }
 
@@ -104,29 +104,32 @@ function toDispatchOptions(request: Request, body: Buffer | null): Dispatcher.Di
   return { origin, path: pathname + search, method: request.method, headers, body };
 }
 
-/** Gathers one response. Aborting any of the signals breaks it off, also while there is no connection yet. */
-function createHandler(
-  { request, limit }: { readonly request: Request; readonly limit: AbortSignal },
-  resolve: (answer: Answer) => void,
-  reject: (error: unknown) => void,
-): Dispatcher.DispatchHandler {
+/** What gathers one response. */
+interface Gathering {
+  readonly handler: Dispatcher.DispatchHandler;
+  /** Breaks it off, also while there is no connection yet. */
+  readonly abort: (reason: unknown) => void;
+}
+
+interface Settle {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Gathers one response. Aborting the request's signal breaks it off. */
+function gather(request: Request, { resolve, reject }: Settle): Gathering {
+  const { signal } = request;
   let head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: [] };
-  let abort = (reason: unknown): void => reject(reason);
-  const signals = [request.signal, limit];
-  const chunks: Buffer[] = [];
+  let breakOff = reject;
   let length = 0;
-  const breakOff = (event: Event): void => {
-    if (event.target instanceof AbortSignal) abort(event.target.reason);
-  };
-  const stopListening = (): void => {
-    for (const signal of signals) signal.removeEventListener('abort', breakOff);
-  };
-  for (const signal of signals) signal.addEventListener('abort', breakOff);
-  return {
+  const chunks: Buffer[] = [];
+  const abort = (reason: unknown): void => breakOff(reason);
+  const onAbort = (): void => abort(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  const handler: Dispatcher.DispatchHandler = {
     onRequestStart(controller) {
-      abort = (reason) => controller.abort(reason instanceof Error ? reason : new Error(String(reason)));
-      const aborted = signals.find((signal) => signal.aborted);
-      if (aborted !== undefined) abort(aborted.reason);
+      breakOff = (reason) => controller.abort(reason instanceof Error ? reason : new Error(String(reason)));
+      if (signal.aborted) onAbort();
     },
     onResponseStart(_controller, status, headers) {
       head = { status, headers: listHeaders(headers) };
@@ -137,14 +140,15 @@ function createHandler(
       if (length > MAX_BODY_BYTES) abort(tooLarge(request, chunks));
     },
     onResponseEnd() {
-      stopListening();
+      signal.removeEventListener('abort', onAbort);
       resolve({ ...head, body: Buffer.concat(chunks) });
     },
     onResponseError(_controller, error) {
-      stopListening();
+      signal.removeEventListener('abort', onAbort);
       reject(error);
     },
   };
+  return { handler, abort };
 }
 
 function listHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Answer['headers'] {

@@ -104,6 +104,7 @@ function runMeasured(
         BENCH_PEAK_FILE: peakFile,
         EDGEWISE_BASE_URL: server.url,
         EDGEWISE_API_KEY: API_KEY,
+        EDGEWISE_RATE_LIMIT: 'none',
         EDGEWISE_CONCURRENCY: String(CONCURRENCY),
       },
       stdio: ['ignore', 'ignore', 'pipe'],

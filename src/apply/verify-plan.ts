@@ -22,7 +22,20 @@ export function listPlanFaults(plan: Plan): readonly string[] {
     earlier.add(write.id);
     return [...faults, ...missing, ...twice].map((fault) => `${write.id} ${fault}`);
   });
-  return [...faults, ...listWithheldFaults(plan)];
+  return [...plan.changes.flatMap(listChangeFaults), ...faults, ...listWithheldFaults(plan)];
+}
+
+/** A change is about what a kind has, and says where that is. */
+function listChangeFaults({ address, kind: name, action, live, desired }: Change): readonly string[] {
+  const kind = findKind(name);
+  if (kind === undefined) return [`${address} is of the kind ${name}, which there is not`];
+  const unknown = [...Object.keys(live?.spec ?? {}), ...Object.keys(desired ?? {})].find(
+    (field) => kind.fields[field] === undefined,
+  );
+  if (unknown !== undefined) return [`${address} has ${unknown}, which ${name} does not have`];
+  const isPlaced =
+    kind.role !== 'attached' || action === 'no-op' || listIdFields(kind).every((field) => isId(live?.spec?.[field]));
+  return isPlaced ? [] : [`${address} does not say what it is attached to`];
 }
 
 /** A plan that says what it leaves deletes nothing else, but for what is left of a replace. */
@@ -109,7 +122,9 @@ function listMarkFaults(kind: Kind, { method, mark, address }: Write, { stack }:
   if (mark === undefined) return method === 'POST' ? ['leaves no mark'] : [];
   const isOwn = mark.stack === stack && `${kind.name}/${mark.name}` === toBaseAddress(address);
   const isEarly = method === 'POST' && mark.delivered && listOneTimeFields(kind).length > 0;
+  const unknown = Object.keys(mark.pending).find((field) => kind.fields[field] === undefined);
   return [
+    ...(unknown === undefined ? [] : [`marks ${unknown}, which ${kind.name} does not have`]),
     ...(isOwn ? [] : ['leaves the mark of another resource']),
     ...(isEarly ? ['calls a token delivered before it is'] : []),
   ];

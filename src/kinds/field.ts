@@ -227,7 +227,12 @@ export function mapOf(
 
 /** An object with fields of its own; absent as a whole when it is not set. */
 export function objectOf(fields: Readonly<Record<string, Field>>): ObjectType {
-  return { type: 'object', fields, module: false, findIdle: undefined };
+  return { type: 'object', fields: toTable(fields), module: false, findIdle: undefined };
+}
+
+/** A table in which nothing is found but what it states: a name from outside may be that of something that every object has. */
+export function toTable(fields: Readonly<Record<string, Field>>): Readonly<Record<string, Field>> {
+  return Object.assign(Object.create(null), fields);
 }
 
 /** An edge module: an object with `enabled`, which is true when unspecified. */
@@ -236,5 +241,5 @@ export function moduleOf(
   options: Partial<Pick<ObjectType, 'findIdle'>> = {},
 ): ObjectType {
   const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', { default: true });
-  return { type: 'object', fields: { enabled, ...fields }, module: true, findIdle: undefined, ...options };
+  return { type: 'object', fields: toTable({ enabled, ...fields }), module: true, findIdle: undefined, ...options };
 }

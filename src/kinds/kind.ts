@@ -1,7 +1,7 @@
 import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import type { Field } from './field.ts';
+import { type Field, toTable } from './field.ts';
 
 /**
  * A kind: one table that says all there is to say about a type of resource.
@@ -76,7 +76,7 @@ type KindOptions = Omit<Kind, Unsaid> & Partial<Pick<Kind, Unsaid>>;
 
 /** Checks a kind's table and fills in what was not said. Throws `InvariantError` on a table that contradicts itself. */
 export function defineKind(options: KindOptions): Kind {
-  const kind: Kind = { ...NOTHING_SAID, ...options };
+  const kind: Kind = { ...NOTHING_SAID, ...options, fields: toTable(options.fields) };
   const fault = findFault(kind);
   if (fault !== undefined) throw new InvariantError(`Kind ${kind.name}: ${fault}`);
   return kind;

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
 import type { Plan, Write } from '../../src/model/plan.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
@@ -28,6 +29,16 @@ function withWrite(plan: Plan, id: string, parts: Partial<Record<keyof Write, un
   return { ...plan, writes: plan.writes.map((write) => (write.id === id ? { ...write, ...parts } : write)) };
 }
 
+function withDesired(plan: Plan, more: JsonObject): unknown {
+  return { ...plan, changes: plan.changes.map((change) => ({ ...change, desired: { ...change.desired, ...more } })) };
+}
+
+function withMark(plan: Plan, id: string, parts: JsonObject): unknown {
+  return withWrite(plan, id, { mark: { ...plan.writes.find((write) => write.id === id)?.mark, ...parts } });
+}
+
+const ATTACHED = { address: 'HTTPSEdge/web', kind: 'HTTPSEdge', action: 'update', differences: [] };
+
 const THEIRS = { id: 'delete TCPEdge/theirs', method: 'DELETE', path: '/edges/tcp/edgtcp_theirs', kind: 'TCPEdge' };
 
 describe('a plan file that would do what it does not show is refused before any request:', () => {
@@ -54,6 +65,16 @@ describe('a plan file that would do what it does not show is refused before any 
         withWrite(plan, 'update TCPEdge/a', { body: { hostports: ['1.tcp.example.net:20003'], description: 'x' } }),
     ],
     ['a field that there is not', (plan) => withWrite(plan, 'update TCPEdge/a', { body: { hostport: 'x' } })],
+    ['a field that every object of a program has', (plan) => withDesired(plan, { toString: 'x' })],
+    [
+      'a mark of a field that there is not',
+      (plan) => withMark(plan, 'create TCPEdge/new', { pending: { 'TCPEdge.': 'TCPEdge/a' } }),
+    ],
+    [
+      'modules that are attached to nothing',
+      (plan) => ({ ...plan, changes: [...plan.changes, { ...ATTACHED, live: { id: '', digest: '', spec: {} } }] }),
+    ],
+    ['a change of a kind that there is not', (plan) => ({ ...plan, changes: [{ ...ATTACHED, kind: 'Widget' }] })],
     ['no mark', (plan) => withWrite(plan, 'create Credential/agent', { mark: undefined })],
     ['the mark of another stack', (plan) => ({ ...plan, stack: 'other' })],
     [

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ValidatedManifests, validateManifests } from '../../src/manifest/validate.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts';
+import { LONG } from '../laws/properties.ts';
 
 const EVERYTHING = readFileSync(new URL('fixtures/everything.yaml', import.meta.url));
 
@@ -61,7 +62,7 @@ function validate(bytes: Uint8Array): ValidatedManifests {
 }
 
 describe('validating manifests', () => {
-  it('never throws on mutated valid files, and always tells what is wrong and where', () => {
+  it('never throws on mutated valid files, and always tells what is wrong and where', LONG, () => {
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
         const bytes = mutate(changes);
@@ -71,7 +72,7 @@ describe('validating manifests', () => {
     );
   });
 
-  it('never throws on any bytes', () => {
+  it('never throws on any bytes', LONG, () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expectSound(bytes, validate(bytes));
@@ -80,7 +81,7 @@ describe('validating manifests', () => {
     );
   });
 
-  it('never throws on any JSON in the place of any field', () => {
+  it('never throws on any JSON in the place of any field', LONG, () => {
     const kinds = [
       'TCPEdge',
       'WeightedBackend',

@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import type { Transport } from '../../src/model/transport.ts';
+import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
+import { type CommandResult, type FakeOptions, NOW, runCommand } from '../cli/fake-context.ts';
+import { withWatchdog } from './watchdog.ts';
+
+/** Looks like nothing else, so that it can be searched for. */
+export const API_KEY = 'Zq8-fuzz-key-3fK1';
+
+/** A folder of a test, which is gone when that is over. */
+export function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-fuzz-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A folder that holds a copy of `examples/everything` in one file, `manifests.yaml`, and the certificates that it names. */
+export function createEverything(): { readonly folder: string; readonly manifests: string } {
+  const folder = createFolder();
+  const files = ['edgewise', 'account', 'https', 'tcp'].map((name) => readExample(`${name}.yaml`));
+  const manifests = files.join('---\n');
+  writeFileSync(join(folder, 'manifests.yaml'), manifests);
+  writeFileSync(join(folder, 'authorities.pem'), readExample('authorities.pem'));
+  return { folder, manifests };
+}
+
+/** A file of `examples/everything`. */
+export function readExample(name: string): string {
+  return readFileSync(join('examples/everything', name), 'utf8');
+}
+
+/** A server that takes the key of these tests. */
+export function openServer(seed: ServerSeed = {}): Server {
+  return createServer({ now: () => NOW, idSeed: 'fuzz', apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed });
+}
+
+/** An account as `examples/everything` makes it, and the plan file that did. */
+export async function applyEverything(): Promise<{ readonly seed: ServerSeed; readonly plan: string }> {
+  const { folder } = createEverything();
+  const { handle, snapshot } = openServer();
+  const env = { EDGEWISE_API_KEY: API_KEY };
+  for (const line of ['plan manifests.yaml -o plan.json', 'apply plan.json --yes --token-directory tokens']) {
+    const { exitCode, stderr } = await runCommand(line.split(' '), { cwd: folder, transport: handle, env });
+    expect(exitCode, stderr).toBe(0);
+  }
+  return { seed: snapshot(), plan: readFileSync(join(folder, 'plan.json'), 'utf8') };
+}
+
+/** What a command did that was fed something. */
+export interface FuzzResult extends CommandResult {
+  /** Requests that were no GETs. */
+  readonly writes: number;
+}
+
+/** What a command is fed besides what stands in its folder. */
+export interface Feed extends Partial<FakeOptions> {
+  readonly folder: string;
+  /** What to show when it hangs. */
+  readonly fed: unknown;
+}
+
+/**
+ * Runs a command line on something that may be nonsense, and expects what holds whatever that is: it comes to an end, by an exit code
+ * that is no bug's, shows no key, and writes nothing when it says that its input is bad.
+ */
+export async function feed(argv: readonly string[], { folder, fed, transport, ...options }: Feed): Promise<FuzzResult> {
+  const inner = transport ?? openServer().handle;
+  let writes = 0;
+  const counting: Transport = async (request) => {
+    if (request.method !== 'GET') writes += 1;
+    return inner(request);
+  };
+  const env = { EDGEWISE_API_KEY: API_KEY, ...options.env };
+  const result = await withWatchdog(`${argv.join(' ')}\n${toText(fed)}`, () =>
+    runCommand(argv, { cwd: folder, ...options, env, transport: counting }),
+  );
+  const shown = `${result.stdout}${result.stderr}`;
+  expect(result.exitCode, shown).not.toBe(70);
+  expect(shown).not.toContain(API_KEY);
+  if (REFUSALS.includes(result.exitCode)) expect(writes, shown).toBe(0);
+  return { ...result, writes };
+}
+
+/** The exit codes that say that nothing was done: bad input, a safety rule, a stale plan. */
+const REFUSALS: readonly number[] = [3, 5, 6];
+
+function toText(fed: unknown): string {
+  return Buffer.isBuffer(fed) ? fed.toString('latin1') : (JSON.stringify(fed) ?? '');
+}

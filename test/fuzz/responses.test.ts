@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { holds, LONG } from '../laws/properties.ts';
+import { applyEverything, createEverything, type FuzzResult, feed, openServer } from './fuzzing.ts';
+import { anyBytes, mutatedJson, mutatedText } from './mutations.ts';
+
+const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])[] = [
+  ['plan manifests.yaml --verbose', [0, 1, 3, 4, 5]],
+  ['drift manifests.yaml --format json', [0, 1, 2, 3, 4]],
+  ['export --stack exported -o out --force', [0, 1, 3, 4]],
+  ['apply manifests.yaml --yes --token-directory tokens', [0, 1, 3, 4, 5]],
+  ['apply manifests.yaml --yes --token-directory tokens --format json', [0, 1, 3, 4, 5]],
+  ['destroy manifests.yaml --yes --allow-deletes', [0, 1, 3, 4, 5]],
+  ['abuse-report submit https://a.example.net/x', [0, 1, 3, 4]],
+];
+
+/** One answer that is not as it should be. */
+interface Corruption {
+  /** Which answer, counting from 0. Reading comes first. */
+  readonly nth: number;
+  /** Whether every later answer on the same path is as bad: then asking again does not help. */
+  readonly stays: boolean;
+  readonly status: number | undefined;
+  readonly contentType: string | undefined;
+  /** Makes the new body of the old one, from a number. */
+  readonly corrupt: (body: string) => Buffer;
+}
+
+/** A body of another kind, chosen with the seed of the corruption itself: what the body was is known only when it comes. */
+const corrupt: fc.Arbitrary<Corruption['corrupt']> = fc.oneof(
+  anyBytes.map((bytes) => () => bytes),
+  fc.nat().map((seed) => (body: string) => sampleOne(mutatedText(body), seed)),
+  fc.nat().map((seed) => (body: string) => Buffer.from(sampleOne(mutatedJson(parseBody(body)), seed))),
+  fc.nat().map((seed) => (body: string) => Buffer.from(sampleOne(mutatedJson(parseBody(body)), seed))),
+);
+
+const corruption: fc.Arbitrary<Corruption> = fc.record({
+  nth: fc.nat({ max: 24 }),
+  stays: fc.boolean(),
+  status: fc.option(fc.constantFrom(200, 201, 204, 302, 400, 401, 403, 404, 409, 422, 500, 503), {
+    nil: undefined,
+    freq: 3,
+  }),
+  contentType: fc.option(fc.constantFrom('text/html', '', 'application/json; charset=utf-16', 'x'), {
+    nil: undefined,
+    freq: 3,
+  }),
+  corrupt,
+});
+
+describe('answers of a service', () => {
+  it('that are not as they should be are an error, and nothing comes of what could not be read', LONG, async () => {
+    const { seed } = await applyEverything();
+    const { folder, manifests } = createEverything();
+    const property = fc.asyncProperty(
+      corruption,
+      fc.constantFrom(...COMMANDS),
+      fc.boolean(),
+      async (corrupted, [line, exitCodes], isLive) => {
+        writeFileSync(join(folder, 'manifests.yaml'), manifests);
+        const answers = corruptAnswers(openServer(isLive ? seed : {}).handle, corrupted);
+        const result = await feed(line.split(' '), { folder, fed: [corrupted, line], transport: answers.transport });
+        expect(exitCodes, result.stderr).toContain(result.exitCode);
+        if (answers.isUnreadable()) expectNothingDone(result);
+      },
+    );
+    await holds(property, 250);
+  });
+});
+
+/** A list that stays unreadable ends the run before its first write. */
+function expectNothingDone({ exitCode, writes, stdout, stderr }: FuzzResult): void {
+  expect(exitCode, stdout).not.toBe(0);
+  expect(writes, `${stdout}${stderr}`).toBe(0);
+}
+
+function corruptAnswers(inner: Transport, { nth, stays, status, contentType, corrupt: change }: Corruption) {
+  let count = 0;
+  let chosen: string | undefined;
+  let isUnreadable = false;
+  let isWriting = false;
+  const transport: Transport = async (request) => {
+    const response = await inner(request);
+    isWriting ||= request.method !== 'GET';
+    const path = `${request.method} ${new URL(request.url).pathname}`;
+    const isChosen = count++ === nth;
+    if (isChosen) chosen = path;
+    if (!isChosen && !(stays && path === chosen)) return response;
+    const body = change(await response.text());
+    const sent = status ?? response.status;
+    if (stays && !isWriting && sent === 200 && !isJson(body)) isUnreadable = true;
+    const type = contentType ?? response.headers.get('content-type') ?? '';
+    return new Response([204, 205, 304].includes(sent) ? null : new Uint8Array(body), {
+      status: sent,
+      headers: { 'content-type': type },
+    });
+  };
+  return { transport, isUnreadable: () => isUnreadable };
+}
+
+function isJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString());
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parseBody(body: string): Json {
+  return body === '' ? {} : (JSON.parse(body) as Json); // the server has said it
+}
+
+function sampleOne<T>(arbitrary: fc.Arbitrary<T>, seed: number): T {
+  const [value] = fc.sample(arbitrary, { numRuns: 1, seed });
+  if (value === undefined) throw new Error('There is no sample');
+  return value;
+}

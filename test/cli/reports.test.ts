@@ -57,6 +57,19 @@ describe('--report', () => {
     expect(lost.stderr).toContain('The report json=taken can not be written');
   });
 
+  it('as a page has the command that applies what was planned, and is a page of what failed too', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const read = (file: string) => readFile(join(folder, file), 'utf8');
+    await edgewise('plan edgewise.yaml -o plan.json --report html=plan.html');
+    const page = await read('plan.html');
+    expect(page).toContain('<h1>Plan for stack test on https://');
+    expect(page).toContain('To apply: <code>edgewise apply plan.json');
+    const shown = await edgewise('show plan.json --format html');
+    expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^<!doctype html>\n.*<\/html>\n$/s) });
+    const failed = await edgewise('apply nowhere --yes --format html');
+    expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('edgewise apply came to no result') });
+  });
+
   it('as Markdown has the command that applies what was planned', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const read = async () => readFile(join(folder, 'plan.md'), 'utf8');

@@ -1,4 +1,4 @@
-import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
 import type { GuardViolation } from '../../model/plan.ts';
 import type { ErrorView } from '../failure-view.ts';
 import { countSeverities } from '../text-diagnostics.ts';
@@ -8,7 +8,7 @@ import { type Html, html } from './node.ts';
 /** Messages below a heading; nothing when there are none. Their texts are printable. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[]): Html | undefined {
   if (diagnostics.length === 0) return undefined;
-  return html`<section aria-labelledby="messages"><h2 id="messages">What to heed</h2>
+  return html`<section aria-labelledby="messages"><h2 id="messages">${hasErrors(diagnostics) ? 'What is wrong' : 'What to heed'}</h2>
 ${diagnostics.map(renderDiagnostic)}</section>
 `;
 }
@@ -20,7 +20,7 @@ export function renderPointers(
 ): Html | undefined {
   const refusals = toCount(violations.length, 'safety rule stands', 'safety rules stand');
   const found = countSeverities(diagnostics);
-  const look = diagnostics.some(({ severity }) => severity === 'error') ? 'bad' : 'heed';
+  const look = hasErrors(diagnostics) ? 'bad' : 'heed';
   if (violations.length === 0 && found === '') return undefined;
   return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${refusals} against this plan</a>. `}${
     found === '' ? '' : html`<a class="${look}" href="#messages">${found}</a>.`

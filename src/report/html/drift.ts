@@ -33,19 +33,21 @@ export function renderDrifted({ groups }: Pick<DriftView, 'groups'>): Html | und
   if (groups.length === 0) return undefined;
   const all = groups.flatMap(({ resources }) => resources);
   const isOpen = all.reduce((sum, { fields }) => sum + fields.length, 0) <= MAX_OPEN_FIELDS;
-  const items = new Map(
-    groups.flatMap(({ state, resources }) =>
-      resources.map((one) => [one, toItem(one, { state, index: all.indexOf(one), isOpen })] as const),
-    ),
-  );
+  const indexes = new Map(all.map((one, index) => [one, index]));
   const lists = groups.map(({ state, heading, resources }) =>
     renderItems(
       state,
       heading,
-      resources.flatMap((one) => items.get(one) ?? []),
+      resources.map((one) => toItem(one, { state, index: indexes.get(one) ?? 0, isOpen })),
     ),
   );
-  return html`${renderFilter({ what: 'resources', by: 'State', items: [...items.values()] })}${lists}`;
+  const filter = renderFilter({
+    what: 'resources',
+    by: 'State',
+    groups: new Map(groups.map(({ state }) => [state, STATES[state][0]])),
+    kinds: all.map(({ kind }) => kind),
+  });
+  return html`${filter}${lists}`;
 }
 
 interface Place {
@@ -57,7 +59,6 @@ interface Place {
 function toItem({ kind, address, id, reason, moved, fields }: DriftedView, { state, index, isOpen }: Place): Item {
   return {
     anchor: `resource-${index + 1}`,
-    key: index,
     group: state,
     kind,
     glyph: STATES[state][1],

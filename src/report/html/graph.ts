@@ -3,8 +3,9 @@ import { toClipped, toColumns } from '../text-layout.ts';
 import type { WriteView } from '../view.ts';
 import { type Html, html } from './node.ts';
 
-/** Most writes that are drawn: more take seconds to place, and nobody finds the way through them. */
+/** Most writes and most waits that are drawn: more take seconds to place, and nobody finds the way through them. */
 const MAX_WRITES = 150;
+const MAX_WAITS = 200;
 
 /** Of a label in pixels: a column, the line, what stands beside it; and the most columns of one. */
 const COLUMN = 7.25;
@@ -17,8 +18,13 @@ export function renderGraph(writes: readonly WriteView[]): Html | undefined {
   const drawn = listConnected(writes);
   if (drawn.length === 0) return undefined;
   return html`<section aria-labelledby="graph"><h2 id="graph">What waits for what</h2>
-${drawn.length > MAX_WRITES ? renderLeftOut(drawn.length) : renderParts(drawn, writes.length)}</section>
+${isTooLarge(drawn) ? renderLeftOut(drawn.length) : renderParts(drawn, writes.length)}</section>
 `;
+}
+
+function isTooLarge(drawn: readonly WriteView[]): boolean {
+  const waits = drawn.reduce((sum, { waitsFor }) => sum + waitsFor.length, 0);
+  return drawn.length > MAX_WRITES || waits > MAX_WAITS;
 }
 
 function renderLeftOut(number: number): Html {

@@ -4,8 +4,6 @@ import { type Html, html } from './node.ts';
 export interface Item {
   /** Unique in the page. */
   readonly anchor: string;
-  /** Entries of one resource have one key, and are counted once. */
-  readonly key: number;
   /** What it is filtered by besides its kind: an action, a state. It is the class of its colour too. */
   readonly group: string;
   readonly kind: string;
@@ -32,9 +30,10 @@ ${items.map(renderItem)}</div></section>
 
 const MAX_WHOLE = 100;
 
-function renderItem({ anchor, key, group, kind, body, isOpen, ...item }: Item): Html {
+/** Entries of one resource have one key, and are counted once. */
+function renderItem({ anchor, group, kind, body, isOpen, ...item }: Item): Html {
   const inside = body.filter((piece) => piece !== undefined);
-  const attributes = html`class="item ${group}" id="${anchor}" data-key="${key}" data-group="${group}" data-kind="${kind}"`;
+  const attributes = html`class="item ${group}" id="${anchor}" data-key="${item.address} ${item.id}" data-group="${group}" data-kind="${kind}"`;
   if (inside.length === 0) {
     return html`<div ${attributes}><div class="head">${renderTitle({ ...item, size: '' })}</div></div>\n`;
   }
@@ -57,7 +56,6 @@ function renderTitle({
     ...(id === undefined ? [] : [html`<code>${id}</code>`]),
     ...(size === '' ? [] : [html`<span class="size">${size}</span>`]),
   ];
-  return html`<span class="glyph" aria-hidden="true">${glyph}</span><h3>${name}</h3>
-<span class="said">${said}</span>
+  return html`<span class="glyph" aria-hidden="true">${glyph}</span><span class="what"><h3>${name}</h3> <span class="said">${said}</span></span>
 <span class="side">${more}</span>`;
 }

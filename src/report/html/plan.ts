@@ -40,8 +40,13 @@ export function renderChanges({ parts }: Pick<PlanView, 'parts'>): Html | undefi
   const changes = parts.flatMap(listChanges);
   if (changes.length === 0) return undefined;
   const isOpen = changes.reduce((sum, change) => sum + change.fields.length + change.lost.length, 0) <= MAX_OPEN_FIELDS;
-  const items = new Map(changes.map((change, index) => [change, toItem(change, { index, isOpen, changes })]));
-  const filter = renderFilter({ what: 'changes', by: 'Action', items: [...items.values()] });
+  const items = new Map(changes.map((change, index) => [change, toItem(change, { index, isOpen })]));
+  const filter = renderFilter({
+    what: 'changes',
+    by: 'Action',
+    groups: new Map(changes.map(({ action }) => [action, action])),
+    kinds: changes.map(({ kind }) => kind),
+  });
   const lists = parts.map((part) =>
     renderItems(
       part.part,
@@ -65,16 +70,12 @@ const HEADINGS: Readonly<Record<PlanPart['part'], string>> = {
 interface Place {
   readonly index: number;
   readonly isOpen: boolean;
-  /** All of them, for one that is continued. */
-  readonly changes: readonly ChangeView[];
 }
 
-function toItem(change: ChangeView, { index, isOpen, changes }: Place): Item {
+function toItem(change: ChangeView, { index, isOpen }: Place): Item {
   const { action, kind, glyph, address, id, fields, lost, notes } = change;
-  const isSame = (one: ChangeView): boolean => one.address === address && one.id === id;
   return {
     anchor: `change-${index + 1}`,
-    key: change.isContinued ? changes.findIndex(isSame) : index,
     group: action,
     kind,
     glyph,

@@ -55,7 +55,7 @@ header > * { grid-column: 1 / -1; }
 .theme { grid-column: 2; grid-row: 1; }
 h1 { margin-top: 0.9rem; }
 .note { color: var(--soft); margin-top: 0.3rem; }
-.verdict { margin-top: 0.7rem; max-width: 65ch; }
+.verdict { margin-top: 0.7rem; max-width: 95ch; }
 .verdict .bad { color: var(--red); font-weight: 600; }
 .verdict .heed { color: var(--amber); font-weight: 600; }
 
@@ -64,7 +64,7 @@ h1 { margin-top: 0.9rem; }
   font-size: 0.84rem; line-height: 1.5; cursor: pointer;
 }
 .theme:hover, .filter button:hover { background: var(--raised); }
-.filter button[aria-pressed="true"] { background: var(--ink); border-color: var(--ink); color: var(--page); }
+.theme[aria-pressed="true"], .filter button[aria-pressed="true"] { background: var(--ink); border-color: var(--ink); color: var(--page); }
 .filter button .count { color: var(--soft); margin-left: 0.25rem; }
 .filter button[aria-pressed="true"] .count { color: inherit; }
 .filter button.none { border-style: dashed; color: var(--soft); }
@@ -93,10 +93,10 @@ h1 { margin-top: 0.9rem; }
 .message.error { --tint: var(--red); --wash: var(--red-wash); }
 .message.warning { --tint: var(--amber); --wash: var(--amber-wash); }
 .message p + p { margin-top: 0.25rem; }
-.headline { font-weight: 600; max-width: 80ch; }
+.headline { font-weight: 600; max-width: 95ch; }
 .label { color: var(--tint); background: var(--wash); border-radius: 4px; padding: 0 0.4rem; margin-right: 0.25rem; font-size: 0.84rem; }
 .where, .related { color: var(--soft); }
-.remedy { max-width: 80ch; }
+.remedy { max-width: 95ch; }
 .remedy::before { content: "\\2192\\a0"; color: var(--soft); }
 .addresses { columns: 18rem; list-style: none; margin: 0.4rem 0; }
 figure { margin: 0.5rem 0; }
@@ -129,7 +129,8 @@ pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); bo
 .item > summary:focus-visible { outline-offset: -2px; }
 .item .glyph { font: 700 0.95rem/1.4 var(--mono); text-align: center; }
 .item .kind { font-weight: 400; color: var(--soft); }
-.item .said { font-size: 0.88rem; color: var(--soft); grid-column: 2; }
+.item .what { display: flex; flex-wrap: wrap; gap: 0 0.9rem; align-items: baseline; }
+.item .said { font-size: 0.88rem; color: var(--soft); }
 .item .word { font-weight: 600; }
 .item .side { display: flex; gap: 0.6rem; align-items: baseline; color: var(--soft); grid-row: 1; grid-column: 3; }
 .item .size { font-size: 0.8rem; white-space: nowrap; }
@@ -138,14 +139,15 @@ pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); bo
 .badge { border: 1px solid var(--edge); border-radius: 4px; font-size: 0.75rem; padding: 0 0.35rem; color: var(--ink); white-space: nowrap; }
 .body { padding: 0.1rem 0.9rem 0.8rem 2.25rem; }
 .body p { font-size: 0.88rem; }
+.body p + table { margin-top: 0.3rem; }
 .body .rest { color: var(--soft); font-size: 0.82rem; padding-top: 0.25rem; }
 
 table { border-collapse: collapse; width: 100%; text-align: left; }
-.fields { font: 0.82rem/1.5 var(--mono); table-layout: fixed; margin-top: 0.25rem; }
+.fields { font: 0.82rem/1.5 var(--mono); table-layout: fixed; }
 .fields th, .fields td { padding: 0.16rem 0.8rem 0.16rem 0; vertical-align: top; font-weight: 400; }
 .fields tr + tr > * { border-top: 1px solid color-mix(in srgb, var(--line) 60%, transparent); }
 .fields th { width: 32%; color: var(--soft); }
-.remark { color: var(--ink); font: 0.75rem/1.4 system-ui, sans-serif; background: var(--raised); border-radius: 4px; padding: 0 0.35rem; }
+.remark { color: var(--ink); font: 0.75rem/1.4 system-ui, sans-serif; background: var(--raised); border-radius: 4px; padding: 0 0.35rem; display: inline-block; }
 .remark.forces { background: var(--violet-wash); color: var(--violet); }
 del, ins { text-decoration: none; border-radius: 3px; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
 del { background: var(--red-wash); color: var(--red); padding: 0.05rem 0.25rem; }
@@ -183,7 +185,7 @@ ol.steps { margin: 0; padding-left: 1.4rem; }
   .counts { gap: 0.6rem 1.2rem; }
   .filter legend { float: none; width: auto; }
   .item > summary, .item > .head { grid-template-columns: 1rem 1fr; }
-  .item .side { grid-row: auto; grid-column: 2; flex-wrap: wrap; }
+  .item .side { grid-row: auto; grid-column: 2; flex-wrap: wrap; justify-content: space-between; }
   .body { padding-left: 0.9rem; }
   .fields, .fields tbody, .fields tr, .fields th, .fields td, .grid, .grid tbody, .grid tr, .grid th, .grid td { display: block; width: auto; }
   .fields th, .fields td { padding-right: 0; }

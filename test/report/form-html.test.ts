@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/model/plan.ts';
+import { renderHtmlForm } from '../../src/report/form-html.ts';
+import { type GraphNode, type PlacedNode, placeGraph } from '../../src/report/graph-layout.ts';
+import type { FormOptions, Report } from '../../src/report/report.ts';
+import { FORM_JUDGES } from './form-judges.ts';
+import { type PageTree, readPage } from './html-tree.ts';
+import { makeChange, makePlan, makeWrite, PLAIN } from './sample-plans.ts';
+import { MISTAKE, makeHostilePlan, makeLargePlan, REPORTS } from './sample-reports.ts';
+
+function show(report: Report | undefined, options: Partial<FormOptions> = {}): PageTree {
+  if (report === undefined) throw new Error('There is no such report');
+  return readPage(renderHtmlForm(report, { ...PLAIN, ...options }));
+}
+
+function showPlan(plan: Plan, options: Partial<FormOptions> = {}): PageTree {
+  return show({ about: 'plan', plan, standing: plan.violations }, options);
+}
+
+function listTexts({ elements }: PageTree, name: string): readonly string[] {
+  return elements.filter((element) => element.name === name).map(({ text }) => text.trim());
+}
+
+describe('a page', () => {
+  it.each(Object.entries(REPORTS))('is whole and holds nothing but ours: %s', (_, report) => {
+    FORM_JUDGES.html(renderHtmlForm(report, PLAIN));
+  });
+
+  it('holds nothing but ours when everything in it is hostile', () => {
+    const plan = makeHostilePlan();
+    FORM_JUDGES.html(renderHtmlForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, applyCommand: '</code><b>' }));
+  });
+
+  it('lets the browser load nothing, and run nothing but its own script', () => {
+    const { elements } = show(REPORTS['plan']);
+    const policy = elements.find(({ attributes }) => attributes.has('http-equiv'))?.attributes.get('content') ?? '';
+    const toSource = (name: string): string => {
+      const text = elements.find((element) => element.name === name)?.text ?? '';
+      return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    };
+    expect(policy.split('; ')).toEqual([
+      "default-src 'none'",
+      `style-src ${toSource('style')}`,
+      `script-src ${toSource('script')}`,
+      'img-src data:',
+      "base-uri 'none'",
+      "form-action 'none'",
+    ]);
+  });
+
+  it('says the same for the same report', () => {
+    expect(renderHtmlForm(REPORTS['plan'] as Report, PLAIN)).toBe(renderHtmlForm(REPORTS['plan'] as Report, PLAIN)); // it is there
+  });
+});
+
+describe('a page of a plan', () => {
+  it('begins with what is refused and what will be lost', () => {
+    expect(listTexts(show(REPORTS['plan']), 'h2')).toEqual([
+      'Refused by safety rules',
+      'What will be lost',
+      'This change',
+      'Drift that will be put back',
+      'What to heed',
+      'What waits for what',
+      '5 requests, in an order that is valid',
+    ]);
+  });
+
+  it('has no numbers to be approved when it has errors, which come first then', () => {
+    const page = showPlan(makePlan({ changes: [makeChange('TCPEdge/a', 'create')], diagnostics: [MISTAKE] }));
+    expect(listTexts(page, 'h2')).toEqual(['What is wrong', 'Changes']);
+    expect(listTexts(page, 'strong')).toEqual(['This plan can not be applied.']);
+  });
+
+  it('says that there is nothing to do', () => {
+    expect(listTexts(showPlan(makePlan()), 'strong')).toContain('Nothing to do: there are no resources.');
+  });
+
+  it('names the command that applies it, unless that would be refused', () => {
+    const plan = makePlan({ changes: [makeChange('TCPEdge/a', 'create')], writes: [makeWrite('create TCPEdge/a')] });
+    const options = { applyCommand: 'edgewise apply plan.json' };
+    expect(listTexts(showPlan(plan, options), 'code')).toContain('edgewise apply plan.json');
+    const violations = [{ rule: 'protect', message: 'No.', remedy: 'Allow it.', addresses: [] }] as const;
+    expect(listTexts(showPlan({ ...plan, violations }, options), 'code')).not.toContain('edgewise apply plan.json');
+    expect(listTexts(showPlan(makePlan(), options), 'code')).not.toContain('edgewise apply plan.json');
+  });
+
+  it('shows all fields at once, unless they are hundreds', () => {
+    const countOpen = ({ elements }: PageTree): number =>
+      elements.filter(({ name, attributes }) => name === 'details' && attributes.has('open')).length;
+    expect(countOpen(showPlan(makeLargePlan(100)))).toBe(100);
+    expect(countOpen(showPlan(makeLargePlan(200)))).toBe(0);
+  });
+});
+
+describe('a drawing', () => {
+  const countDrawings = (page: PageTree): number => page.elements.filter(({ name }) => name === 'svg').length;
+
+  it('has a part for every group of writes that wait for each other', () => {
+    expect(countDrawings(showPlan(makeLargePlan(12)))).toBe(3);
+  });
+
+  it('is left out when nothing waits', () => {
+    const page = showPlan(makePlan({ writes: [makeWrite('create TCPEdge/a'), makeWrite('create TCPEdge/b')] }));
+    expect(countDrawings(page)).toBe(0);
+    expect(listTexts(page, 'h2')).not.toContain('What waits for what');
+  });
+
+  it('gives way to a sentence when it would be too large', () => {
+    const ids = Array.from({ length: 30 }, (_, index) => `create TCPEdge/e${index}`);
+    const tangled = makePlan({ writes: ids.map((id, index) => makeWrite(id, { needs: ids.slice(0, index) })) });
+    for (const [plan, number] of [
+      [makeLargePlan(400), 400],
+      [tangled, 30],
+    ] as const) {
+      const page = showPlan(plan);
+      expect(countDrawings(page)).toBe(0);
+      expect(listTexts(page, 'p').join(' ')).toContain(`${number} requests wait for each other, more than`);
+    }
+  });
+
+  const graph = fc
+    .integer({ min: 1, max: 14 })
+    .chain((size) => fc.array(fc.array(fc.nat(size - 1), { maxLength: 3 }), { minLength: size, maxLength: size }));
+
+  it('puts what waits to the right of what it waits for, and nothing on top of anything', () => {
+    fc.assert(
+      fc.property(graph, (lists) => {
+        const nodes = lists.map(
+          (after, id): GraphNode => ({
+            id,
+            width: 40 + id,
+            height: 26,
+            after: after.filter((one) => one < id),
+          }),
+        );
+        for (const part of placeGraph(nodes)) {
+          const places = new Map(part.nodes.map((node) => [node.id, node]));
+          for (const node of part.nodes) {
+            expect(node.x).toBeGreaterThanOrEqual(0);
+            expect(node.x + node.width).toBeLessThanOrEqual(part.width + 0.01);
+            expect(node.y + node.height).toBeLessThanOrEqual(part.height + 0.01);
+            for (const one of node.after) expect(places.get(one)?.x).toBeLessThan(node.x);
+          }
+          expect(
+            part.nodes.flatMap((one, index) => part.nodes.slice(index + 1).filter((two) => overlap(one, two))),
+          ).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  it('ends for writes that wait in circles, for themselves, or for what is not there', () => {
+    fc.assert(
+      fc.property(graph, (lists) => {
+        const nodes = lists.map((after, id): GraphNode => ({ id, width: 40, height: 26, after: [...after, id, 99] }));
+        const placed = placeGraph(nodes).flatMap((part) => part.nodes.map(({ id }) => id));
+        expect(new Set(placed).size).toBe(placed.length);
+      }),
+    );
+  });
+});
+
+function overlap(one: PlacedNode, two: PlacedNode): boolean {
+  const isBeside = one.x + one.width <= two.x || two.x + two.width <= one.x;
+  return !isBeside && one.y + one.height > two.y && two.y + two.height > one.y;
+}

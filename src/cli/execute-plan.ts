@@ -13,6 +13,7 @@ import { createEventStream, type EventStream, listStartEvents, toEventBody } fro
 import { renderApplyResultText } from '../report/text-apply.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT, type ExitCode } from './exit-code.ts';
+import { showFailure } from './failure.ts';
 import type { TellBy } from './notices.ts';
 import { type FormatFlags, renderAskedPlan, toTextOptions } from './present.ts';
 import { createProgress } from './progress.ts';
@@ -46,8 +47,11 @@ export async function executePlan(client: Client, execution: Execution, context:
   const journal = open.length === 0 ? undefined : await startJournal(plan, flags.journal, context);
   const stream = createEventStream(context.now, flags.format === 'json-lines' ? context.stdout.write : () => undefined);
   for (const event of listStartEvents(plan)) stream.send(event);
-  const result = await applyWithProgress(client, { ...execution, sinks, stream, journal: journal?.write }, context);
+  const run = { ...execution, sinks, stream, journal: journal?.write };
+  const result = await applyWithProgress(client, run, context).catch((error: unknown) => ({ error }));
   const lost = await journal?.close();
+  // The events that are out already are a part of the failure's stream.
+  if ('error' in result) return showFailure(result.error, { command: plan.mode, flags, sent: stream.sent() }, context);
   if (lost !== undefined) context.stderr.write(`The journal lacks lines, which could not be written: ${lost}\n`);
   const isShown = flags.format === 'text';
   if (isShown)

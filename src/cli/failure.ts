@@ -1,4 +1,5 @@
 import { ApiError, NetworkError } from '../model/errors.ts';
+import type { SentEvents } from '../report/json-lines.ts';
 import type { Failure } from '../report/report.ts';
 import { renderFailureText } from '../report/text-failure.ts';
 import type { Context } from './context.ts';
@@ -10,19 +11,21 @@ import { publish } from './publish.ts';
 export interface FailedCommand {
   readonly command: string;
   readonly flags: FormatFlags;
+  /** Events that were sent before it failed. */
+  readonly sent?: SentEvents;
 }
 
 /** Shows why a command came to no result, and gives its exit code. Text goes to stderr; every other form that was asked for is a whole document. */
 export async function showFailure(
   error: unknown,
-  { command, flags }: FailedCommand,
+  { command, flags, sent }: FailedCommand,
   context: Context,
 ): Promise<ExitCode> {
   const failure: Failure = { command, ...toReported(error) };
   const isShown = flags.format === 'text';
   const exitCode = await publish(
     { about: 'failure', failure },
-    { flags, isShown, exitCode: toExitCode(error) },
+    { flags, isShown, exitCode: toExitCode(error), ...(sent !== undefined && { sent }) },
     context,
   );
   context.stderr.write(renderFailureText(failure, toTextOptions(context.stderr, context, flags)));

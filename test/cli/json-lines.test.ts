@@ -95,4 +95,19 @@ describe('json-lines', () => {
     expect(plan.at(-1)).toMatchObject({ command: 'plan', ok: true, changes: { create: 2, unchanged: 0 } });
     expect(readEvents((await edgewise('validate --format json-lines')).stdout).at(-1)).toMatchObject({ ok: true });
   });
+
+  it('goes on where it was when a bug ends an apply, on stdout and in a file', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
+    const line = 'apply --yes --format json-lines --report json-lines=events.jsonl';
+    const { stdout, exitCode } = await edgewise(line, {
+      onWrite: (text) => {
+        if (text.includes('"event":"write-started"')) throw new TypeError('a bug');
+      },
+    });
+    expect(exitCode).toBe(70);
+    const events = readEvents(stdout);
+    expect(events.map(({ event }) => event)).toEqual(['start', 'diagnostic', 'write-started', 'summary']);
+    expect(events.at(-1)).toMatchObject({ command: 'apply', ok: false, exit_code: 70, error: 'a bug' });
+    expect(await readFile(join(folder, 'events.jsonl'), 'utf8')).toBe(stdout);
+  });
 });

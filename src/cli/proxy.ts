@@ -33,9 +33,11 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
 export async function readAuthorities(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<string> {
   try {
     const text = await readFile(resolve(cwd, file), 'utf8');
-    for (const [certificate] of text.matchAll(CERTIFICATE)) new X509Certificate(certificate);
-    if (CERTIFICATE_START.test(text)) return text;
-    throw new Error('there is no certificate in it');
+    const certificates = Array.from(text.matchAll(CERTIFICATE), ([certificate]) => new X509Certificate(certificate));
+    const begun = text.split(CERTIFICATE_START).length - 1;
+    if (begun === 0) throw new Error('there is no certificate in it');
+    if (certificates.length < begun) throw new Error('a certificate in it has no end');
+    return text;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandError(`The certificates in ${file} can not be read: ${why}`, {
@@ -46,5 +48,5 @@ export async function readAuthorities(file: string, { cwd }: Pick<Context, 'cwd'
   }
 }
 
-const CERTIFICATE_START = /-----BEGIN CERTIFICATE-----/;
+const CERTIFICATE_START = '-----BEGIN CERTIFICATE-----';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;

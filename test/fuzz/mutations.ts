@@ -25,6 +25,9 @@ const added = fc.oneof(
   fc.constantFrom(...TOKENS).map((token) => token.repeat(400)),
 );
 
+/** Texts that have nothing to do with anything, or with something else. */
+export const anyText: fc.Arbitrary<string> = fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), added);
+
 interface Edit {
   readonly at: number;
   readonly removed: number;

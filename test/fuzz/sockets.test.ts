@@ -1,0 +1,54 @@
+import { createServer, type Server as NetServer } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openTransport } from '../../src/cli/open-transport.ts';
+import { holds, LONG } from '../laws/properties.ts';
+import { createEverything, feed } from './fuzzing.ts';
+import { anyBytes, mutatedText } from './mutations.ts';
+
+const PAGE = '{"tcp_edges":[],"uri":"/edges/tcp","next_page_uri":null}';
+const HEAD = ['HTTP/1.1 200 OK', 'content-type: application/json', `content-length: ${PAGE.length}`];
+const CHUNKED = ['HTTP/1.1 200 OK', 'content-type: application/json', 'transfer-encoding: chunked'];
+const ANSWERS = [
+  [...HEAD, '', PAGE].join('\r\n'),
+  [...HEAD, 'content-encoding: gzip', '', PAGE].join('\r\n'),
+  [...CHUNKED, '', PAGE.length.toString(16), PAGE, '0', '', ''].join('\r\n'),
+  ['HTTP/1.1 429 Too Many Requests', 'retry-after: 1', 'content-length: 2', '', '{}'].join('\r\n'),
+  ['HTTP/1.1 302 Found', 'location: http://elsewhere.example.net/', 'content-length: 0', '', ''].join('\r\n'),
+];
+
+describe('bytes that are no answer', () => {
+  it('end a run as an error of the network, and nothing is written', LONG, async () => {
+    const { folder } = createEverything();
+    const bytes = fc.oneof(anyBytes, ...ANSWERS.map(mutatedText));
+    let answer: Uint8Array = Buffer.from('');
+    const origin = await listenWithBytes(() => answer);
+    const timeouts = { connectMs: 1_000, headersMs: 1_000, bodyMs: 1_000, requestMs: 2_000 };
+    const property = fc.asyncProperty(bytes, async (fed) => {
+      answer = fed;
+      const transport = openTransport({ connections: 8, timeouts, authorities: undefined, proxy: {} });
+      try {
+        const argv = ['apply', 'manifests.yaml', '--yes', '--token-directory', 'tokens', '--base-url', origin];
+        const { exitCode, writes, stdout, stderr } = await feed(argv, { folder, fed, transport });
+        expect([1, 4], stderr).toContain(exitCode);
+        expect(writes, `${stdout}${stderr}`).toBe(0);
+      } finally {
+        await transport.close();
+      }
+    });
+    await holds(property, 150);
+  });
+});
+
+/** Answers every request with the same bytes, and hangs up. */
+async function listenWithBytes(toBytes: () => Uint8Array): Promise<string> {
+  const server: NetServer = createServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => socket.end(toBytes()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('There is no port');
+  return `http://127.0.0.1:${address.port}`;
+}

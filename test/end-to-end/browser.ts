@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { findProgram } from './openssh.ts';
 export const CHROMIUM = findProgram('chromium') ?? findProgram('chromium-browser') ?? findProgram('google-chrome');
 
 /** Where screenshots and pages are kept to be looked at: the folder that EDGEWISE_ARTIFACTS names, else a temporary one. */
-export const ARTIFACTS = process.env['EDGEWISE_ARTIFACTS'] ?? mkdtempSync(join(tmpdir(), 'edgewise-artifacts-'));
+export const ARTIFACTS = process.env['EDGEWISE_ARTIFACTS'] ?? join(tmpdir(), `edgewise-artifacts-${process.pid}`);
 
 /** Starts the installed browser without a window. */
 export async function startBrowser(): Promise<Browser> {

@@ -161,6 +161,13 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     expect(await row.isVisible()).toBe(true);
   });
 
+  it.each(['light', 'dark'] as const)('has a drawing that can be read, when it is %s', async (colorScheme) => {
+    const { page } = await open(REPORTS['plan'], { name: 'contrast', colorScheme });
+    const ratios: readonly number[] = await page.evaluate(DRAWING_CONTRASTS);
+    expect(ratios).toHaveLength(4);
+    for (const ratio of ratios) expect(ratio).toBeGreaterThan(4.5);
+  });
+
   it('shows what is hostile as text', async () => {
     const plan = makeHostilePlan();
     const { page, deeds } = await open({ about: 'plan', plan, standing: [] }, { name: 'hostile' });
@@ -245,6 +252,20 @@ const FOCUS_OUTLINE =
   '[getComputedStyle(document.activeElement).outlineStyle, getComputedStyle(document.activeElement).outlineWidth].join(" ")';
 /** What loads or runs something, in the order in which it stands. */
 const ELEMENTS = `Array.from(document.querySelectorAll('script, style, link, img, iframe, object, embed, base, form, foreignObject, video, audio')).map(({ localName }) => localName)`;
+/** The contrast of each label of a drawing with its box, as WCAG defines it. */
+const DRAWING_CONTRASTS = `
+  const toLight = (color) => {
+    const [red, green, blue] = color.match(/[\\d.]+/g).slice(0, 3).map((part) => {
+      const share = Number(part) / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  Array.from(document.querySelectorAll('svg a')).map((link) => {
+    const [one, two] = ['text', 'rect'].map((name) => toLight(getComputedStyle(link.querySelector(name)).fill));
+    return (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+  });
+`;
 const HANDLERS = `Array.from(document.querySelectorAll('*')).flatMap((element) => element.getAttributeNames()).filter((name) => name.startsWith('on') || name === 'style' || name === 'autofocus')`;
 const LINKS = `Array.from(document.querySelectorAll('a')).map((link) => link.getAttribute('href')).filter((href) => !/^#[a-z0-9-]+$/.test(href))`;
 

@@ -26,7 +26,7 @@ ${renderFacet('group', by, groups)}${renderFacet('kind', 'Kind', new Map(sorted.
 function renderFacet(facet: 'group' | 'kind', legend: string, words: ReadonlyMap<string, string>): Html {
   const buttons = [...words].map(
     ([value, label]) =>
-      html`<button type="button" aria-pressed="false" data-value="${value}">${label}<span class="count"></span></button>\n`,
+      html`<button type="button" ${facet === 'group' ? html`class="${value}" ` : ''}aria-pressed="false" data-value="${value}">${label}<span class="count"></span></button>\n`,
   );
   return html`<fieldset data-facet="${facet}"><legend>${legend}</legend>
 ${buttons}</fieldset>

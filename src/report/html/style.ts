@@ -65,6 +65,7 @@ h1 { margin-top: 0.9rem; }
 }
 .theme:hover, .filter button:hover { background: var(--raised); }
 .theme[aria-pressed="true"], .filter button[aria-pressed="true"] { background: var(--ink); border-color: var(--ink); color: var(--page); }
+.filter [data-facet="group"] button::before { content: ""; display: inline-block; width: 0.5rem; height: 0.5rem; border-radius: 50%; background: var(--tint); margin-right: 0.4rem; }
 .filter button .count { color: var(--soft); margin-left: 0.25rem; }
 .filter button[aria-pressed="true"] .count { color: inherit; }
 .filter button.none { border-style: dashed; color: var(--soft); }

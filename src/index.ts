@@ -29,6 +29,7 @@ export type { Kind } from './kinds/kind.ts';
 export { toManifestJsonSchema } from './kinds/manifest-schema.ts';
 export { toOpenApiDocument } from './kinds/openapi.ts';
 export { PLAN_SCHEMA, toPlanJsonSchema } from './kinds/plan-schema.ts';
+export { PUBLISHED_SCHEMAS, type PublishedSchema } from './kinds/published-schemas.ts';
 export { findKind, KINDS } from './kinds/registry.ts';
 export { type CelReading, type ReadCel, readCel } from './lint/cel.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
@@ -44,6 +45,15 @@ export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, Origin } from './model/change.ts';
 export type { Diagnostic, Severity, SourceLocation, SourcePlace } from './model/diagnostic.ts';
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic-codes.ts';
+export {
+  type Coverage,
+  type Drift,
+  type DriftState,
+  hasDrift,
+  type ResourceDrift,
+  type Stranger,
+  toCoverage,
+} from './model/drift.ts';
 export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutError } from './model/errors.ts';
 export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
@@ -67,12 +77,28 @@ export {
 } from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { Transport } from './model/transport.ts';
+export { type DriftInput, toDrift } from './plan/compute-drift.ts';
 export { createPlan, type PlanInput } from './plan/create-plan.ts';
 export { toDestroyState } from './plan/destroy.ts';
+export { toAgainstRequest, toDriftAgainst } from './plan/drift-against.ts';
 export { listFilePaths } from './plan/files.ts';
 export { type Allowances, listStanding } from './plan/guard.ts';
+export { toReleaseState } from './plan/release.ts';
 export { type ReadRequest, toReadRequest } from './plan/select-targets.ts';
+export { FORM_NAMES, type FormName, loadForm } from './report/forms.ts';
 export { renderApplyJson, renderPlanJson } from './report/json.ts';
+export type {
+  ApplyReport,
+  DriftReport,
+  Failure,
+  FailureReport,
+  Form,
+  FormOptions,
+  PlanReport,
+  Report,
+  Validation,
+  ValidationReport,
+} from './report/report.ts';
 export { renderApplyResultText } from './report/text-apply.ts';
 export { renderDiagnosticsText } from './report/text-diagnostics.ts';
 export type { TextOptions } from './report/text-options.ts';

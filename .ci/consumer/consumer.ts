@@ -8,7 +8,10 @@ import {
   createPlan,
   createTokenSinks,
   type DesiredState,
+  hasDrift,
+  type LiveState,
   listFilePaths,
+  loadForm,
   loadManifests,
   NO_SINKS,
   type Plan,
@@ -16,12 +19,14 @@ import {
   readLive,
   renderPlanText,
   type Transport,
+  toDrift,
   toPlanView,
   toReadRequest,
   validateManifests,
 } from 'edgewise';
 import { createMswHandlers } from 'edgewise/msw';
 import packageJson from 'edgewise/package.json' with { type: 'json' };
+import eventsSchema from 'edgewise/schemas/events.schema.json' with { type: 'json' };
 import manifestSchema from 'edgewise/schemas/manifest.schema.json' with { type: 'json' };
 import openApi from 'edgewise/schemas/openapi.json' with { type: 'json' };
 import planSchema from 'edgewise/schemas/plan.schema.json' with { type: 'json' };
@@ -52,12 +57,17 @@ function connect(transport: Transport, baseUrl: string) {
 }
 
 async function plan(transport: Transport, baseUrl: string): Promise<Plan> {
+  return (await planLive(transport, baseUrl)).plan;
+}
+
+async function planLive(transport: Transport, baseUrl: string): Promise<{ plan: Plan; live: LiveState; now: Date }> {
   const desired = await readManifests();
   const client = connect(transport, baseUrl);
   const live = await readLive(client, toReadRequest(desired, []));
   const { guard } = desired.stack;
   const settings = { versionHeader: 'Service-Version', pageSize: 100, concurrency: 4, rateLimit: 'none', guard };
-  return createPlan({
+  const now = new Date();
+  const made = createPlan({
     desired,
     live,
     baseUrl,
@@ -66,11 +76,22 @@ async function plan(transport: Transport, baseUrl: string): Promise<Plan> {
     mode: 'apply',
     tokens: desired.stack.tokens,
     targets: [],
-    now: new Date(),
+    now,
     rotate: [],
     files: await readFiles(listFilePaths(desired), process.cwd()),
     diagnostics: [],
   });
+  return { plan: made, live, now };
+}
+
+/** Nothing differs, and says so in forms that are loaded when they are asked for. */
+async function compare(transport: Transport, baseUrl: string): Promise<void> {
+  const { plan: compared, live, now } = await planLive(transport, baseUrl);
+  const drift = toDrift(compared, { live, now });
+  assert.equal(hasDrift(drift), false);
+  const options = { color: false, width: 80, verbose: false, at: now };
+  assert.match((await loadForm('text'))({ about: 'drift', drift }, options), /^No drift/m);
+  assert.match((await loadForm('html'))({ about: 'plan', plan: compared, standing: [] }, options), /<!doctype html>/i);
 }
 
 async function apply(transport: Transport, baseUrl: string): Promise<void> {
@@ -90,10 +111,11 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
   assert.ok(result.outcomes.length > 0);
   assert.ok(result.outcomes.every(({ outcome }) => outcome === 'applied'));
   assert.deepEqual((await plan(transport, baseUrl)).writes, []);
+  await compare(transport, baseUrl);
 }
 
 assert.equal(packageJson.version, process.argv[2]);
-for (const schema of [manifestSchema, planSchema]) assert.match(schema.$schema, /json-schema/);
+for (const schema of [eventsSchema, manifestSchema, planSchema]) assert.match(schema.$schema, /json-schema/);
 assert.match(openApi.openapi, /^3\.1/);
 
 await apply(createServer().at(BASE_URL), BASE_URL);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PUBLISHED_SCHEMAS } from '../../src/kinds/published-schemas.ts';
 import { createWorkspace, STACK, toEdge, toTranscript } from './workspace.ts';
 
 describe('usage', () => {
@@ -28,6 +29,14 @@ describe('usage', () => {
     expect(result.exitCode, toTranscript(result)).toBe(3);
     expect(result.stderr).not.toBe('');
     expect(recorder.take()).toEqual([]);
+  });
+
+  it('prints every published schema by its name', async () => {
+    const { edgewise } = await createWorkspace();
+    for (const { name, toSchema } of PUBLISHED_SCHEMAS) {
+      const { exitCode, stdout } = await edgewise(`schema ${name}`);
+      expect({ name, exitCode, schema: JSON.parse(stdout) }).toEqual({ name, exitCode: 0, schema: toSchema() });
+    }
   });
 
   it('says so as JSON when JSON is asked for', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -40,7 +40,7 @@ describe('programs in documents', () => {
   }
 
   it('have no type errors', { timeout: 60_000 }, async () => {
-    expect(PROGRAMS).toHaveLength(4);
+    expect(PROGRAMS).toHaveLength(5);
     await run(resolve('node_modules/typescript/bin/tsc'), '-p', '.');
   });
 
@@ -64,6 +64,25 @@ describe('programs in documents', () => {
     } finally {
       await listener.close();
     }
+  });
+
+  it('the one on drift tells what differs, as a comment and as gauges', async () => {
+    const program = PROGRAMS.find(({ text }) => text.includes('function compare('));
+    const script = `
+      import { createClient, validateManifests } from ${JSON.stringify(resolve('src/index.ts'))};
+      import { createServer } from ${JSON.stringify(resolve('src/server/index.ts'))};
+      import { compare, report } from './${program?.file}';
+      const text = 'apiVersion: edgewise/v1\\nkind: Stack\\nmetadata: { name: test }\\n---\\n' +
+        'apiVersion: edgewise/v1\\nkind: TCPEdge\\nmetadata: { name: a }\\nspec: { hostports: ["1.tcp.example.net:20001"] }\\n';
+      const { state } = validateManifests([{ file: 'a.yaml', bytes: new TextEncoder().encode(text) }], { env: {} });
+      const settings = { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 };
+      const baseUrl = 'https://api.example.com';
+      const client = createClient({ transport: createServer().at(baseUrl), baseUrl, apiKey: 'dev', ...settings });
+      console.log('differs:', await report(await compare(client, state, baseUrl)));`;
+    writeFileSync(join(folder, 'drift.ts'), script);
+    expect(await run('drift.ts')).toContain('differs: true');
+    expect(readFileSync(join(folder, 'drift.md'), 'utf8')).toContain('TCPEdge/a');
+    expect(readFileSync(join(folder, 'edgewise.prom'), 'utf8')).toContain('state="missing"');
   });
 });
 

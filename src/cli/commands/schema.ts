@@ -1,8 +1,6 @@
 import type { Command } from 'commander';
-import { toFaultsJsonSchema } from '../../kinds/faults-schema.ts';
 import { toManifestJsonSchema } from '../../kinds/manifest-schema.ts';
-import { toOpenApiDocument } from '../../kinds/openapi.ts';
-import { toPlanJsonSchema } from '../../kinds/plan-schema.ts';
+import { PUBLISHED_SCHEMAS } from '../../kinds/published-schemas.ts';
 import { MANIFEST_KINDS } from '../../kinds/registry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Act } from '../act.ts';
@@ -14,31 +12,33 @@ import { PLAIN } from '../present.ts';
 export function defineSchema(program: Command, act: Act): void {
   const command = program
     .command('schema')
-    .description(
-      'Print the JSON Schema of manifests, of one kind, of plan files, of faults files, or the OpenAPI document of the API.',
-    )
-    .argument('[kind]', 'a kind, such as TCPEdge or Stack; `plan`; `faults`; or `openapi` (default: all manifests)');
+    .description('Print a JSON Schema: of manifests, of one kind, or of what edgewise reads and writes besides.')
+    .argument('[name]', 'a kind, such as TCPEdge or Stack; or one of those below (default: manifest)')
+    .addHelpText('after', `\nSchemas:\n${listPublished().join('\n')}`);
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(command, [
     ['edgewise schema > manifest.schema.json', 'for an editor'],
     ['edgewise schema TCPEdge', 'one kind only'],
-    ['edgewise schema openapi', 'the API that the bundled server has'],
-  ]).action((kind: string | undefined) =>
+    ['edgewise schema events', 'a line of an apply that a program follows'],
+  ]).action((name: string | undefined) =>
     act(PLAIN, async (context) => {
-      context.stdout.write(`${JSON.stringify(toSchema(kind), null, 2)}\n`);
+      context.stdout.write(`${JSON.stringify(toSchema(name), null, 2)}\n`);
       return EXIT.done;
     }),
   );
 }
 
-function toSchema(kind: string | undefined): JsonObject {
-  const kinds = [...MANIFEST_KINDS.map(({ name }) => name), 'External', 'Stack'];
-  if (kind === undefined || kinds.includes(kind)) return toManifestJsonSchema(kind);
-  if (kind === 'plan') return toPlanJsonSchema();
-  if (kind === 'faults') return toFaultsJsonSchema();
-  if (kind === 'openapi') return toOpenApiDocument();
-  throw new CommandError(`There is no kind ${kind}.`, {
+function listPublished(): readonly string[] {
+  return PUBLISHED_SCHEMAS.map(({ name, about }) => `  ${name.padEnd(10)}  ${about}`);
+}
+
+function toSchema(name = 'manifest'): JsonObject {
+  const kinds = [...MANIFEST_KINDS.map((kind) => kind.name), 'External', 'Stack'];
+  if (kinds.includes(name)) return toManifestJsonSchema(name);
+  const published = PUBLISHED_SCHEMAS.find((schema) => schema.name === name);
+  if (published !== undefined) return published.toSchema();
+  throw new CommandError(`There is no schema ${name}.`, {
     exitCode: EXIT.invalid,
-    remedy: `Known are ${kinds.join(', ')}, and plan, faults and openapi.`,
+    remedy: `Known are the kinds ${kinds.join(', ')}; and ${PUBLISHED_SCHEMAS.map((schema) => schema.name).join(', ')}.`,
   });
 }

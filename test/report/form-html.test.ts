@@ -7,7 +7,7 @@ import { type GraphNode, type PlacedNode, placeGraph } from '../../src/report/gr
 import type { FormOptions, Report } from '../../src/report/report.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { type PageTree, readPage } from './html-tree.ts';
-import { makeChange, makePlan, makeWrite, PLAIN } from './sample-plans.ts';
+import { EVERYTHING, makeChange, makePlan, makeWrite, PLAIN } from './sample-plans.ts';
 import { MISTAKE, makeHostilePlan, makeLargePlan, REPORTS } from './sample-reports.ts';
 
 function show(report: Report | undefined, options: Partial<FormOptions> = {}): PageTree {
@@ -106,6 +106,17 @@ describe('a drawing', () => {
     const page = showPlan(makePlan({ writes: [makeWrite('create TCPEdge/a'), makeWrite('create TCPEdge/b')] }));
     expect(countDrawings(page)).toBe(0);
     expect(listTexts(page, 'h2')).not.toContain('What waits for what');
+  });
+
+  it('says what is not in it', () => {
+    const page = showPlan({
+      ...makeLargePlan(4),
+      writes: [...makeLargePlan(4).writes, ...EVERYTHING.writes.slice(-1)],
+    });
+    expect(listTexts(page, 'p')).toContain('Not drawn: 1 request after all others.');
+    const free = [makeWrite('create TCPEdge/a'), makeWrite('create TCPEdge/b')];
+    const more = showPlan({ ...makeLargePlan(4), writes: [...makeLargePlan(4).writes, ...free] });
+    expect(listTexts(more, 'p')).toContain('Not drawn: 2 requests without a tie to another.');
   });
 
   it('gives way to a sentence when it would be too large', () => {

@@ -12,16 +12,11 @@ ${fields.map(renderField)}</table>
 }
 
 function renderField({ path, notes, forcesReplace, inline, lines }: FieldView): Html {
-  const remarks = notes.map((note) => {
-    const look = forcesReplace && note === FORCES ? 'remark forces' : 'remark';
-    return html` <span class="${look}">${note}</span>`;
-  });
+  const remarks = notes.map((note) => html` <span class="remark">${note}</span>`);
   const value = inline === undefined ? renderLines(lines) : renderInline(inline);
-  return html`<tr><th scope="row">${path}${remarks}</th><td>${value}</td></tr>
+  return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${path}${remarks}</th><td>${value}</td></tr>
 `;
 }
-
-const FORCES = 'forces replacement';
 
 function renderInline({ from, to }: NonNullable<FieldView['inline']>): Html {
   const before = from === undefined ? undefined : html`<del>${from}</del>`;

@@ -1,5 +1,12 @@
-import { type GraphNode, type PlacedEdge, type PlacedGraph, type PlacedNode, placeGraph } from '../graph-layout.ts';
-import { toClipped, toColumns } from '../text-layout.ts';
+import {
+  type GraphNode,
+  type PlacedEdge,
+  type PlacedGraph,
+  type PlacedNode,
+  type Point,
+  placeGraph,
+} from '../graph-layout.ts';
+import { toClipped, toColumns, toCount } from '../text-layout.ts';
 import type { WriteView } from '../view.ts';
 import { type Html, html } from './node.ts';
 
@@ -18,7 +25,7 @@ export function renderGraph(writes: readonly WriteView[]): Html | undefined {
   const drawn = listConnected(writes);
   if (drawn.length === 0) return undefined;
   return html`<section aria-labelledby="graph"><h2 id="graph">What waits for what</h2>
-${isTooLarge(drawn) ? renderLeftOut(drawn.length) : renderParts(drawn, writes.length)}</section>
+${isTooLarge(drawn) ? renderLeftOut(drawn.length) : renderParts(drawn, writes)}</section>
 `;
 }
 
@@ -32,13 +39,21 @@ function renderLeftOut(number: number): Html {
 `;
 }
 
-function renderParts(drawn: readonly WriteView[], number: number): Html {
+function renderParts(drawn: readonly WriteView[], writes: readonly WriteView[]): Html {
   const byNumber = new Map(drawn.map((write) => [write.number, write]));
-  const alone = number - drawn.length;
-  const rest = alone === 0 ? '' : `Not drawn: ${alone} that wait for nothing, and nothing for them.`;
+  const rest = listRest(writes.filter(({ number }) => !byNumber.has(number)));
   return html`<div class="graph">
 ${placeGraph(drawn.map(toNode)).map((part, index) => renderPart(part, { byNumber, index }))}</div>
-${rest === '' ? '' : html`<p class="note">${rest}</p>\n`}`;
+${rest.length === 0 ? '' : html`<p class="note">Not drawn: ${rest.join('; ')}.</p>\n`}`;
+}
+
+function listRest(alone: readonly WriteView[]): readonly string[] {
+  const last = alone.filter((write) => write.last).length;
+  const free = alone.length - last;
+  return [
+    ...(free === 0 ? [] : [`${toCount(free, 'request')} without a tie to another`]),
+    ...(last === 0 ? [] : [`${toCount(last, 'request')} after all others`]),
+  ];
 }
 
 /** The writes that wait for another, or that another waits for. */
@@ -70,27 +85,31 @@ ${edges.map(renderEdge)}${nodes.map((node) => renderNode(node, byNumber.get(node
 function renderNode({ x, y, width, height }: PlacedNode, write: WriteView | undefined): Html | undefined {
   if (write === undefined) return undefined;
   const label = toLabel(write);
-  return html`<a href="#write-${write.number}" class="${LOOKS[write.method] ?? 'no-op'}"><title>${write.id}: ${write.reason}</title><rect x="${toPixels(x)}" y="${toPixels(y)}" width="${toPixels(width)}" height="${height}" rx="5"/><text x="${toPixels(x + PADDING)}" y="${toPixels(y + height / 2 + 4)}">${label}</text></a>
+  return html`<a href="#write-${write.number}" class="${LOOKS.get(write.method) ?? 'no-op'}"><title>${write.id}: ${write.reason}</title><rect x="${toPixels(x)}" y="${toPixels(y)}" width="${toPixels(width)}" height="${height}" rx="5"/><text x="${toPixels(x + PADDING)}" y="${toPixels(y + height / 2 + 4)}">${label}</text></a>
 `;
 }
 
 /** What a request does to a resource, as the colours of changes have it. */
-const LOOKS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'update', DELETE: 'delete' };
+const LOOKS: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'update'],
+  ['DELETE', 'delete'],
+]);
 
 /** A line that is level at every point of its way, and the head of its arrow. */
 function renderEdge({ points: [start, ...rest] }: PlacedEdge): Html | undefined {
   const end = rest.at(-1);
   if (start === undefined || end === undefined) return undefined;
-  let before = start;
-  const curves = rest.map((point) => {
-    const middle = toPixels((before.x + point.x) / 2);
-    const curve = `C${middle} ${toPixels(before.y)} ${middle} ${toPixels(point.y)} ${toPixels(point.x)} ${toPixels(point.y)}`;
-    before = point;
-    return curve;
-  });
+  const curves = rest.map((point, index) => toCurve(rest[index - 1] ?? start, point));
   const way = `M${toPixels(start.x)} ${toPixels(start.y)}${curves.join('')}`;
   return html`<path d="${way}"/><path class="head" d="M${toPixels(end.x)} ${toPixels(end.y)}l-7 -3.5v7z"/>
 `;
+}
+
+function toCurve(from: Point, to: Point): string {
+  const middle = toPixels((from.x + to.x) / 2);
+  return `C${middle} ${toPixels(from.y)} ${middle} ${toPixels(to.y)} ${toPixels(to.x)} ${toPixels(to.y)}`;
 }
 
 function toPixels(length: number): string {

@@ -11,7 +11,7 @@ export interface Item {
   readonly address: string;
   /** Id of the live resource. */
   readonly id?: string | undefined;
-  /** What is said below the address. */
+  /** What is said beside the address. */
   readonly said: Html | undefined;
   /** How much there is to see inside: `3 fields`. */
   readonly size: string;
@@ -28,6 +28,7 @@ ${items.map(renderItem)}</div></section>
 `;
 }
 
+/** Entries up to which a list is laid out as a whole. */
 const MAX_WHOLE = 100;
 
 /** Entries of one resource have one key, and are counted once. */

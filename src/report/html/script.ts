@@ -94,7 +94,7 @@ if (filter !== null) {
   });
 
   const reveal = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(location.hash.slice(1));
     if (target === null) return;
     if (target.closest('[hidden]') !== null) reset();
     for (let outer = target.closest('details'); outer !== null; outer = outer.parentElement.closest('details')) outer.open = true;

@@ -1,4 +1,4 @@
-import { NAMED_KINDS } from '../kinds/document-schema.ts';
+import { DOCUMENT_KINDS } from '../kinds/document-schema.ts';
 import { findKind } from '../kinds/registry.ts';
 import { toRemedy } from '../manifest/suggest.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic-codes.ts';
@@ -37,7 +37,7 @@ export interface UnknownTopic {
 export function explain(topic: string): Page | UnknownTopic {
   if (isDiagnosticCode(topic)) return toCodePage(topic);
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
-  if (!NAMED_KINDS.includes(kind)) return toUnknownTopic(topic, kind);
+  if (!DOCUMENT_KINDS.includes(kind)) return toUnknownTopic(topic, kind);
   const found = findPage(kind, steps);
   return 'unknown' in found ? toUnknownField(found) : found;
 }
@@ -45,7 +45,7 @@ export function explain(topic: string): Page | UnknownTopic {
 /** Everything that can be explained. */
 export function listTopics(): TopicsPage {
   const codes = Object.entries(DIAGNOSTIC_CODES).map(([name, sentence]) => ({ name, sentence }));
-  const kinds = NAMED_KINDS.map((name) => {
+  const kinds = DOCUMENT_KINDS.map((name) => {
     const page = findPage(name, []);
     return { name, sentence: 'description' in page ? page.description : '' };
   });
@@ -72,8 +72,8 @@ function findPage(kind: string, steps: readonly string[]): FoundPage {
 /** Settings are found with and without `spec` before them. */
 function findSetting(kind: string, steps: readonly string[]): FoundPage {
   const [first = 'spec'] = steps;
-  const isFull = first === 'spec' || AROUND_SPEC.includes(first);
-  const page = findSchemaPage(kind, isFull && steps.length > 0 ? steps : ['spec', ...steps]);
+  const isFull = kind === 'List' || first === 'spec' || AROUND_SPEC.includes(first);
+  const page = findSchemaPage(kind, isFull && (steps.length > 0 || kind === 'List') ? steps : ['spec', ...steps]);
   if ('unknown' in page && first === 'lint') return findSchemaPage(kind, ['spec', ...steps]);
   if (steps.length > 0 || 'unknown' in page) return page;
   const whole = findSchemaPage(kind, []);
@@ -84,7 +84,8 @@ function toUnknownTopic(topic: string, kind: string): UnknownTopic {
   const codes = topic.includes('.') ? [] : Object.keys(DIAGNOSTIC_CODES);
   return {
     message: `There is no diagnostic code, kind or field ${topic}.`,
-    remedy: toRemedy(kind, [...NAMED_KINDS, ...codes], false) ?? 'Say edgewise explain for all that can be explained.',
+    remedy:
+      toRemedy(kind, [...DOCUMENT_KINDS, ...codes], false) ?? 'Say edgewise explain for all that can be explained.',
   };
 }
 

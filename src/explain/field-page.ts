@@ -1,4 +1,4 @@
-import type { Field, FieldType, Lifecycle } from '../kinds/field.ts';
+import { type Field, type FieldType, type Lifecycle, listInnerFields } from '../kinds/field.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { getKind } from '../kinds/registry.ts';
@@ -42,7 +42,7 @@ export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
     path: [kind.name, ...steps].join('.'),
     description: field.description,
     facts: listFacts(kind, { steps, fields: way.fields, field }),
-    fields: listRows(toFields(field.type)),
+    fields: listRows(listInnerFields(field.type)),
   };
 }
 
@@ -74,15 +74,9 @@ function findWay(
     if (field === undefined)
       return { unknown: step, before: [kind.name, ...steps.slice(0, index)].join('.'), known: Object.keys(known) };
     fields.push(field);
-    known = toFields(field.type);
+    known = listInnerFields(field.type);
   }
   return { fields };
-}
-
-/** The fields inside of a value; of a list or a map, those of its members. */
-function toFields(type: FieldType): Readonly<Record<string, Field>> {
-  if (type.type === 'list' || type.type === 'map') return toFields(type.of);
-  return type.type === 'object' ? type.fields : {};
 }
 
 interface Way {

@@ -243,3 +243,9 @@ export function moduleOf(
   const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', { default: true });
   return { type: 'object', fields: toTable({ enabled, ...fields }), module: true, findIdle: undefined, ...options };
 }
+
+/** The fields inside of a value; of a list or a map, those of its members. None: it is no object of a table. */
+export function listInnerFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
+  if (type?.type === 'list' || type?.type === 'map') return listInnerFields(type.of);
+  return type?.type === 'object' ? type.fields : {};
+}

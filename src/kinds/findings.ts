@@ -13,6 +13,10 @@ export interface Finding {
   /** What is wrong, to be read after the path: `is missing`. */
   readonly message: string;
   readonly remedy?: string;
+  /** The key beside it that it repeats. */
+  readonly repeats?: FieldPath;
+  /** The text that is no name, or no reference. */
+  readonly given?: string;
   /** A word that was given where only some are known. */
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
@@ -53,7 +57,7 @@ function toFindings(issue: Issue, scope: Scope): readonly Finding[] {
       if (issue.discriminator !== undefined) return [toUnknownCase(scope.schema, path, input)];
       return toUnionFindings(issue.errors, path, scope);
     default:
-      return [{ ...readParams(issue), path, message: issue.message }];
+      return [toOwnFinding(issue, path, input)];
   }
 }
 
@@ -70,6 +74,17 @@ function getValue(value: Json, path: FieldPath): Json | undefined {
 
 function toKeyFinding(finding: Finding): Finding {
   return { ...finding, at: 'key' };
+}
+
+/** What a check of the kind tables found itself. */
+function toOwnFinding(issue: Issue, path: FieldPath, input: Json | undefined): Finding {
+  const finding = { ...readParams(issue), path, message: issue.message };
+  const { first, maxBytes }: Readonly<Record<string, unknown>> = (issue.code === 'custom' && issue.params) || {};
+  if (typeof first === 'string')
+    return { ...finding, repeats: [...path.slice(0, -1), first], remedy: 'Keep one of them.' };
+  if (typeof input !== 'string') return finding;
+  if (typeof maxBytes === 'number') return { ...finding, remedy: `Shorten it to ${maxBytes} bytes.` };
+  return finding.code === 'bad-name' || finding.code === 'wrong-reference' ? { ...finding, given: input } : finding;
 }
 
 /** What a check of the kind tables says about its own findings. */
@@ -130,7 +145,18 @@ function describeValue(value: Json): string {
 function toTypeRemedy(input: Json, expected: readonly string[]): string | undefined {
   if (input === null) return 'Give it a value, or remove the line.';
   const isPlain = typeof input === 'number' || typeof input === 'boolean';
-  return isPlain && expected.includes('string') ? `Put it in quotes: "${input}".` : undefined;
+  if (isPlain && expected.includes('string')) return `Put it in quotes: "${input}".`;
+  if (typeof input !== 'string') return undefined;
+  if (expected.every((type) => type === 'array')) return `Write a list: [${JSON.stringify(input)}].`;
+  if (expected.includes('boolean')) return toBooleanRemedy(input);
+  const isNumber = expected.some((type) => type === 'number' || type === 'int') && /^-?\d+(\.\d+)?$/.test(input);
+  return isNumber ? `Write it without quotes: ${input}.` : undefined;
+}
+
+/** What other formats call true and false is text in YAML 1.2. */
+function toBooleanRemedy(input: string): string | undefined {
+  if (/^(true|yes|on)$/i.test(input)) return 'Write true, without quotes.';
+  return /^(false|no|off)$/i.test(input) ? 'Write false, without quotes.' : undefined;
 }
 
 function toBadValue(path: FieldPath, input: Json, values: readonly z.core.util.Primitive[]): Finding {

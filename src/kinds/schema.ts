@@ -155,7 +155,7 @@ function toFile(): z.ZodType {
 function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
     .refine((text) => toByteLength(text) <= maxBytes, {
-      ...refuse('too-long', ''),
+      params: { code: 'too-long' satisfies SchemaFinding, maxBytes },
       error: ({ input }) => `is ${toByteLength(String(input))} bytes long, and the limit is ${maxBytes} bytes of UTF-8`,
     })
     .meta({ maxLength: maxBytes });
@@ -248,18 +248,18 @@ function toCheck(schema: z.ZodType): z.core.CheckFn<string> {
 }
 
 function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
-  const seen = new Set<string>();
+  const seen = new Map<string, string>();
   for (const key of Object.keys(map)) {
     const folded = key.toLowerCase();
-    if (seen.has(folded)) {
+    const first = seen.get(folded);
+    if (first !== undefined) {
       context.addIssue({
         code: 'custom',
         path: [key],
         message: `\`${key}\` stands here twice, since case does not count`,
-        params: { code: 'bad-value', at: 'key' },
+        params: { code: 'bad-value', at: 'key', first },
       });
-    }
-    seen.add(folded);
+    } else seen.set(folded, key);
   }
 }
 

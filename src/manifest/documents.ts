@@ -9,7 +9,14 @@ import type { Environment } from './environment.ts';
 import { fillInFiles, listKeyProblems, type ReadFieldFile } from './field-files.ts';
 import type { Locator, Position } from './locate.ts';
 import { type ParsedDocument, parseDocuments } from './parse.ts';
-import { type ManifestDocument, type Problem, type Subject, shorten, toDiagnostic, toProblem } from './problem.ts';
+import {
+  createDiagnostic,
+  type ManifestDocument,
+  type Problem,
+  type Subject,
+  toDiagnostic,
+  toProblem,
+} from './problem.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
 import type { Fault } from './yaml-value.ts';
@@ -58,7 +65,8 @@ function toDiagnostics(
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
   const faults = parsed.faults.map((fault) => toFaultDiagnostic(source, fault, subject));
-  const places = new Set(faults.map(({ place }) => `${place?.line}:${place?.column}`));
+  const values = parsed.faults.map(({ span, within = span }) => source.toPlace(within));
+  const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, problems }) =>
     problems.map((problem) => toDiagnostic(subject, problem, locator)),
   );
@@ -66,18 +74,12 @@ function toDiagnostics(
 }
 
 function toFaultDiagnostic(source: SourceText, fault: Fault, subject: Subject | undefined): Diagnostic {
-  const { code, message, remedy, span, related } = fault;
-  const { address, kind } = subject ?? {};
-  const whose = address ?? kind;
-  return {
-    code,
-    severity: 'error',
-    message: shorten(whose === undefined ? message : `${whose}: ${message}`),
-    ...(remedy !== undefined && { remedy }),
-    ...(address !== undefined && { address }),
+  const { span, related } = fault;
+  return createDiagnostic(subject ?? {}, {
+    ...fault,
     place: source.toPlace(span),
-    ...(related !== undefined && { related: [{ message: related.message, place: source.toPlace(related.span) }] }),
-  };
+    related: related === undefined ? [] : [{ message: related.message, place: source.toPlace(related.span) }],
+  });
 }
 
 /** A document, or a member of a `List`, that is to be inspected. */
@@ -110,7 +112,8 @@ interface Inspected {
 function inspect(candidate: Candidate, context: ReadContext): Inspected {
   const { position, value, isBroken } = candidate;
   if (!isJsonObject(value)) {
-    const problem = atRoot('wrong-type', 'a document must be a mapping with apiVersion, kind, metadata and spec');
+    const message = 'a document must be a mapping with apiVersion, kind, metadata and spec';
+    const problem = { ...atRoot('wrong-type', message), remedy: ADD_HEADER };
     return { subject: { position }, problems: isBroken ? [] : [problem], maybeStack: isBroken };
   }
   const { kind } = value;
@@ -133,7 +136,7 @@ function inspectKind(
   }
   const header = findHeaderProblem(value);
   const filled = fillInFiles(kind, value, (path) => context.readFile(position.source.file, path));
-  const found = [...filled.problems, ...listFieldProblems(kind, filled.value, context)];
+  const found = [...filled.problems, ...listFieldProblems({ kind, value: filled.value, position }, context)];
   const problems = header === undefined ? found : [header];
   const document = toDocument(kind, filled.value, { position, isValid: problems.length === 0 });
   const subject = { position, kind, address: document.address };
@@ -167,8 +170,9 @@ const ADD_HEADER = `Every document starts with apiVersion: ${API_VERSION} and it
 
 function findHeaderTextProblem(name: string, value: Json | undefined): Problem | undefined {
   if (typeof value === 'string') return undefined;
-  if (value === undefined) return { ...atRoot('missing-field', `${name} is missing`), target: 'key' };
-  return { code: 'wrong-type', message: `${name} must be text`, path: [name], target: 'value' };
+  const remedy = name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${API_VERSION}.`;
+  if (value === undefined) return { ...atRoot('missing-field', `${name} is missing`), target: 'key', remedy };
+  return { code: 'wrong-type', message: `${name} must be text`, path: [name], target: 'value', remedy };
 }
 
 function findKindProblem(kind: Json | undefined, apiVersion: Json | undefined): Problem | undefined {
@@ -199,16 +203,20 @@ function findVersionProblem(kind: Json | undefined, apiVersion: Json | undefined
   return {
     code: 'unknown-kind',
     message: `apiVersion is \`${apiVersion}\`, and this version of edgewise reads \`${API_VERSION}\``,
+    remedy: `Write apiVersion: ${API_VERSION}, or use the edgewise that reads the other.`,
     path: ['apiVersion'],
     target: 'value',
   };
 }
 
 /** What the schema of the kind has against the fields; when it has nothing, what no single field can say. */
-function listFieldProblems(kind: string, value: JsonObject, { checkPublicKey }: ReadContext): readonly Problem[] {
+function listFieldProblems(
+  { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
+  { checkPublicKey }: ReadContext,
+): readonly Problem[] {
   const schema = findDocumentSchema(kind);
   const findings = schema === undefined ? [] : listFindings(schema, value);
-  if (findings.length > 0) return findings.map((finding) => toProblem(finding, kind));
+  if (findings.length > 0) return findings.map((finding) => toProblem(finding, kind, position));
   const { spec, lifecycle } = value;
   if (!isJsonObject(spec)) return [];
   const settings = isJsonObject(lifecycle) ? lifecycle : {};

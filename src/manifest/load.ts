@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toReason } from '../model/errors.ts';
 import { type ReadFieldFile, STDIN, toManifestPath } from './field-files.ts';
 import { isOwnOutput } from './own-output.ts';
+import { suggest } from './suggest.ts';
 
 /** A manifest file as it was read. */
 export interface ManifestSource {
@@ -78,7 +79,18 @@ function readNamed(path: string, cwd: string, reading: Reading): void {
     else if (!stats.isFile() || isNew(file.real, reading.seen))
       keep({ file: path, bytes: readFileSync(file.real) }, reading);
   } catch (error) {
-    reading.diagnostics.push(toUnreadable(path, error));
+    reading.diagnostics.push(toUnreadable(path, error, suggestPath(file)));
+  }
+}
+
+/** A neighbour of a path that was most likely meant. */
+function suggestPath({ shown, real }: Path): string | undefined {
+  try {
+    const nearest = suggest(basename(real), readdirSync(dirname(real)));
+    return nearest === undefined || nearest === basename(real) ? undefined : join(dirname(shown), nearest);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined; // without a folder there are no neighbours
+    throw error;
   }
 }
 
@@ -147,8 +159,12 @@ function toEmpty(path: string, message: string, remedy: string): Diagnostic {
   return { code: 'no-manifests', severity: 'error', message: `${path} ${message}`, remedy };
 }
 
-function toUnreadable(path: string, error: unknown): Diagnostic {
-  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileReason(error)}` };
+function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic {
+  const remedy =
+    meant === undefined
+      ? 'Correct the path, or let the user that edgewise runs as read it.'
+      : `Did you mean \`${meant}\`?`;
+  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileReason(error)}`, remedy };
 }
 
 function toFileReason(error: unknown): string {

@@ -2,7 +2,7 @@ import { Composer, type Document, Parser, Schema, type YAMLError } from 'yaml';
 import type { Json } from '../model/json.ts';
 import type { Environment } from './environment.ts';
 import type { Span } from './source-text.ts';
-import { type Fault, toValue } from './yaml-value.ts';
+import { type Fault, NOT_AS_DEEP, toValue } from './yaml-value.ts';
 
 /** One YAML document of a file, without its syntax tree: ten thousand of them must fit. */
 export interface ParsedDocument {
@@ -20,14 +20,14 @@ export function* parseDocuments(text: string, env: Environment): Generator<Parse
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
   try {
-    for (const document of composer.compose(parser.parse(text))) yield toParsed(document, env);
+    for (const document of composer.compose(parser.parse(text))) yield toParsed(document, { env, text });
     const { errors } = composer.streamInfo();
     if (errors.length > 0) yield toBroken(errors.map(toFault));
   } catch (error) {
     // Nesting of many thousand levels exhausts the stack of the parser itself.
     if (!(error instanceof RangeError)) throw error;
     const span = { start: parser.offset, end: parser.offset + 1 };
-    yield toBroken([{ code: 'yaml-syntax', message: TOO_DEEP, span }]);
+    yield toBroken([{ code: 'yaml-syntax', message: TOO_DEEP, remedy: toSyntaxRemedy('RESOURCE_EXHAUSTION'), span }]);
   }
 }
 
@@ -44,9 +44,12 @@ const OPTIONS = {
   uniqueKeys: false,
 } as const;
 
-function toParsed(document: Document.Parsed, env: Environment): ParsedDocument {
+function toParsed(
+  document: Document.Parsed,
+  context: { readonly env: Environment; readonly text: string },
+): ParsedDocument {
   const [start, , end] = document.range;
-  const { value, faults, isBomb } = toValue(document.contents, env);
+  const { value, faults, isBomb } = toValue(document.contents, context);
   const [tags, structure] = listErrors(document);
   const [first] = structure;
   // Only the first error is told: what follows it mostly comes of it.
@@ -72,7 +75,12 @@ function toBroken(faults: readonly Fault[]): ParsedDocument {
 
 function toFault(error: YAMLError): Fault {
   const [start, end] = error.pos;
-  return { code: 'yaml-syntax', message: describeError(error), span: { start, end } };
+  return {
+    code: 'yaml-syntax',
+    message: describeError(error),
+    remedy: toSyntaxRemedy(error.code),
+    span: { start, end: Math.max(end, start + 1) },
+  };
 }
 
 function describeError(error: YAMLError): string {
@@ -84,3 +92,28 @@ function describeError(error: YAMLError): string {
 }
 
 const TOO_DEEP = 'this is nested too deeply to be read';
+
+/** What most often helps. Sources of the codes: the parser. */
+function toSyntaxRemedy(code: YAMLError['code']): string {
+  switch (code) {
+    case 'BLOCK_AS_IMPLICIT_KEY':
+    case 'BAD_SCALAR_START':
+    case 'UNEXPECTED_TOKEN':
+      return 'Put a text in quotes that has `: ` or ` #` in it, or starts with a character that means something in YAML.';
+    case 'TAB_AS_INDENT':
+      return 'Indent with spaces.';
+    case 'BAD_INDENT':
+    case 'MULTILINE_IMPLICIT_KEY':
+    case 'MISSING_CHAR':
+      return 'Look for a colon, a quote or a bracket that is missing here or above, and for lines that are indented otherwise than their neighbours.';
+    case 'NON_STRING_KEY':
+      return 'Put the key in quotes.';
+    case 'TAG_RESOLVE_FAILED':
+    case 'BAD_COLLECTION_TYPE':
+      return 'Remove the tag. What manifests take from elsewhere, they name in their texts: see docs/manifests.md.';
+    case 'RESOURCE_EXHAUSTION':
+      return NOT_AS_DEEP;
+    default:
+      return 'Mend the text here, or what is not closed above it.';
+  }
+}

@@ -1,7 +1,9 @@
-import type { Finding } from '../kinds/findings.ts';
-import { listSpecFields } from '../kinds/kind.ts';
+import { type FieldType, listInnerFields, objectOf, type ReferenceType } from '../kinds/field.ts';
+import type { Finding as SchemaFinding } from '../kinds/findings.ts';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { listReferableKinds } from '../kinds/references.ts';
 import { findKind } from '../kinds/registry.ts';
-import type { Address } from '../model/address.ts';
+import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { toPathText } from '../model/field-path.ts';
@@ -55,20 +57,54 @@ export type Subject = Pick<ManifestDocument, 'position'> & Partial<Pick<Manifest
 
 /** The diagnostic of a problem. */
 export function toDiagnostic(subject: Subject, problem: Problem, locator: Locator): Diagnostic {
-  const { code, message, remedy, path, target, related = [] } = problem;
-  const { address, kind, position } = subject;
+  const { path, target, related = [] } = problem;
+  const { position, kind } = subject;
+  return createDiagnostic(subject, {
+    ...problem,
+    remedy: problem.remedy ?? toExplainRemedy(kind, path),
+    place: toPlace({ position, path, target }, locator),
+    related: related.map((other) => ({ message: other.message, place: toPlace(other.place, locator) })),
+  });
+}
+
+/** What a diagnostic of a manifest is made of. */
+export type Finding = Required<Pick<Diagnostic, 'place' | 'related'>> &
+  Pick<Diagnostic, 'code' | 'message'> & { readonly remedy: string | undefined };
+
+/** A diagnostic about a document: an error, whose message starts with whose it is. */
+export function createDiagnostic({ address, kind }: Omit<Subject, 'position'>, finding: Finding): Diagnostic {
+  const { code, message, remedy, place, related } = finding;
   const whose = address ?? kind;
   return {
     code,
     severity: 'error',
     message: shorten(whose === undefined ? message : `${whose}: ${message}`),
-    ...(remedy !== undefined && { remedy }),
+    ...(remedy !== undefined && { remedy: shorten(remedy) }),
     ...(address !== undefined && { address }),
-    place: toPlace({ position, path, target }, locator),
-    ...(related.length > 0 && {
-      related: related.map((other) => ({ message: other.message, place: toPlace(other.place, locator) })),
-    }),
+    place,
+    ...(related.length > 0 && { related }),
   };
+}
+
+/** For what needs no remedy of its own: where all that is known of the field can be read. */
+function toExplainRemedy(kind: string | undefined, path: FieldPath): string {
+  const names = path.filter((step) => typeof step === 'string');
+  const [part, ...inner] = names;
+  const table = kind === undefined ? undefined : findKind(kind);
+  const known = table === undefined || part !== 'spec' ? names : listKnownSteps(table, inner);
+  const topic = [...(kind === undefined ? [] : [kind]), ...known].join('.');
+  return `What may stand here: \`edgewise explain${topic === '' ? '' : ` ${topic}`}\`.`;
+}
+
+/** The names that are fields of the table: what is a key of a map is not. */
+function listKnownSteps(table: Kind, names: readonly string[]): readonly string[] {
+  let fields = table.fields;
+  const end = names.findIndex((name) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    fields = listInnerFields(field?.type);
+    return field === undefined;
+  });
+  return end < 0 ? names : names.slice(0, end);
 }
 
 /** Characters of a message that are kept at its start and at its end: what it quotes has no limit. */
@@ -85,23 +121,61 @@ export function toPlace({ position, path, target }: Place, locator: Locator): So
 }
 
 /** The problem that a schema's finding is. */
-export function toProblem(finding: Finding, kind: string): Problem {
-  const { code, path, at, message } = finding;
+export function toProblem(finding: SchemaFinding, kind: string, position: Position): Problem {
+  const { code, path, at, message, repeats } = finding;
   return {
     code,
     message: `${toPathText(path)} ${message}`,
     remedy: toFindingRemedy(finding, kind),
     path: at === 'parent' ? path.slice(0, -1) : path,
     target: at === 'value' ? 'value' : 'key',
+    ...(repeats !== undefined && {
+      related: [{ message: 'first here', place: { position, path: repeats, target: 'key' } }],
+    }),
   };
 }
 
-function toFindingRemedy({ code, path, remedy, unknown }: Finding, kind: string): string | undefined {
+function toFindingRemedy({ code, path, remedy, unknown, given }: SchemaFinding, kind: string): string | undefined {
+  if (given !== undefined) return toNameRemedy(code, given, { kind, path });
   if (unknown === undefined) return remedy;
   const special = code === 'unknown-field' ? toSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
   // The message about a value that is not allowed lists those that are.
   return toRemedy(unknown.given, unknown.known, code === 'unknown-field');
+}
+
+/** What was most likely meant by a text that is no name, or no reference. */
+function toNameRemedy(
+  code: DiagnosticCode,
+  given: string,
+  { kind, path }: { readonly kind: string; readonly path: FieldPath },
+): string | undefined {
+  if (code === 'bad-name') {
+    const name = given
+      .toLowerCase()
+      .replace(/[^a-z0-9._-]+/g, '-')
+      .slice(0, 63)
+      .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
+    return isResourceName(name) ? `Did you mean \`${name}\`?` : undefined;
+  }
+  const type = code === 'wrong-reference' ? findReferenceType(kind, path) : undefined;
+  const [referable] = type === undefined ? [] : listReferableKinds(type);
+  return referable !== undefined && isResourceName(given) && !given.includes('_')
+    ? `Did you mean \`${referable.name}/${given}\`?`
+    : undefined;
+}
+
+/** The type of a reference in a spec. */
+function findReferenceType(kind: string, [, ...path]: FieldPath): ReferenceType | undefined {
+  const { fields = {} } = findKind(kind) ?? {};
+  const type = path.reduce<FieldType | undefined>(findMemberType, objectOf(fields));
+  return type?.type === 'reference' ? type : undefined;
+}
+
+function findMemberType(type: FieldType | undefined, step: string | number): FieldType | undefined {
+  if (type?.type === 'list') return type.of;
+  if (type?.type === 'map') return type.keys;
+  return listInnerFields(type)[step]?.type;
 }
 
 /** What is known about some fields that do not exist where they stand. */

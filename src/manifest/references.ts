@@ -49,10 +49,10 @@ function resolveSpec(document: ManifestDocument, resolution: Resolution, report:
   if (!isJsonObject(spec)) return {};
   const kind = findKind(document.kind);
   if (kind === undefined) return resolveExternal(spec, resolution, report);
-  const keys = new Map<string, string>();
+  const keys: Keys = new Map();
   return mapReferences(kind, spec, (reference) => {
     const value = resolve(reference, resolution, report);
-    if (isMapKey(reference)) checkSameKey(reference, { value, keys, report });
+    if (isMapKey(reference)) checkSameKey(reference, { document, value, keys, report });
     return value;
   });
 }
@@ -62,20 +62,30 @@ function isMapKey({ path, value }: Reference): boolean {
   return path.at(-1) === value;
 }
 
-function checkSameKey(
-  { path, value: written }: Reference,
-  { value, keys, report }: { readonly value: string; readonly keys: Map<string, string>; readonly report: Report },
-): void {
+/** The reference that a key of a map was first, by what it comes to. */
+type Keys = Map<string, Reference>;
+
+interface ResolvedKey {
+  readonly document: ManifestDocument;
+  readonly value: string;
+  readonly keys: Keys;
+  readonly report: Report;
+}
+
+function checkSameKey(reference: Reference, { document, value, keys, report }: ResolvedKey): void {
+  const { path, value: written } = reference;
   const id = JSON.stringify([...path.slice(0, -1), value]);
   const first = keys.get(id);
-  keys.set(id, written);
+  keys.set(id, reference);
   if (first === undefined) return;
+  const place = { position: document.position, path: ['spec', ...first.path], target: 'key' } as const;
   report({
     code: 'bad-value',
-    message: `${first} and ${written} are the same: ${value}`,
+    message: `${first.value} and ${written} are the same: ${value}`,
     remedy: 'Keep one of them.',
     path: ['spec', ...path],
     target: 'key',
+    related: [{ message: 'first here', place }],
   });
 }
 
@@ -89,7 +99,7 @@ function resolve(reference: Reference, resolution: Resolution, report: Report): 
   }
   const id = resolution.ids.get(value);
   const fits = target.kind === 'External' ? id === undefined || hasPrefixOf(type, id) : isReferable(type, target.kind);
-  if (!fits) report(toWrong(reference, id));
+  if (!fits) report(toWrong(reference, id, resolution));
   return fits ? (id ?? value) : value;
 }
 
@@ -131,14 +141,18 @@ function toDanglingRemedy({ value, type }: Reference, kinds: readonly string[], 
   return `Name one of ${[...kinds.map((kind) => `${kind}/…`), ...type.prefixes.map((prefix) => `${prefix}_…`)].join(', ')}.`;
 }
 
-function toWrong(reference: Reference, id: string | undefined): Problem {
+function toWrong(reference: Reference, id: string | undefined, { addresses }: Resolution): Problem {
   const { path, value, type } = reference;
   const kinds = listReferableKinds(type).map(({ name }) => `${name}/…`);
   const externals = `an External whose id is ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
   const given = id === undefined ? value : `${value}, which is ${id}`;
+  const name = parseAddress(value)?.name;
+  const meant = listReferableKinds(type).map((kind) => `${kind.name}/${name}`);
+  const found = addresses.find((address) => meant.includes(address));
   return {
     code: 'wrong-reference',
     message: `${describePath(reference)} names ${given}, and must name ${[...kinds, externals].join(' or ')}`,
+    remedy: found && `Did you mean \`${found}\`?`,
     path: ['spec', ...path],
     target: isMapKey(reference) ? 'key' : 'value',
   };

@@ -19,8 +19,10 @@ import type { Span } from './source-text.ts';
 export interface Fault {
   readonly code: DiagnosticCode;
   readonly message: string;
-  readonly remedy?: string;
+  readonly remedy: string;
   readonly span: Span;
+  /** The value that it is in, where that is more. */
+  readonly within?: Span;
   readonly related?: { readonly message: string; readonly span: Span };
 }
 
@@ -32,6 +34,9 @@ export interface YamlValue {
   readonly isBomb: boolean;
 }
 
+/** What to do about nesting that goes too deep. */
+export const NOT_AS_DEEP = 'No field of a manifest is nested as deeply.';
+
 /** Levels of nesting that are followed. */
 const MAX_DEPTH = 100;
 
@@ -40,8 +45,17 @@ const FREE_COPIES = 1_000;
 const COPIES_PER_NODE = 10;
 
 /** The JSON value of a node. Aliases share the value that they stand for, so that a bomb takes no memory. */
-export function toValue(node: Node | null, env: Environment): YamlValue {
-  const walk: Walk = { env, faults: [], anchors: new Map(), open: new Set(), nodes: 0, copies: 0, largest: undefined };
+export function toValue(node: Node | null, { env, text }: Pick<Walk, 'env' | 'text'>): YamlValue {
+  const walk: Walk = {
+    env,
+    text,
+    faults: [],
+    anchors: new Map(),
+    open: new Set(),
+    nodes: 0,
+    copies: 0,
+    largest: undefined,
+  };
   const value = convert(node, walk, 0);
   const { largest } = walk;
   if (largest === undefined || walk.copies <= FREE_COPIES + COPIES_PER_NODE * walk.nodes)
@@ -61,6 +75,8 @@ function toBombFault(span: Span): Fault {
 /** What is known on the way through one document. */
 interface Walk {
   readonly env: Environment;
+  /** What the document stands in. */
+  readonly text: string;
   readonly faults: Fault[];
   readonly anchors: Map<string, { readonly value: Json; readonly size: number }>;
   /** Anchors of the nodes that are being converted. */
@@ -107,17 +123,28 @@ function resolveAlias(alias: Alias, walk: Walk): Json {
 
 function toAliasFault(name: string, span: Span, walk: Walk): Fault {
   if (walk.open.has(name))
-    return { code: 'yaml-aliases', message: `the alias \`*${name}\` stands inside of what it stands for`, span };
+    return {
+      code: 'yaml-aliases',
+      message: `the alias \`*${name}\` stands inside of what it stands for`,
+      remedy: 'Write out here what is meant.',
+      span,
+    };
   return {
     code: 'yaml-syntax',
     message: `the alias \`*${name}\` stands for nothing: there is no \`&${name}\` before it`,
+    remedy: `Put \`&${name}\` before the value that is meant, or the text in quotes: "*${name}".`,
     span,
   };
 }
 
 function refuseDepth(node: Node, walk: Walk): Json {
   const message = `this is nested more than ${MAX_DEPTH} levels deep`;
-  walk.faults.push({ code: 'yaml-syntax', message, span: toSpan(node) });
+  walk.faults.push({
+    code: 'yaml-syntax',
+    message,
+    remedy: NOT_AS_DEEP,
+    span: toSpan(node),
+  });
   return null;
 }
 
@@ -139,7 +166,8 @@ function checkKey(
   if (first === undefined) keys.set(key, span);
   else {
     const related = { message: 'first here', span: first };
-    walk.faults.push({ code: 'yaml-syntax', message: `the key \`${key}\` stands twice in one mapping`, span, related });
+    const message = `the key \`${key}\` stands twice in one mapping`;
+    walk.faults.push({ code: 'yaml-syntax', message, remedy: 'Keep one of them.', span, related });
   }
 }
 
@@ -157,19 +185,26 @@ function convertScalar(scalar: Scalar, walk: Walk): Json {
 function convertText(value: string, scalar: Scalar, walk: Walk): string {
   const { text, unset, malformed } = fillEnvironment(value, walk.env);
   const span = toSpan(scalar);
-  for (const part of new Set(malformed)) walk.faults.push({ ...toMalformedFault(part), span });
+  const toPart = (part: string) => ({ span: findPart(part, span, walk.text), within: span });
+  for (const part of new Set(malformed)) walk.faults.push({ ...toMalformedFault(part), ...toPart(part) });
   for (const name of new Set(unset)) {
     walk.faults.push({
       code: 'env-unset',
       message: `the environment variable ${name} is not set`,
       remedy: `Set it, or give a default: \${env:${name}:-default}.`,
-      span,
+      ...toPart(`\${env:${name}}`),
     });
   }
   return text;
 }
 
-function toMalformedFault(part: string): Omit<Fault, 'span'> {
+/** Where a part of a scalar's text stands; all of the scalar where it is written in another way. */
+function findPart(part: string, span: Span, text: string): Span {
+  const start = text.slice(span.start, span.end).indexOf(part);
+  return start < 0 ? span : { start: span.start + start, end: span.start + start + part.length };
+}
+
+function toMalformedFault(part: string): Pick<Fault, 'code' | 'message' | 'remedy'> {
   return {
     code: 'env-malformed',
     message: `\`${part}\` is neither \`\${env:NAME}\` nor \`\${env:NAME:-default}\``,

@@ -1,4 +1,5 @@
 import { isRotatable } from '../kinds/kind.ts';
+import { suggest } from '../manifest/suggest.ts';
 import type { Action, Difference } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -68,7 +69,7 @@ export function listRenewalDiagnostics(
 ): readonly Diagnostic[] {
   const rotatable = new Set(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
   return [
-    ...rotate.filter((address) => !rotatable.has(address)).map(toRotationRefusal),
+    ...rotate.filter((address) => !rotatable.has(address)).map((address) => toRotationRefusal(address, rotatable)),
     ...decisions.flatMap(({ pair, form }) => (form === undefined ? [] : listExpiredManifests(pair, form.written, now))),
   ];
 }
@@ -172,11 +173,15 @@ function toAdoptionRefusal(desired: DesiredResource, id: string, forcing: readon
   };
 }
 
-function toRotationRefusal(address: string): Diagnostic {
+function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Diagnostic {
+  const nearest = suggest(address, [...rotatable]);
   return {
     code: 'rotate-refused',
     severity: 'error',
     message: `${address} can not be rotated: it is not in this plan, or of a kind that has nothing to rotate`,
-    remedy: 'Name a credential or an SSH user certificate that the manifests describe: Credential/name.',
+    remedy:
+      nearest === undefined
+        ? 'Name a credential or an SSH user certificate that the manifests describe: Credential/name.'
+        : `Did you mean \`${nearest}\`?`,
   };
 }

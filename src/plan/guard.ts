@@ -1,4 +1,5 @@
 import { getKind } from '../kinds/registry.ts';
+import { suggest } from '../manifest/suggest.ts';
 import { type Change, toBaseAddress } from '../model/change.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
@@ -40,8 +41,15 @@ export function listStanding(violations: readonly GuardViolation[], allowances: 
   return violations.flatMap((violation) => {
     if (violation.rule !== 'protect') return allowances.deletes ? [] : [violation];
     const addresses = violation.addresses.filter((address) => !allowances.protected.includes(address));
-    return addresses.length === 0 ? [] : [{ ...violation, addresses }];
+    return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, allowances)];
   });
+}
+
+/** Consent to an address that is nearly this one was most likely meant for it. */
+function withMisspelt(violation: GuardViolation, { protected: allowed }: Allowances): GuardViolation {
+  const nearest = violation.addresses.map((address) => suggest(address, allowed)).find((near) => near !== undefined);
+  if (nearest === undefined) return violation;
+  return { ...violation, remedy: `${violation.remedy} ${nearest}, which was allowed, is another.` };
 }
 
 function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {

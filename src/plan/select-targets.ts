@@ -1,5 +1,6 @@
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
 import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../kinds/registry.ts';
+import { suggest } from '../manifest/suggest.ts';
 import { type Address, parseAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -48,9 +49,14 @@ export function selectTargets(
       code: 'unknown-target',
       severity: 'error',
       message: `${target} is ${desired.resources.size === 0 ? 'not' : 'neither in the manifests nor'} owned by the stack ${desired.stack.name}`,
-      remedy: 'A target is an address: Kind/name.',
+      remedy: toTargetRemedy(target, [...known, ...desired.resources.keys()]),
     })),
   };
+}
+
+function toTargetRemedy(target: string, known: readonly string[]): string {
+  const nearest = suggest(target, known);
+  return nearest === undefined ? 'A target is an address: Kind/name.' : `Did you mean \`${nearest}\`?`;
 }
 
 /** The targets and, step by step, what they refer to; `undefined`: everything. */

@@ -18,6 +18,7 @@ describe('the example of a code', () => {
     const { output } = await runExample(bad);
     const hint = `make \`bad\` of ${code} in src/explain/codes/ an example that yields it`;
     expect(listCodes(output), hint).toEqual([code]);
+    expect(output, `give the diagnostic ${code} a remedy where it is made`).toContain('\n  help: ');
     expect(output, '`npm run docs` writes src/explain/outputs.json anew').toBe(PRINTED[code]);
   });
 

@@ -3,11 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { FIELDS } from '../../src/explain/codes/fields.ts';
 import { READING } from '../../src/explain/codes/reading.ts';
 import { RELATIONS } from '../../src/explain/codes/relations.ts';
+import { explain as explainTopic } from '../../src/explain/explain.ts';
 import { explain } from './explain.ts';
 
 /** Each file of the folder is a table: what manifests say, and everything that is to be told about them. */
 const FOLDER = new URL('diagnostics/', import.meta.url);
 const TABLES = readdirSync(FOLDER);
+
+/** The line of a table that tells of a code. */
+const TOLD = /^\S+ \[.*\] ([a-z0-9-]+): /;
 
 /** The codes of manifests that the tests beside this one look at. */
 const ELSEWHERE: readonly string[] = ['file-not-utf8', 'file-unreadable', 'no-manifests', 'no-stack', 'too-long'];
@@ -24,10 +28,27 @@ describe('manifests that are wrong', () => {
 
   it('have a case for every code', () => {
     const all = TABLES.map((table) => readFileSync(new URL(table, FOLDER), 'utf8')).join('\n');
-    const told = [...all.matchAll(/^\S+ \[.*\] ([a-z0-9-]+): /gm)].map(([, code]) => code);
+    const told = all.split('\n').flatMap((line) => TOLD.exec(line)?.[1] ?? []);
     const hint =
       'add a section to a table in test/manifest/diagnostics/, with an empty ```text block, and run with --update=all';
     expect([...new Set(told)].sort(), hint).toEqual(CODES.sort());
+  });
+});
+
+describe('every diagnostic about manifests', () => {
+  const lines = TABLES.flatMap((table) => readFileSync(new URL(table, FOLDER), 'utf8').split('\n'));
+
+  it('says what to do', () => {
+    const silent = lines.filter((line, index) => TOLD.test(line) && !/^ {2}[A-Z]/.test(lines[index + 1] ?? ''));
+    expect(silent).toEqual([]);
+  });
+
+  it('names only what can be explained', () => {
+    const topics = lines.flatMap((line) =>
+      Array.from(line.matchAll(/`edgewise explain (\S+)`/g), ([, topic = '']) => topic),
+    );
+    expect(topics.length).toBeGreaterThan(20);
+    expect(topics.filter((topic) => !('about' in explainTopic(topic)))).toEqual([]);
   });
 });
 

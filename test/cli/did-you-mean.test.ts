@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
+
+const MANIFESTS = { 'edgewise.yaml': `${STACK}${toEdge('postgres', 20001)}` };
+const PROTECTED = MANIFESTS['edgewise.yaml'].replace('spec:', 'lifecycle: { protect: true }\nspec:');
+const CERTIFICATE = `---
+apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: alice }
+spec:
+  public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L
+  ssh_certificate_authority_id: sshca_bastion
+  principals: [alice]
+`;
+
+describe('what was most likely meant is asked', () => {
+  it('of a target', async () => {
+    const { edgewise } = await createWorkspace(MANIFESTS);
+    const { exitCode, stdout } = await edgewise('plan --target TcpEdge/postgers');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('help: Did you mean `TCPEdge/postgres`?');
+  });
+
+  it('of a target that only the service knows', async () => {
+    const { edgewise, write } = await createWorkspace(MANIFESTS);
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': `${STACK}${toEdge('mysql', 20002)}` });
+    const { stdout } = await edgewise('plan --target TCPEdge/postgre');
+    expect(stdout).toContain('help: Did you mean `TCPEdge/postgres`?');
+  });
+
+  it('of a resource to rotate, among those that can be', async () => {
+    const { edgewise, write } = await createWorkspace();
+    await write({ 'edgewise.yaml': `${MANIFESTS['edgewise.yaml']}${CERTIFICATE}` });
+    await edgewise('apply --yes');
+    const { exitCode, stdout } = await edgewise('plan --rotate SSHUserCertificate/alcie');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('help: Did you mean `SSHUserCertificate/alice`?');
+  });
+
+  it('of a resource whose protection is to be overridden', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': PROTECTED });
+    await edgewise('apply --yes');
+    const { exitCode, stdout, stderr } = await edgewise('destroy --yes --allow-protected TCPEdge/postgre');
+    expect(exitCode).toBe(5);
+    expect(`${stdout}${stderr}`).toContain('TCPEdge/postgre, which was allowed, is another.');
+    expect((await edgewise('destroy --yes --allow-protected TCPEdge/postgres')).exitCode).toBe(0);
+  });
+
+  it('of a path, among its neighbours', async () => {
+    const { edgewise } = await createWorkspace(MANIFESTS);
+    const { exitCode, stdout, stderr } = await edgewise('validate edgewise.yml');
+    expect(exitCode).toBe(3);
+    expect(`${stdout}${stderr}`).toContain('help: Did you mean `edgewise.yaml`?');
+  });
+
+  it('of a setting, with two letters swapped', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': `${STACK}spec: { apI: {}, gaurd: {} }\n` });
+    const { stdout, stderr } = await edgewise('validate');
+    expect(`${stdout}${stderr}`).toContain('help: Did you mean `api`?');
+    expect(`${stdout}${stderr}`).toContain('help: Did you mean `guard`?');
+  });
+});

@@ -3,7 +3,7 @@ import { normalizeField } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
-import { type Change, toBaseAddress } from '../model/change.ts';
+import { type Change, isDuplicateAddress, toBaseAddress } from '../model/change.ts';
 import { assertNever } from '../model/errors.ts';
 import { isSameJson, type Json } from '../model/json.ts';
 import type { Mark } from '../model/mark.ts';
@@ -94,7 +94,7 @@ function checkCreate(change: Change, found: Finder): Verdict {
   const exists = found.bearer(change);
   if (exists === undefined) return UNMOVED;
   const { address } = change;
-  const whole = (message: string): Verdict => ({ moved: [{ address, message }], done: new Map() });
+  const whole = (message: string): Verdict => toWhole(address, message);
   const fields = listMovedFields(change, exists, found).filter(({ field }) => field !== undefined);
   if (fields.length > 0)
     return merge(whole(`exists already as ${exists.id}, and is not what the plan would make`), {
@@ -111,6 +111,8 @@ function checkCreate(change: Change, found: Finder): Verdict {
 function checkDelete(change: Change, found: Finder): Verdict {
   const live = found.start(change);
   if (live === undefined) return { moved: [], done: new Map([[`delete ${change.address}`, change.live?.id]]) };
+  if (found.isLast(change, live))
+    return toWhole(change.address, `${live.id} is the last that is left of what it duplicated`);
   return { moved: listMovedFields({ ...change, desired: {} }, live, found), done: new Map() };
 }
 
@@ -137,7 +139,11 @@ function checkUpdate(change: Change, found: Finder): Verdict {
 }
 
 function toGone({ address, live }: Change): Verdict {
-  return { moved: [{ address, message: `${live?.id} is gone` }], done: new Map() };
+  return toWhole(address, `${live?.id} is gone`);
+}
+
+function toWhole(address: string, message: string): Verdict {
+  return { moved: [{ address, message }], done: new Map() };
 }
 
 /** Fields that are neither as they were nor as they are to be, nor as a write of the plan leaves them in between. */
@@ -190,6 +196,9 @@ class Finder {
   readonly #byId: ReadonlyMap<string, LiveResource>;
   readonly #byAddress: ReadonlyMap<Address, readonly LiveResource[]>;
   readonly #writes: ReadonlyMap<string, readonly Write[]>;
+  readonly #changes: ReadonlyMap<string, Change>;
+  /** Ids of what the plan deletes. */
+  readonly #deleted: ReadonlySet<string>;
   /** Ids of the resources that the plan starts from. */
   readonly #known: ReadonlySet<string>;
 
@@ -200,6 +209,9 @@ class Finder {
     const ours = all.filter(({ mark }) => mark?.stack === plan.stack);
     this.#byAddress = Map.groupBy(ours, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
     this.#writes = Map.groupBy(plan.writes, ({ address }) => address);
+    this.#changes = new Map(plan.changes.map((change) => [change.address, change]));
+    const deletes = plan.changes.filter(({ action }) => action === 'delete');
+    this.#deleted = new Set(deletes.flatMap(({ live: start }) => (start === undefined ? [] : [start.id])));
     this.#known = listKnownIds(plan);
     const bearers = plan.changes
       .filter(({ action }) => action === 'create' || action === 'replace')
@@ -217,6 +229,16 @@ class Finder {
   /** A resource with the mark that a creation leaves, other than the one to be replaced and its duplicates. */
   bearer(change: Change): LiveResource | undefined {
     return this.#byAddress.get(toBaseAddress(change.address))?.find(({ id }) => !this.#known.has(id));
+  }
+
+  /** Whether a duplicate is to be pruned, and nothing that bears its name would stay. */
+  isLast({ address }: Change, { id, kind, mark }: LiveResource): boolean {
+    const base = toBaseAddress(address);
+    const kept = this.#changes.get(base);
+    if (!isDuplicateAddress(address) || kept?.action === 'delete' || kept?.action === 'replace') return false;
+    if (kept?.live !== undefined && this.#byId.has(kept.live.id)) return false;
+    const bearers = this.#byAddress.get(toAddress(kind, mark?.name ?? '')) ?? [];
+    return bearers.every((other) => other.id === id || this.#deleted.has(other.id));
   }
 
   /** The fields that tell whether the resource moved: of what modules are attached to, those that the plan writes, since only they are read. */

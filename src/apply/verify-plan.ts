@@ -2,7 +2,7 @@ import { isModule, type Kind, listOneTimeFields, listSpecFields } from '../kinds
 import { normalizeField } from '../kinds/normalize.ts';
 import { ID_PLACEHOLDER, isId, toModulePath, toResourcePath } from '../kinds/paths.ts';
 import { findKind } from '../kinds/registry.ts';
-import { type Action, type Change, toBaseAddress } from '../model/change.ts';
+import { type Action, type Change, isDuplicateAddress, toBaseAddress } from '../model/change.ts';
 import { isJsonArray, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Plan, Write } from '../model/plan.ts';
 
@@ -115,7 +115,7 @@ function listOwnerFaults(kind: Kind, { action, address, live, differences }: Cha
   }
   const isRenamed = differences.some(({ path, from }) => path === 'mark.name' && from === mark.name);
   const isOwn = `${kind.name}/${mark.name}` === toBaseAddress(address);
-  return isOwn || isRenamed || address !== toBaseAddress(address) ? [] : ['is about a resource of another name'];
+  return isOwn || isRenamed || isDuplicateAddress(address) ? [] : ['is about a resource of another name'];
 }
 
 function listMarkFaults(kind: Kind, { method, mark, address }: Write, { stack }: Plan): readonly string[] {

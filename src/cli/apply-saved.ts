@@ -77,13 +77,20 @@ function refuseStanding(
   live: LiveState,
   { flags, guard }: { readonly flags: ApplyFlags; readonly guard: GuardSettings },
 ): void {
-  const { changes, stack, mode, targets } = plan;
+  const { changes, stack, targets } = plan;
   const owned = countOwned(live, stack);
   const marks = new Map([...live.resources.values()].flat().map(({ id, mark }) => [id, mark?.protect === true]));
   const known = changes.map((change) =>
     marks.get(change.live?.id ?? '') === true ? { ...change, protect: true } : change,
   );
-  const violations = guardPlan({ changes: known, owned, settings: guard, mode, isTargeted: targets.length > 0 });
+  // No command saves a plan that was made to delete everything: a file that says so is held to the limits too.
+  const violations = guardPlan({
+    changes: known,
+    owned,
+    settings: guard,
+    mode: 'apply',
+    isTargeted: targets.length > 0,
+  });
   const [first] = listRefused({ ...plan, violations }, flags);
   if (first !== undefined) throw new CommandError(first.message, { exitCode: EXIT.refused, remedy: first.remedy });
 }

@@ -55,6 +55,11 @@ export interface Change {
   readonly protect?: boolean;
 }
 
+/** Whether an address is that of a duplicate. */
+export function isDuplicateAddress(address: string): boolean {
+  return address.includes('@');
+}
+
 /** Whether two addresses name the same resource, a duplicate counting as the one that it duplicates. */
 export function toBaseAddress(address: string): Address {
   const at = address.indexOf('@');

@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
-import { type Change, toBaseAddress } from '../model/change.ts';
+import { type Action, type Change, isDuplicateAddress, toBaseAddress } from '../model/change.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
@@ -52,8 +52,13 @@ function withMisspelt(violation: GuardViolation, { protected: allowed }: Allowan
   return { ...violation, remedy: `${violation.remedy} ${nearest}, which was allowed, is another.` };
 }
 
+/** What is protected is a name: as long as one that bears it stays, its duplicates may go; when all go, it counts that any is protected. */
 function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
-  return changes.filter(isProtectedRemoval).map((change) => {
+  const names = new Set(changes.filter(isProtected).map(({ address }) => toBaseAddress(address)));
+  const removals = changes.filter(
+    ({ address, action }) => names.has(toBaseAddress(address)) && !isDuplicateAddress(address) && REMOVALS.has(action),
+  );
+  return removals.map((change) => {
     const address = toBaseAddress(change.address);
     const remedy = change.action === 'replace' ? BEFORE_REPLACE : mode === 'apply' ? BEFORE_DELETE : BEFORE_DESTROY;
     return {
@@ -69,11 +74,10 @@ const BEFORE_REPLACE = 'Take back what forces the replacement, set lifecycle.pro
 const BEFORE_DESTROY = 'Set lifecycle.protect: false in its manifest';
 const BEFORE_DELETE = 'Put its manifest back, with lifecycle.protect: false,';
 
-function isProtectedRemoval({ protect, live, action }: Change): boolean {
-  return (
-    (protect === true || live?.mark?.protect === true) &&
-    (action === 'delete' || action === 'replace' || action === 'release')
-  );
+const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
+
+function isProtected({ protect, live }: Change): boolean {
+  return protect === true || live?.mark?.protect === true;
 }
 
 function listDeleteAll({ changes, isTargeted }: GuardInput): readonly GuardViolation[] {

@@ -1,0 +1,222 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/model/plan.ts';
+import { FORM_NAMES } from '../../src/report/forms.ts';
+import type { Server } from '../../src/server/index.ts';
+import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
+
+const STRICT = toStack('{ max_deletes: 1, max_delete_share: 0.1 }');
+const LAX = toStack('{ max_deletes: 9, max_delete_share: 1 }');
+const EDGES = ['a', 'b', 'c'].map((name, index) => toEdge(name, 20001 + index));
+const ONE_EDGE = toEdge('a', 20001);
+const PROTECT = 'lifecycle: { protect: true }\n';
+
+function toStack(guard: string): string {
+  return `${STACK}spec: { guard: ${guard} }\n`;
+}
+
+/** A stack of three edges of which the manifests leave one. */
+async function leaveOne(stack: string) {
+  const workspace = await createWorkspace({ 'edgewise.yaml': stack + EDGES.join('') });
+  await workspace.edgewise('apply --yes');
+  await workspace.write({ 'edgewise.yaml': stack + ONE_EDGE });
+  workspace.recorder.take();
+  return workspace;
+}
+
+/** A stack of one protected edge. */
+async function protectOne(more = '') {
+  const workspace = await createWorkspace({ 'edgewise.yaml': STACK + ONE_EDGE + PROTECT + more });
+  await workspace.edgewise('apply --yes --token-directory tokens');
+  workspace.recorder.take();
+  return workspace;
+}
+
+function listEdges(server: Server): readonly string[] {
+  return (server.snapshot().resources['TCPEdge'] ?? []).map(({ id }) => String(id));
+}
+
+/** Copies of a resource, with the mark. */
+async function copyEdges(server: Server, count: number): Promise<void> {
+  const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+  for (let index = 0; index < count; index += 1) {
+    const request = new Request('https://api.test/edges/tcp', {
+      method: 'POST',
+      headers: { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' },
+      body: JSON.stringify({ metadata: edge?.['metadata'] }),
+    });
+    expect((await server.handle(request)).status).toBe(201);
+  }
+}
+
+describe('the guard of the Stack', () => {
+  it.each(FORM_NAMES)('ends plan and apply with the same exit code as %s, and nothing is written', async (format) => {
+    const { edgewise, recorder } = await leaveOne(STRICT);
+    expect(await edgewise(`plan --format ${format}`)).toMatchObject({ exitCode: 5 });
+    expect(await edgewise(`apply --yes --format ${format}`)).toMatchObject({ exitCode: 5 });
+    expect(await edgewise(`plan --allow-deletes --format ${format}`)).toMatchObject({ exitCode: 0 });
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('holds for a plan that was saved, as the plan was made or as --stack says', async () => {
+    const { edgewise, write, server } = await leaveOne(STRICT);
+    await write({ 'strict.yaml': STRICT, 'lax.yaml': LAX });
+    await edgewise('plan edgewise.yaml -o plan.json --allow-deletes');
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes --stack strict.yaml')).toMatchObject({ exitCode: 5 });
+    expect(listEdges(server)).toHaveLength(3);
+    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(listEdges(server)).toHaveLength(1);
+  });
+
+  it('may be stricter at apply than when the plan was made', async () => {
+    const { edgewise, write, server } = await leaveOne(LAX);
+    await write({ 'strict.yaml': STRICT });
+    expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
+    const refused = await edgewise('apply plan.json --yes --stack strict.yaml');
+    expect(refused.stderr).toContain('This plan would delete 2 of 3 TCPEdge (67 %)');
+    expect(refused.exitCode).toBe(5);
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(listEdges(server)).toHaveLength(1);
+  });
+
+  it('counts the share of all that is owned, and not of what --target names', async () => {
+    const { edgewise } = await leaveOne(STRICT);
+    const targets = '--target TCPEdge/b --target TCPEdge/c';
+    expect(await edgewise(`apply --yes ${targets}`)).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply --yes --target TCPEdge/b')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('has nothing to say of deletes that --no-delete leaves out, protected ones too', async () => {
+    const { edgewise, server, write } = await protectOne(EDGES.slice(1).join(''));
+    await write({ 'edgewise.yaml': STRICT });
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 5 });
+    const { exitCode, stdout } = await edgewise('apply --yes --no-delete');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('Kept because of --no-delete:');
+    expect(listEdges(server)).toHaveLength(3);
+  });
+
+  it('takes a rename for no delete', async () => {
+    const { edgewise, server, write } = await leaveOne(STRICT);
+    const renamed = EDGES.map((text) => `${text.replace('name: ', 'name: new-')}lifecycle: { renamed_from: OLD }\n`);
+    const names = ['a', 'b', 'c'];
+    await write({
+      'edgewise.yaml': STRICT + renamed.map((text, index) => text.replace('OLD', names[index] ?? '')).join(''),
+    });
+    const before = listEdges(server);
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect(listEdges(server)).toEqual(before);
+  });
+
+  it('takes what moves to another stack for no delete, there and here', async () => {
+    const { edgewise, server, write } = await leaveOne(STRICT);
+    await write({ 'edgewise.yaml': STRICT.replace('name: test', 'name: other') + EDGES.join('') });
+    expect(await edgewise('apply --yes --take-over test')).toMatchObject({ exitCode: 0 });
+    await write({ 'edgewise.yaml': STRICT });
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect(listEdges(server)).toHaveLength(3);
+  });
+});
+
+describe('duplicates', () => {
+  it('count as deletes', async () => {
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STRICT + toEdge('a', 20001) });
+    await edgewise('apply --yes');
+    await copyEdges(server, 2);
+    const refused = await edgewise('apply --yes');
+    expect(refused.stdout).toContain('This plan would delete 2 of 3 TCPEdge (67 %)');
+    expect(refused.exitCode).toBe(5);
+    expect(await edgewise('apply --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(listEdges(server)).toHaveLength(1);
+  });
+
+  it('of what is protected are pruned in sight, and the one that is kept stays protected', async () => {
+    const { edgewise, server, write } = await protectOne();
+    const [kept] = listEdges(server);
+    await copyEdges(server, 1);
+    const pruned = await edgewise('apply --yes');
+    expect(pruned.stdout).toMatch(/- TCPEdge\/a {2}\(edgtcp_\w+\) {3}delete: a duplicate/);
+    expect(pruned.stdout).toContain('warning[duplicate-mark]');
+    expect(pruned.exitCode).toBe(0);
+    expect(listEdges(server)).toEqual([kept]);
+    await copyEdges(server, 1);
+    await write({ 'edgewise.yaml': STACK });
+    expect(await edgewise('apply --yes --allow-deletes')).toMatchObject({ exitCode: 5 });
+    expect(listEdges(server)).toHaveLength(2);
+  });
+
+  it('are not pruned by a saved plan when the one that was to stay is gone', async () => {
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + ONE_EDGE });
+    await edgewise('apply --yes');
+    await copyEdges(server, 1);
+    await edgewise('plan edgewise.yaml -o plan.json');
+    const [kept, copy] = listEdges(server);
+    await server.handle(
+      new Request(`https://api.test/edges/tcp/${kept}`, {
+        method: 'DELETE',
+        headers: { authorization: 'Bearer dev', 'service-version': '2' },
+      }),
+    );
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    expect(stderr).toContain(`${copy} is the last that is left of what it duplicated`);
+    expect(exitCode).toBe(6);
+    expect(listEdges(server)).toEqual([copy]);
+  });
+});
+
+describe('protection', () => {
+  const credential = toCredential('agent') + PROTECT;
+  it.each([
+    ['what left the manifests', 'apply --yes --allow-deletes', '', 'TCPEdge/a'],
+    ['what left the manifests, as a target', 'apply --yes --allow-deletes --target TCPEdge/a', '', 'TCPEdge/a'],
+    ['all of a stack', 'destroy --yes', ONE_EDGE + PROTECT, 'TCPEdge/a'],
+    ['a release', 'release --yes TCPEdge/a', ONE_EDGE + PROTECT, 'TCPEdge/a'],
+    ['what loses its protection in the same breath', 'destroy --yes', ONE_EDGE, 'TCPEdge/a'],
+    ['a rotation', 'apply --yes --allow-deletes --rotate Credential/agent', credential, 'Credential/agent'],
+  ])('stands against %s, and yields to consent by name only', async (_, line, manifests, address) => {
+    const { edgewise, write, server } = await protectOne(credential);
+    const before = server.snapshot().resources;
+    await write({ 'edgewise.yaml': STACK + manifests });
+    const tokens = line.startsWith('apply') ? ' --token-directory tokens' : '';
+    expect(await edgewise(`${line}${tokens} --allow-protected TCPEdge/other`)).toMatchObject({ exitCode: 5 });
+    expect(server.snapshot().resources).toEqual(before);
+    const all = ['TCPEdge/a', 'Credential/agent'].map((one) => ` --allow-protected ${one}`).join('');
+    const allowed = await edgewise(`${line}${tokens}${all}`);
+    expect(allowed.exitCode, allowed.stdout + allowed.stderr).toBe(0);
+    expect(allowed.stdout).toContain(address);
+  });
+});
+
+describe('a plan file that was edited', () => {
+  async function edit(folder: string, change: (plan: Plan) => object): Promise<void> {
+    const file = join(folder, 'plan.json');
+    await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
+  }
+
+  it('is held to the limits, though it says that it was made to delete', async () => {
+    const { edgewise, folder, server } = await leaveOne(STRICT);
+    await edgewise('plan edgewise.yaml -o plan.json');
+    await edit(folder, (plan) => ({ ...plan, mode: 'destroy', violations: [] }));
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(listEdges(server)).toHaveLength(3);
+  });
+
+  it('can not pass off what is protected as a duplicate', async () => {
+    const { edgewise, folder, server, write } = await protectOne(EDGES[1]);
+    await write({ 'edgewise.yaml': STACK + EDGES[1] });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    const [id] = listEdges(server);
+    await edit(folder, (plan) =>
+      JSON.parse(
+        JSON.stringify({ ...plan, violations: [] })
+          .replaceAll('"TCPEdge/a"', `"TCPEdge/a@${id}"`)
+          .replaceAll('delete TCPEdge/a', `delete TCPEdge/a@${id}`)
+          .replaceAll('"protect":true', '"protect":false'),
+      ),
+    );
+    expect((await edgewise('apply plan.json --yes --allow-deletes')).exitCode).toBeOneOf([3, 5, 6]);
+    expect(listEdges(server)).toHaveLength(2);
+  });
+});

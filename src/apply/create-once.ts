@@ -6,7 +6,7 @@ import { JournalError } from './journal.ts';
 export interface Creation<T> {
   /** Sends it once; `undefined`: nothing is sent any more. */
   readonly send: () => Promise<T | undefined>;
-  /** What bears the mark and was not there before, newest first. */
+  /** What bears the mark and was not there before, oldest first. */
   readonly look: () => Promise<readonly LiveResource[]>;
   /** Ends at once when the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
@@ -55,10 +55,11 @@ async function lookTwice(
   unknown: unknown,
 ): Promise<LiveResource | undefined> {
   try {
-    const first = (await look()).at(-1);
-    if (first !== undefined) return first;
+    const [early] = await look();
+    if (early !== undefined) return early;
     await pause();
-    return (await look()).at(-1);
+    const [late] = await look();
+    return late;
   } catch (error) {
     if (error instanceof ApiError || error instanceof NetworkError || error instanceof JournalError) throw unknown;
     throw error;

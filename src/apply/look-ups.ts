@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { readResource } from '../kinds/read-response.ts';
+import { readResources } from '../kinds/read-response.ts';
 import type { LiveResource } from '../model/state.ts';
 
 /** Lists of kinds during an apply. Whoever asks before a list has started gets that list, so that it shows what each has made before. */
@@ -35,7 +35,7 @@ export class LookUps {
     this.#waiting.delete(kind.name);
     const over = answer.then(NOTHING, NOTHING);
     this.#running.set(kind.name, over);
-    return (await answer).map((json) => readResource(kind, json));
+    return readResources(kind, await answer);
   }
 }
 

@@ -1,7 +1,7 @@
 import { getKind } from '../kinds/registry.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Plan, Write } from '../model/plan.ts';
-import type { LiveResource } from '../model/state.ts';
+import { compareAge, type LiveResource } from '../model/state.ts';
 import type { LookUps } from './look-ups.ts';
 
 /** A resource that this run made. */
@@ -36,11 +36,12 @@ export function listKnownIds(plan: Plan): ReadonlySet<string> {
   return new Set([...plan.changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])), ...withheld]);
 }
 
-/** Resources that bear the mark which a write leaves, and that the plan did not know, newest first. */
+/** Resources that bear the mark which a write leaves, and that the plan did not know, oldest first. */
 export async function listBearers(write: Write, { lookUps, known }: RivalContext): Promise<readonly LiveResource[]> {
   const { stack, name } = assertDefined(write.mark, `mark of ${write.id}`);
   const all = await lookUps.list(getKind(write.kind));
-  return all.filter(({ id, mark }) => mark?.stack === stack && mark.name === name && !known.has(id));
+  const bearers = all.filter(({ id, mark }) => mark?.stack === stack && mark.name === name && !known.has(id));
+  return bearers.toSorted(compareAge);
 }
 
 /**
@@ -56,14 +57,10 @@ export async function findRivals({ write, id }: Made, context: RivalContext): Pr
   }
 }
 
-/** A list is newest first, which tells what was made within one second apart. */
+/** As a plan would choose, but for what wears out: there a plan keeps the younger, and whoever comes later can only see who came before. */
 function rankBearers(bearers: readonly LiveResource[], id: string): Rivals {
   const delivered = bearers.filter(({ mark }) => mark?.delivered === true);
-  const oldest = (delivered.length > 0 ? delivered : bearers).reduce<LiveResource | undefined>(toOlder, undefined);
+  const [oldest] = delivered.length > 0 ? delivered : bearers;
   if (oldest !== undefined && oldest.id !== id) return { winner: oldest, losers: [] };
   return { winner: undefined, losers: bearers.filter((bearer) => bearer.id !== id) };
-}
-
-function toOlder(left: LiveResource | undefined, right: LiveResource): LiveResource {
-  return left !== undefined && left.createdAt < right.createdAt ? left : right;
 }

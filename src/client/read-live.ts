@@ -1,6 +1,6 @@
 import type { Kind } from '../kinds/kind.ts';
 import { toModulePath } from '../kinds/paths.ts';
-import { readAttachment, readResource } from '../kinds/read-response.ts';
+import { readAttachment, readResources } from '../kinds/read-response.ts';
 import type { Address } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
@@ -59,8 +59,7 @@ async function readKind(
   kind: Kind,
   stop: AbortController,
 ): Promise<readonly LiveResource[]> {
-  const resources = await client.list(kind, stop);
-  return resources.map((json) => readResource(kind, json));
+  return readResources(kind, await client.list(kind, stop));
 }
 
 async function readModules(

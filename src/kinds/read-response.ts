@@ -22,6 +22,11 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
   };
 }
 
+/** The live resources of a list, as the service gave it. */
+export function readResources(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {
+  return list.map((json, listIndex) => ({ ...readResource(kind, json), listIndex }));
+}
+
 /** The modules of an attached resource, from what a GET of each answered; null where a module is not set. */
 export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): LiveResource {
   return {

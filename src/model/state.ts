@@ -66,6 +66,8 @@ export interface LiveResource {
   readonly id: string;
   /** RFC 3339. `''` where the interface shows none (attached modules). */
   readonly createdAt: string;
+  /** How many of its kind the service lists before it: newest first. Tells what was made within one second apart. */
+  readonly listIndex?: number;
   /** In normal form (see `kinds/normalize`), with the user's part of the metadata only. */
   readonly spec: Spec;
   readonly mark: Mark | undefined;
@@ -83,4 +85,16 @@ export interface LiveState {
   readonly attachments: ReadonlyMap<Address, LiveResource>;
   /** Number of requests that reading took, retries included. */
   readonly requests: number;
+}
+
+/** Older first: by when they were made, then by their place in a list that is newest first, then by id, so that whoever asks sees the same order. */
+export function compareAge(left: LiveResource, right: LiveResource): number {
+  const { listIndex: leftIndex = 0 } = left;
+  const { listIndex: rightIndex = 0 } = right;
+  return compareTexts(left.createdAt, right.createdAt) || rightIndex - leftIndex || compareTexts(left.id, right.id);
+}
+
+function compareTexts(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }

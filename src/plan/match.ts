@@ -3,7 +3,13 @@ import { getKind } from '../kinds/registry.ts';
 import { toAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
+import {
+  compareAge,
+  type DesiredResource,
+  type DesiredState,
+  type LiveResource,
+  type LiveState,
+} from '../model/state.ts';
 import { findAdoption, type Ownership } from './adoptions.ts';
 import { forcesReplace } from './diff.ts';
 import { type Bearers, type Owned, Renames } from './renames.ts';
@@ -109,17 +115,11 @@ function compareBearers(
   { left, right }: Readonly<Record<'left' | 'right', LiveResource>>,
 ): number {
   const isOutdated = ({ spec }: LiveResource) => desired !== undefined && forcesReplace(kind, spec, desired);
-  const byTime = compareTexts(left.createdAt, right.createdAt) || compareTexts(left.id, right.id);
   return (
     Number(isUndelivered(kind, left)) - Number(isUndelivered(kind, right)) ||
     Number(isOutdated(left)) - Number(isOutdated(right)) ||
-    (isRotatable(kind) ? -byTime : byTime)
+    (isRotatable(kind) ? compareAge(right, left) : compareAge(left, right))
   );
-}
-
-function compareTexts(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
 }
 
 function isUndelivered(kind: Kind, { mark }: LiveResource): boolean {

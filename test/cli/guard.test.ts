@@ -132,6 +132,18 @@ describe('duplicates', () => {
     expect(listEdges(server)).toHaveLength(1);
   });
 
+  it.each(['a', 'b', 'c', 'd'])(
+    'made within one second leave the older one, whatever their ids: %s',
+    async (idSeed) => {
+      const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': LAX + ONE_EDGE }, { idSeed });
+      await edgewise('apply --yes');
+      const [oldest] = listEdges(server);
+      await copyEdges(server, 3);
+      expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+      expect(listEdges(server)).toEqual([oldest]);
+    },
+  );
+
   it('of what is protected are pruned in sight, and the one that is kept stays protected', async () => {
     const { edgewise, server, write } = await protectOne();
     const [kept] = listEdges(server);

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { LookUps } from '../../src/apply/look-ups.ts';
+import { findRivals } from '../../src/apply/rivals.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { Write } from '../../src/model/plan.ts';
+
+const MARK = { stack: 'shop', name: 'pool', protect: false, delivered: false, fields: {}, pending: {}, user: '' };
+const WRITE: Write = {
+  id: 'create WeightedBackend/pool',
+  method: 'POST',
+  path: '/backends/weighted',
+  kind: 'WeightedBackend',
+  address: 'WeightedBackend/pool',
+  mark: MARK,
+  needs: [],
+  last: false,
+  reason: 'it is not there yet',
+};
+
+/** A backend of a name, made in that second. */
+function toBackend(id: string, second: number, name = 'pool'): JsonObject {
+  const metadata = JSON.stringify({ edgewise: { stack: 'shop', name } });
+  return { id, created_at: `2026-03-01T12:00:0${second}Z`, metadata, backends: {} };
+}
+
+/** Looks for rivals of what was made as `ours`, in these lists in turn. */
+async function find(ours: string, lists: readonly (readonly JsonObject[])[], known: readonly string[] = []) {
+  let looks = 0;
+  const lookUps = new LookUps(async () => {
+    looks += 1;
+    return lists[Math.min(looks, lists.length) - 1] ?? [];
+  });
+  const context = { lookUps, known: new Set(known), sleep: async () => undefined };
+  const { winner, losers } = await findRivals({ write: WRITE, id: ours }, context);
+  return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };
+}
+
+describe('of two that were made at once', () => {
+  it('the older stays', async () => {
+    const list = [toBackend('bkdwd_a', 2), toBackend('bkdwd_b', 1)];
+    expect(await find('bkdwd_a', [list])).toMatchObject({ winner: 'bkdwd_b' });
+    expect(await find('bkdwd_b', [list])).toMatchObject({ winner: undefined, losers: ['bkdwd_a'] });
+  });
+
+  it.each([
+    ['bkdwd_a', 'bkdwd_b'],
+    ['bkdwd_b', 'bkdwd_a'],
+  ])('within one second, the one that the service lists later stays: %s, then %s', async (newer, older) => {
+    const list = [toBackend(newer, 1), toBackend(older, 1)];
+    expect(await find(newer, [list])).toMatchObject({ winner: older });
+    expect(await find(older, [list])).toMatchObject({ winner: undefined, losers: [newer] });
+  });
+
+  it('one that the plan knew, and one of another name, count for nothing', async () => {
+    const list = [toBackend('bkdwd_a', 3), toBackend('bkdwd_b', 1), toBackend('bkdwd_c', 2, 'other')];
+    expect(await find('bkdwd_a', [list], ['bkdwd_b'])).toMatchObject({ winner: undefined, losers: [] });
+  });
+});
+
+describe('a list that does not show what was just made', () => {
+  it('is asked for again', async () => {
+    const late = [toBackend('bkdwd_a', 2), toBackend('bkdwd_b', 1)];
+    expect(await find('bkdwd_a', [[], late])).toEqual({ winner: 'bkdwd_b', losers: [], looks: 2 });
+  });
+
+  it('is asked for three times at most, and what it shows counts', async () => {
+    expect(await find('bkdwd_a', [[]])).toEqual({ winner: undefined, losers: [], looks: 3 });
+    expect(await find('bkdwd_a', [[toBackend('bkdwd_b', 1)]])).toEqual({ winner: 'bkdwd_b', losers: [], looks: 3 });
+  });
+});

@@ -74,7 +74,14 @@ function collect(
 
 function placePart(nodes: readonly GraphNode[]): PlacedGraph {
   const graph = new Graph();
-  graph.setGraph({ rankdir: 'LR', nodesep: GAP, ranksep: RANK_GAP, marginx: MARGIN, marginy: MARGIN });
+  graph.setGraph({
+    rankdir: 'LR',
+    rankalign: 'top',
+    nodesep: GAP,
+    ranksep: RANK_GAP,
+    marginx: MARGIN,
+    marginy: MARGIN,
+  });
   for (const { id, width, height } of nodes) graph.setNode(String(id), { width, height });
   for (const { id, after } of nodes) {
     const known = after.filter((before) => before !== id && graph.hasNode(String(before)));

@@ -181,7 +181,10 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     const shown = await page.locator('body').innerText();
     for (const text of HOSTILE.slice(0, 8)) expect(shown).toContain(JSON.stringify(text).slice(1, -1));
     for (const character of ['\u001b', '\u202e', '\u2066', '\u200b']) expect(shown).not.toContain(character);
+    expect(await isScrolledSideways(page)).toBe(false);
     await keepScreenshot(page, 'hostile');
+    await page.setViewportSize({ width: 400, height: 800 });
+    expect(await isScrolledSideways(page)).toBe(false);
   });
 
   it('runs no script but its own, whatever gets into it', async () => {

@@ -98,6 +98,7 @@ export const HOSTILE = [
   'javascript:alert(6)',
   '{{alert(7)}} `@team` | #123 ```\n# x',
   '\u001b[2J\u202eevil\u2066\u200b\u0000',
+  'endless'.repeat(60),
 ] as const;
 
 /** A plan that says something hostile wherever it can. */

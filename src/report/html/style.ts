@@ -106,7 +106,7 @@ pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); bo
 
 .filter {
   position: sticky; top: 0; z-index: 2; display: grid; grid-template-columns: minmax(12rem, 1fr) auto auto; gap: 0.45rem 0.9rem; align-items: center;
-  margin: 1.6rem -0.75rem 0; padding: 0.6rem 0.75rem; background: var(--page); border-bottom: 1px solid var(--line);
+  margin: 1.6rem -0.75rem 0; padding: 0.6rem 0.75rem; background: var(--page); border-bottom: 1px solid var(--line); max-height: 40vh; overflow-y: auto;
 }
 .filter input { width: 100%; background: var(--sheet); border: 1px solid var(--edge); border-radius: 6px; padding: 0.3rem 0.65rem; }
 .filter input::placeholder { color: var(--soft); opacity: 1; }
@@ -122,7 +122,7 @@ pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); bo
 .item + .item { border-top: 1px solid var(--line); }
 .item:target { background: var(--wash); }
 .item > summary, .item > .head {
-  display: grid; grid-template-columns: 1rem 1fr auto; gap: 0 0.55rem; align-items: baseline; padding: 0.45rem 0.9rem 0.45rem 0.7rem;
+  display: grid; grid-template-columns: 1rem minmax(10rem, 1fr) fit-content(45%); gap: 0 0.55rem; align-items: baseline; padding: 0.45rem 0.9rem 0.45rem 0.7rem;
 }
 .item > summary { cursor: pointer; list-style: none; }
 .item > summary::-webkit-details-marker { display: none; }
@@ -133,7 +133,7 @@ pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); bo
 .item .what { display: flex; flex-wrap: wrap; gap: 0 0.9rem; align-items: baseline; }
 .item .said { font-size: 0.88rem; color: var(--soft); }
 .item .word { font-weight: 600; }
-.item .side { display: flex; gap: 0.6rem; align-items: baseline; color: var(--soft); grid-row: 1; grid-column: 3; }
+.item .side { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0 0.6rem; align-items: baseline; color: var(--soft); grid-row: 1; grid-column: 3; }
 .item .size { font-size: 0.8rem; white-space: nowrap; }
 .item > summary .size::after { content: ""; display: inline-block; margin-left: 0.55rem; width: 0.4rem; height: 0.4rem; border: solid var(--soft); border-width: 0 1.5px 1.5px 0; transform: translateY(-0.15rem) rotate(45deg); }
 .item[open] > summary .size::after { transform: translateY(0.05rem) rotate(225deg); }
@@ -181,7 +181,7 @@ ol.steps { margin: 0; padding-left: 1.4rem; }
 
 @media (max-width: 44rem) {
   body { padding: 1rem 0.9rem 3rem; }
-  .filter { position: static; grid-template-columns: 1fr; }
+  .filter { position: static; grid-template-columns: 1fr; max-height: none; }
   html { scroll-padding-top: 1rem; }
   .counts { gap: 0.6rem 1.2rem; }
   .filter legend { float: none; width: auto; }

@@ -34,7 +34,8 @@ export async function startServer(program: string, logFile: string): Promise<Ben
   };
 }
 
-function parseLog(text: string): readonly LoggedRequest[] {
+/** The requests in a log of the server. */
+export function parseLog(text: string): readonly LoggedRequest[] {
   return text.split('\n').flatMap((line): readonly LoggedRequest[] => {
     if (line === '') return [];
     const { method, path, status }: Partial<LoggedRequest> = JSON.parse(line);

@@ -110,7 +110,8 @@ function applyChange(box: { value: Json }, changed: Change): void {
   if (changed.does === 'replace') holder[key] = changed.value;
   else if (changed.does === 'copy') holder[key] = structuredClone(getAt(places, changed.from));
   else if (changed.does === 'add' && isJsonObject(value)) {
-    Object.defineProperty(value, changed.key, { value: changed.value, enumerable: true, configurable: true });
+    const own = { value: changed.value, enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(value, changed.key, own);
   } else if (changed.does === 'remove' && holder !== (box as unknown)) delete holder[key]; // the whole document stays
 }
 

@@ -49,6 +49,8 @@ export function renderHtmlForm(report: Report, options: FormOptions): string {
 function renderPlanPage({ plan, standing }: PlanReport, { applyCommand }: FormOptions): string {
   const view = toPlanView({ ...plan, violations: standing });
   const { title, notes, violations, diagnostics } = view;
+  const changes = renderChanges(view);
+  const found = renderDiagnostics(diagnostics);
   return renderDocument({
     heading: title,
     notes,
@@ -61,21 +63,20 @@ function renderPlanPage({ plan, standing }: PlanReport, { applyCommand }: FormOp
       hasErrors(diagnostics) ? undefined : renderPlanCounts(view.totals),
       renderCommand(view, applyCommand),
       renderViolations(violations),
-      ...listPlanSections(view),
+      ...(hasErrors(diagnostics) ? [found, changes] : [changes, found]),
+      renderList('planned-files', 'Files to write', view.files),
+      ...listMore(view),
     ],
   });
 }
 
-function listPlanSections(view: PlanView): readonly (Html | undefined)[] {
-  const found = renderDiagnostics(view.diagnostics);
-  const changes = renderChanges(view);
+/** What stands below the changes of a plan, whether it was applied or not. */
+function listMore({ withheld, unchanged, writes }: PlanView): readonly (Html | undefined)[] {
   return [
-    ...(hasErrors(view.diagnostics) ? [found, changes] : [changes, found]),
-    renderList('withheld', 'Kept because of --no-delete', view.withheld),
-    renderList('planned-files', 'Files to write', view.files),
-    renderList('unchanged', 'Left as they are', view.unchanged),
-    renderGraph(view.writes),
-    renderWrites(view.writes),
+    renderList('withheld', 'Kept because of --no-delete', withheld),
+    renderList('unchanged', 'Left as they are', unchanged),
+    renderGraph(writes),
+    renderWrites(writes),
   ];
 }
 
@@ -99,8 +100,7 @@ function renderApplyPage({ plan, result }: ApplyReport): string {
       html`<section aria-labelledby="plan"><h2 id="plan">The plan</h2></section>\n`,
       renderPlanCounts(view.totals),
       renderChanges(view),
-      renderGraph(view.writes),
-      renderWrites(view.writes),
+      ...listMore(view),
     ],
   });
 }

@@ -9,6 +9,7 @@ import { FORM_JUDGES } from './form-judges.ts';
 import { type PageTree, readPage } from './html-tree.ts';
 import { EVERYTHING, makeChange, makePlan, makeWrite, PLAIN } from './sample-plans.ts';
 import { MISTAKE, makeHostilePlan, makeLargePlan, REPORTS } from './sample-reports.ts';
+import { makeResult } from './sample-results.ts';
 
 function show(report: Report | undefined, options: Partial<FormOptions> = {}): PageTree {
   if (report === undefined) throw new Error('There is no such report');
@@ -92,6 +93,34 @@ describe('a page of a plan', () => {
       elements.filter(({ name, attributes }) => name === 'details' && attributes.has('open')).length;
     expect(countOpen(showPlan(makeLargePlan(100)))).toBe(100);
     expect(countOpen(showPlan(makeLargePlan(200)))).toBe(0);
+  });
+});
+
+describe('a page of an apply', () => {
+  it('begins with what failed and what to do, and has the plan below', () => {
+    expect(listTexts(show(REPORTS['apply']), 'h2')).toEqual([
+      'Failed',
+      'What to do next',
+      'Skipped',
+      'What to heed',
+      'Tokens',
+      '3 writes applied',
+      'The plan',
+      'What will be lost',
+      'This change',
+      'Drift that will be put back',
+      'What waits for what',
+      '5 requests, in an order that is valid',
+    ]);
+  });
+
+  it('says what was kept, as the page of its plan does', () => {
+    const plan = makePlan({ withheld: [{ address: 'TCPEdge/a', kind: 'TCPEdge', id: 'edgtcp_2aaa', reason: 'left' }] });
+    for (const report of [
+      { about: 'plan', plan, standing: [] },
+      { about: 'apply', plan, result: makeResult([]) },
+    ] as const)
+      expect(listTexts(show(report), 'h2')).toContain('Kept because of --no-delete');
   });
 });
 

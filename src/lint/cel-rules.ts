@@ -9,9 +9,9 @@ export function checkCelSyntax({ spots }: Subject, { readCel }: RuleContext): re
     const reading = readCel(text);
     if (!('fault' in reading)) return [];
     const fault = reading.fault.replace(/\.$/, '');
-    return [
-      { path, message: `${toPathText(path)} is no CEL expression, at its character ${reading.column}: ${fault}` },
-    ];
+    const message = `${toPathText(path)} is no CEL expression, at its character ${reading.column}: ${fault}`;
+    const start = Math.max(0, Math.min(reading.column, text.length) - 1);
+    return [{ path, part: { of: text, start, length: 1 }, message }];
   });
 }
 
@@ -23,10 +23,20 @@ export function checkCelVariables({ spots }: Subject, { readCel, settings }: Rul
     const unknown = 'names' in reading ? reading.names.filter((name) => !isKnown(name, known)) : [];
     return unknown.map((name) => ({
       path,
+      ...toNamePart(text, name),
       message: `${toPathText(path)} names \`${name}\`, which is no variable that is known here`,
       remedy: toVariableRemedy(name, known),
     }));
   });
+}
+
+/** Where an expression names a variable first, and not as a part of another name. */
+function toNamePart(text: string, name: string): Pick<Hit, 'part'> {
+  for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
+    const isInside = /[\w.]/.test(text.charAt(start - 1)) || /\w/.test(text.charAt(start + name.length));
+    if (!isInside) return { part: { of: text, start, length: name.length } };
+  }
+  return {};
 }
 
 interface Expression {

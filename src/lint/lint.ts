@@ -121,7 +121,7 @@ interface Finding {
 }
 
 function toDiagnostic({ hit, rule, severity, resource }: Finding): Diagnostic {
-  const { path, message, remedy, related } = hit;
+  const { path, part, message, remedy, related } = hit;
   const { address, locate } = resource;
   return {
     code: rule.id,
@@ -129,7 +129,7 @@ function toDiagnostic({ hit, rule, severity, resource }: Finding): Diagnostic {
     message: shorten(`${address}: ${message}`),
     remedy: shorten(remedy ?? rule.remedy),
     address,
-    place: locate(path),
+    place: locate(path, part),
     ...(related !== undefined && { related: [{ message: related.message, place: related.locate() }] }),
   };
 }

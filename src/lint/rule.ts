@@ -1,5 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
-import type { SourcePlace } from '../model/diagnostic.ts';
+import type { SourcePlace, TextPart } from '../model/diagnostic.ts';
 import type { LintCode } from '../model/diagnostic-codes.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
@@ -45,6 +45,8 @@ export interface IdName {
 /** What a rule found, at a path of the document. */
 export interface Hit {
   readonly path: FieldPath;
+  /** What of the text there it is about. */
+  readonly part?: TextPart;
   /** What is wrong, without the address. */
   readonly message: string;
   readonly remedy?: string | undefined;

@@ -22,7 +22,7 @@ export function* parseDocuments(text: string, env: Environment): Generator<Parse
   try {
     for (const document of composer.compose(parser.parse(text))) yield toParsed(document, { env, text });
     const { errors } = composer.streamInfo();
-    if (errors.length > 0) yield toBroken(errors.map(toFault));
+    if (errors.length > 0) yield toBroken(errors.map((error) => toFault(error, text)));
   } catch (error) {
     // Nesting of many thousand levels exhausts the stack of the parser itself.
     if (!(error instanceof RangeError)) throw error;
@@ -53,8 +53,14 @@ function toParsed(
   const [tags, structure] = listErrors(document);
   const [first] = structure;
   // Only the first error is told: what follows it mostly comes of it.
-  if (first !== undefined) return { span: { start, end }, value, faults: [toFault(first)], isBroken: true };
-  return { span: { start, end }, value, faults: [...tags.map(toFault), ...faults], isBroken: isBomb };
+  if (first !== undefined)
+    return { span: { start, end }, value, faults: [toFault(first, context.text)], isBroken: true };
+  return {
+    span: { start, end },
+    value,
+    faults: [...tags.map((tag) => toFault(tag, context.text)), ...faults],
+    isBroken: isBomb,
+  };
 }
 
 /** Errors about a tag, which concern one value, and the others, in the order of the text. */
@@ -73,15 +79,19 @@ function toBroken(faults: readonly Fault[]): ParsedDocument {
   return { span: { start, end: start }, value: null, faults: faults.slice(0, 1), isBroken: true };
 }
 
-function toFault(error: YAMLError): Fault {
+/** The parser points at one character; of a word, all of it is meant. */
+function toFault(error: YAMLError, text: string): Fault {
   const [start, end] = error.pos;
+  const [word = ''] = /^[\w./-]+/.exec(text.slice(start, start + MAX_WORD)) ?? [];
   return {
     code: 'yaml-syntax',
     message: describeError(error),
     remedy: toSyntaxRemedy(error.code),
-    span: { start, end: Math.max(end, start + 1) },
+    span: { start, end: Math.max(end, start + Math.max(word.length, 1)) },
   };
 }
+
+const MAX_WORD = 100;
 
 function describeError(error: YAMLError): string {
   if (error.code === 'RESOURCE_EXHAUSTION') return TOO_DEEP;

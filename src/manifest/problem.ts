@@ -4,12 +4,13 @@ import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { findKind } from '../kinds/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
-import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { Diagnostic, SourcePlace, TextPart } from '../model/diagnostic.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { toPathText } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { Locator, Position, Target } from './locate.ts';
+import { toPartSpan } from './source-text.ts';
 import { toRemedy } from './suggest.ts';
 
 /** A document of a kind that is known. */
@@ -116,8 +117,10 @@ export function shorten(message: string): string {
 }
 
 /** Where a place stands, with its excerpt. */
-export function toPlace({ position, path, target }: Place, locator: Locator): SourcePlace {
-  return position.source.toPlace(locator.locate(position, path, target));
+export function toPlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
+  const span = locator.locate(position, path, target);
+  const { source } = position;
+  return source.toPlace(part === undefined ? span : toPartSpan(source.text, span, part));
 }
 
 /** The problem that a schema's finding is. */

@@ -1,4 +1,4 @@
-import type { SourcePlace } from '../model/diagnostic.ts';
+import type { SourcePlace, TextPart } from '../model/diagnostic.ts';
 import { renderExcerpt } from './excerpt.ts';
 
 /** A part of a text, in UTF-16 units: `start` belongs to it, `end` does not. */
@@ -27,6 +27,12 @@ export function createSourceText(file: string, text: string): SourceText {
       return toPlace({ file, text, starts }, span);
     },
   };
+}
+
+/** Where a part of a value's text stands; all of the value where the source writes it in another way. */
+export function toPartSpan(source: string, span: Span, { of, start, length }: TextPart): Span {
+  const at = source.slice(span.start, span.end).indexOf(of);
+  return at < 0 ? span : { start: span.start + at + start, end: span.start + at + start + length };
 }
 
 interface Lines {

@@ -172,7 +172,7 @@ function toResource(
     written: isJsonObject(value['spec']) ? value['spec'] : {},
     lifecycle: toLifecycle(document),
     allow: toAllow(value),
-    locate: (path = []) => toPlace({ position, path, target: 'value' }, locator),
+    locate: (path = [], part = undefined) => toPlace({ position, path, target: 'value' }, locator, part),
   };
 }
 

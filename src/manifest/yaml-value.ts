@@ -13,7 +13,7 @@ import {
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import type { Json } from '../model/json.ts';
 import { type Environment, fillEnvironment } from './environment.ts';
-import type { Span } from './source-text.ts';
+import { type Span, toPartSpan } from './source-text.ts';
 
 /** Something wrong in the text of a document, before it is known what the document means. */
 export interface Fault {
@@ -185,7 +185,10 @@ function convertScalar(scalar: Scalar, walk: Walk): Json {
 function convertText(value: string, scalar: Scalar, walk: Walk): string {
   const { text, unset, malformed } = fillEnvironment(value, walk.env);
   const span = toSpan(scalar);
-  const toPart = (part: string) => ({ span: findPart(part, span, walk.text), within: span });
+  const toPart = (part: string) => ({
+    span: toPartSpan(walk.text, span, { of: part, start: 0, length: part.length }),
+    within: span,
+  });
   for (const part of new Set(malformed)) walk.faults.push({ ...toMalformedFault(part), ...toPart(part) });
   for (const name of new Set(unset)) {
     walk.faults.push({
@@ -196,12 +199,6 @@ function convertText(value: string, scalar: Scalar, walk: Walk): string {
     });
   }
   return text;
-}
-
-/** Where a part of a scalar's text stands; all of the scalar where it is written in another way. */
-function findPart(part: string, span: Span, text: string): Span {
-  const start = text.slice(span.start, span.end).indexOf(part);
-  return start < 0 ? span : { start: span.start + start, end: span.start + start + part.length };
 }
 
 function toMalformedFault(part: string): Pick<Fault, 'code' | 'message' | 'remedy'> {

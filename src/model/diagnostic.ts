@@ -13,6 +13,13 @@ export interface SourcePlace extends SourceLocation {
   readonly excerpt: string;
 }
 
+/** A part of a text in a manifest, in UTF-16 units of the text. */
+export interface TextPart {
+  readonly of: string;
+  readonly start: number;
+  readonly length: number;
+}
+
 /** `error`: nothing is written. `warning`: shown, and the run goes on. */
 export type Severity = 'error' | 'warning';
 

@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { SourcePlace } from './diagnostic.ts';
+import type { SourcePlace, TextPart } from './diagnostic.ts';
 import type { LintCode } from './diagnostic-codes.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
@@ -41,7 +41,7 @@ export interface DesiredResource {
   /** Lint rules that do not apply to it, and why not: `lint.allow`. */
   readonly allow: Readonly<Partial<Record<LintCode, string>>>;
   /** Where a path inside its document stands; the document's start without one. Parses the document again: for diagnostics only. */
-  readonly locate: (path?: FieldPath) => SourcePlace;
+  readonly locate: (path?: FieldPath, part?: TextPart) => SourcePlace;
 }
 
 /** Everything that the manifests ask for. */

@@ -36,7 +36,7 @@ const BREAKER = 'tripped_duration: 1, rolling_window: 1, num_buckets: 1';
 
 /** For each rule: what it speaks up on, with the text that is pointed at, and the like of it on which it does not. */
 const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked: string, good: string])[] = [
-  ['cel-syntax', 'TCPEdge', toRule('conn.client_ip =='), '"conn.client_ip =="', toRule("conn.client_ip == 'x'")],
+  ['cel-syntax', 'TCPEdge', toRule('conn.client_ip =='), '=', toRule("conn.client_ip == 'x'")],
   ['cel-variable', 'TCPEdge', toRule('req.url == ""'), '"req.url == \\"\\""', toRule('conn.geo.city == ""')],
   ['unknown-action', 'TCPEdge', toRule('true', 'add-headers'), 'add-headers', toRule('true', 'log')],
   [
@@ -243,6 +243,21 @@ describe('expressions', () => {
     const found = lint('TCPEdge', toRule(expression));
     expect(found).toMatchObject([{ code: expect.stringMatching(/^cel-/) }]);
     expect(found[0]?.message.length).toBeLessThan(1000);
+  });
+
+  it('are pointed at by their name, where it is no part of another', () => {
+    const text = 'conn.client_ip == conn.foo && foo == 1';
+    const marked = lint('TCPEdge', toRule(text), toStack('')).map(({ place }) => [
+      toMarked(place?.excerpt ?? ''),
+      place?.column,
+    ]);
+    const [line = ''] = toRule(text)
+      .split('\n')
+      .filter((candidate) => candidate.includes(text));
+    expect(marked).toEqual([
+      ['conn.foo', line.indexOf('conn.foo') + 1],
+      ['foo', line.indexOf('&& foo') + 4],
+    ]);
   });
 
   it('suggest what was meant', () => {

@@ -120,3 +120,26 @@ describe('a token command', () => {
     expect(['delivered', 'tested'].filter((file) => existsSync(join(folder, file)))).toEqual(['delivered', 'tested']);
   });
 });
+
+describe('a credential whose apply is overtaken by one that planned before its token was delivered', () => {
+  it('is replaced by that, and the overtaken one says that its token is dead', async () => {
+    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('agent') });
+    const line = 'apply --yes --token-directory tokens';
+    let isOvertaken = false;
+    const transport = async (request: Request): Promise<Response> => {
+      if (request.method === 'PATCH' && !isOvertaken) {
+        isOvertaken = true;
+        expect(await edgewise(line, { transport: server.handle })).toMatchObject({ exitCode: 0 });
+      }
+      return server.handle(request);
+    };
+    const { exitCode, stdout } = await edgewise(line, { transport });
+    expect(stdout).toContain('is dead; make sure of a live one with --rotate Credential/agent');
+    expect(exitCode).toBe(1);
+    expect(await edgewise(`${line} --rotate Credential/agent`)).toMatchObject({ exitCode: 0 });
+    const [credential, ...others] = server.snapshot().resources['Credential'] ?? [];
+    expect(others).toEqual([]);
+    const token = readFileSync(join(folder, 'tokens', 'agent.token'), 'utf8');
+    expect(token.startsWith(String(credential?.id).replace(/^cr_/, ''))).toBe(true);
+  });
+});

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../model/json.ts';
 import { toEventsJsonSchema } from './events-schema.ts';
 import { toFaultsJsonSchema } from './faults-schema.ts';
+import { toJournalJsonSchema } from './journal-schema.ts';
 import { toManifestJsonSchema } from './manifest-schema.ts';
 import { toOpenApiDocument } from './openapi.ts';
 import { toPlanJsonSchema } from './plan-schema.ts';
@@ -10,6 +11,7 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   { name: 'manifest', file: 'manifest.schema.json', about: 'manifests of all kinds', toSchema: toManifestJsonSchema },
   { name: 'plan', file: 'plan.schema.json', about: 'plan files', toSchema: toPlanJsonSchema },
   { name: 'events', file: 'events.schema.json', about: 'lines of `--format json-lines`', toSchema: toEventsJsonSchema },
+  { name: 'journal', file: 'journal.schema.json', about: 'lines of `--journal`', toSchema: toJournalJsonSchema },
   { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: toFaultsJsonSchema },
   { name: 'openapi', file: 'openapi.json', about: 'the API that the bundled server has', toSchema: toOpenApiDocument },
 ];

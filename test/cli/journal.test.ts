@@ -1,19 +1,38 @@
+import { readFileSync } from 'node:fs';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
 
 const FILES = { 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}${toCredential('agent')}` };
+
+const ajv = new Ajv2020({ strict: false });
+addFormats.default(ajv);
+const validate = ajv.compile(JSON.parse(readFileSync('schemas/journal.schema.json', 'utf8')));
+
+interface Line {
+  readonly event: string;
+  readonly [name: string]: unknown;
+}
+
+/** The lines of a journal, each as the published schema says. */
+function readLines(text: string): readonly Line[] {
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line): Line => JSON.parse(line));
+  for (const line of lines) expect(validate(line), JSON.stringify([line, validate.errors])).toBe(true);
+  return lines;
+}
 
 describe('a journal', () => {
   it('has a line before and after each request, for its owner, and no token', async () => {
     const { edgewise, folder, recorder } = await createWorkspace(FILES);
     await edgewise('apply --yes --token-directory tokens --journal run.ndjson --concurrency 1');
     const text = await readFile(join(folder, 'run.ndjson'), 'utf8');
-    const lines = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const lines = readLines(text);
     const said = lines.map(({ event, request, method, address }) => [event, request, method, address].join(' '));
     expect(said.toSorted()).toEqual(
       [
@@ -48,6 +67,29 @@ describe('a journal', () => {
     await edgewise('apply --yes --token-directory tokens', { transport, env });
     const text = await readFile(join(folder, 'run.ndjson'), 'utf8');
     expect(text).toMatch(/"event":"after","request":"write".*"outcome":"failed","status":403/);
+    readLines(text);
+  });
+
+  it('says of a write that waited when an interrupt came that it was not sent', async () => {
+    const { edgewise, folder, server } = await createWorkspace(FILES);
+    let interrupt = (): void => undefined;
+    const transport = async (request: Request): Promise<Response> => {
+      if (request.method !== 'POST') return server.handle(request);
+      interrupt();
+      return new Response('', { status: 429 });
+    };
+    const onListen = (listener: () => void): void => {
+      interrupt = listener;
+    };
+    await edgewise('apply --yes --token-directory tokens --journal run.ndjson --concurrency 1', {
+      transport,
+      onListen,
+    });
+    const lines = readLines(await readFile(join(folder, 'run.ndjson'), 'utf8'));
+    expect(lines.map(({ event, outcome }) => [event, outcome])).toEqual([
+      ['before', undefined],
+      ['after', 'not-sent'],
+    ]);
   });
 
   it('that can not be written stops before the first write', async () => {

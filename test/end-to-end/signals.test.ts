@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { STACK, toEdge } from '../cli/workspace.ts';
@@ -213,4 +213,25 @@ describe('an output that nobody reads', { timeout: 30_000 }, () => {
     expect(exitCode).toBe(0);
     expect(listWrites(service)).toEqual([CREATE, CREATE]);
   });
+});
+
+it('a process that is killed leaves a journal that says what was under way, and the next run goes on in it', {
+  timeout: 30_000,
+}, async () => {
+  const hold = createHold(CREATE);
+  const { apply, file } = await prepare(hold.intercept);
+  const journal = join(dirname(file), 'journal.ndjson');
+  const { child, ended } = apply('--journal', journal);
+  await hold.arrived;
+  child.kill('SIGKILL');
+  await ended;
+  const [first, ...rest] = (await readFile(journal, 'utf8')).trimEnd().split('\n');
+  expect(rest).toEqual([]);
+  expect(JSON.parse(first ?? '')).toMatchObject({ event: 'before', write: 'create TCPEdge/a' });
+  await truncate(journal, Buffer.byteLength(first ?? '') - 7);
+  hold.release();
+  expect(await apply('--journal', journal).ended).toMatchObject({ exitCode: 0 });
+  const [torn, ...whole] = (await readFile(journal, 'utf8')).trimEnd().split('\n');
+  expect(torn).toBe(first?.slice(0, -7));
+  expect(whole.map((line) => JSON.parse(line)).filter(({ event }) => event === 'before')).not.toEqual([]);
 });

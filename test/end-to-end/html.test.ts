@@ -136,7 +136,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     await press('Tab');
     expect(await readFocus(page)).toBe('Skip to the content');
     await press('Enter');
-    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await page.locator('#main:focus').waitFor();
     await tabTo(page, 'Find in changes');
     await page.keyboard.type('postgres');
     expect(await listShown(page)).toEqual(['TCPEdge/postgres', 'TCPEdge/postgres']);
@@ -158,7 +158,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
     const row = page.locator('#write-2');
     expect(await row.isVisible()).toBe(false);
     await page.locator('svg a', { hasText: 'update TCPEdge/postgres' }).click();
-    expect(await row.isVisible()).toBe(true);
+    await row.waitFor();
   });
 
   it.each(['light', 'dark'] as const)('has a drawing that can be read, when it is %s', async (colorScheme) => {
@@ -206,7 +206,7 @@ describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
       await page.emulateMedia({ colorScheme: 'dark' });
       const dark = await page.evaluate(BACKGROUND);
       expect(dark).not.toBe(light);
-      expect(await button.getAttribute('aria-pressed')).toBe('true');
+      await page.locator('.theme[aria-pressed="true"]').waitFor();
       await button.click();
       expect(await page.evaluate(BACKGROUND)).toBe(light);
       expect(await button.getAttribute('aria-pressed')).toBe('false');

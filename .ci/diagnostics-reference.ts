@@ -41,8 +41,9 @@ function renderFiles({ files, seed, meanwhile }: ShownExample): readonly string[
 }
 
 /** The name of the file stands behind the language, where only readers of the source see it, and so above the text too. */
-function renderFile({ name, text }: ShownFile): string {
-  return `\`${name}\`:\n\n${toFence(`${name.endsWith('.yaml') ? 'yaml' : 'text'} ${name}`, text)}`;
+function renderFile({ name, text, encoding }: ShownFile): string {
+  const label = encoding === undefined ? `\`${name}\`` : `\`${name}\`, in ${encoding}`;
+  return `${label}:\n\n${toFence(`${name.endsWith('.yaml') ? 'yaml' : 'text'} ${name}`, text)}`;
 }
 
 function toFence(language: string, text: string): string {

@@ -28,6 +28,8 @@ export interface ShownExample {
 export interface ShownFile {
   readonly name: string;
   readonly text: string;
+  /** Where it is not UTF-8. */
+  readonly encoding?: string;
 }
 
 /** What each example prints. Written by `npm run docs`; a code that is missing there does not compile. */
@@ -52,7 +54,11 @@ export function toCodePage(code: DiagnosticCode): CodePage {
 function show({ command, files, live, meanwhile }: Example): ShownExample {
   return {
     command,
-    files: Object.entries(files).map(([name, file]) => ({ name, text: toFileText(file) })),
+    files: Object.entries(files).map(([name, file]) => ({
+      name,
+      text: toFileText(file),
+      ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
+    })),
     removed: [],
     ...(live !== undefined && { seed: toSeedText(live) }),
     ...(meanwhile !== undefined && { meanwhile }),

@@ -3,7 +3,7 @@ import { findKind } from '../kinds/registry.ts';
 import { toRemedy } from '../manifest/suggest.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { type CodePage, toCodePage } from './code-page.ts';
-import { type FieldPage, type FoundPage, findFieldPage, toKindPage } from './field-page.ts';
+import { type FieldPage, type FoundPage, findFieldPage, toKindPage, toSettingPage } from './field-page.ts';
 import { findSchemaPage } from './schema-page.ts';
 
 /**
@@ -64,6 +64,10 @@ function findPage(kind: string, steps: readonly string[]): FoundPage {
   const table = findKind(kind);
   if (table === undefined) return findSetting(kind, steps);
   if (inSpec.length === 0) return toKindPage(kind);
+  const [part, name = '', ...more] = steps;
+  const isSetting = part === 'lifecycle' && more.length === 0 && Object.hasOwn(table.lifecycle, name);
+  const setting = isSetting ? table.lifecycle[name] : undefined;
+  if (setting !== undefined) return toSettingPage(table, name, setting);
   const found = findFieldPage(table, inSpec);
   const isAround = steps[0] !== undefined && AROUND_SPEC.includes(steps[0]);
   return 'unknown' in found && isAround ? findSchemaPage(kind, steps) : found;

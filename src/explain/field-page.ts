@@ -1,4 +1,5 @@
 import { type Field, type FieldType, type Lifecycle, listInnerFields } from '../kinds/field.ts';
+import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { getKind } from '../kinds/registry.ts';
@@ -92,6 +93,7 @@ function listFacts(kind: Kind, { steps, fields, field }: Way): readonly Fact[] {
   const fallback = describeDefault(field);
   return [
     ['Type', describeType(field.type)],
+    ...listExampleFacts(field.type),
     ...listReferenceFacts(field.type),
     ['Lifecycle', LIFECYCLES[lifecycle]],
     ...(isStated ? ([['Required', field.required ? describeRequired(steps) : 'no']] as const) : []),
@@ -116,7 +118,9 @@ function describeRequired(steps: readonly string[]): string {
 
 function describeChange({ role, title }: Kind, lifecycle: Lifecycle): string {
   if (lifecycle !== 'immutable') return `updates the ${title}`;
-  return role === 'owned' ? `replaces the ${title}: a new one is made and the old one deleted` : 'is another document';
+  return role === 'owned'
+    ? `replaces the ${title}: a new one is made and the old one deleted`
+    : 'attaches to another one, and leaves the one before as it is';
 }
 
 function listModuleFacts(steps: readonly string[], first: Field): readonly Fact[] {
@@ -125,6 +129,13 @@ function listModuleFacts(steps: readonly string[], first: Field): readonly Fact[
   return steps.length === 1
     ? [['Module', `set and removed as a whole; ${whole}`]]
     : [['Module', `${steps[0]}, which is set and removed as a whole`]];
+}
+
+function listExampleFacts(type: FieldType): readonly Fact[] {
+  if (type.type === 'list') return listExampleFacts(type.of);
+  if (type.type !== 'text') return [];
+  if (type.known !== undefined) return [['Known', type.known.map((word) => `\`${word}\``).join(', ')]];
+  return type.format === undefined ? [] : [['Example', `\`${FORMATS[type.format].example}\``]];
 }
 
 function listReferenceFacts(type: FieldType): readonly Fact[] {
@@ -159,6 +170,17 @@ function listBehaviourFacts(
       : []),
     ...(whenUnset === undefined ? [] : ([['Lint', `${whenUnset.code}, where it is not set`]] as const)),
   ];
+}
+
+/** A setting that a kind alone has under `lifecycle`. */
+export function toSettingPage(kind: Kind, name: string, field: Field): FieldPage {
+  return {
+    about: 'field',
+    path: `${kind.name}.lifecycle.${name}`,
+    description: field.description,
+    facts: [['Type', describeType(field.type)], ...listExampleFacts(field.type), ['Required', 'no']],
+    fields: [],
+  };
 }
 
 /** A kind whose resources have fields by its table. */

@@ -27,13 +27,15 @@ interface Member {
 function toPage(path: string, { schema, isRequired }: Member): FieldPage {
   const isKind = !path.includes('.');
   const members = [...listMembers(schema)];
+  const hasChoice = listAlternatives(schema).length > 1;
   return {
     about: isKind ? 'kind' : 'field',
     path,
     description: toText(schema['description']),
     facts: isKind ? [] : listFacts(schema, isRequired),
     fields: members.map(([name, member]): FieldRow => {
-      const type = `${describeSchema(member.schema)}${member.isRequired ? ', required' : ''}`;
+      const required = hasChoice ? ', or another of these' : ', required';
+      const type = `${describeSchema(member.schema)}${member.isRequired ? required : ''}`;
       return { name, type, description: toText(member.schema['description']) };
     }),
   };
@@ -45,14 +47,19 @@ function listFacts(schema: JsonObject, isRequired: boolean): readonly Fact[] {
   return [
     ['Type', describeSchema(schema)],
     ['Required', isRequired ? 'yes' : 'no'],
-    ...(fallback === undefined || isJsonObject(fallback) ? [] : ([['Default', JSON.stringify(fallback)]] as const)),
-    ...(typeof pattern === 'string' ? ([['Pattern', pattern.replace(FROM_ENVIRONMENT, '$1')]] as const) : []),
+    ...(fallback === undefined || isJsonObject(fallback)
+      ? []
+      : ([['Default', `\`${JSON.stringify(fallback)}\``]] as const)),
+    ...(typeof pattern === 'string' ? ([['Pattern', toOwnPattern(pattern)]] as const) : []),
     ...(isJsonArray(examples) ? ([['Examples', examples.map(String).join(', ')]] as const) : []),
   ];
 }
 
 /** Any text may come from the environment, which goes without saying. */
-const FROM_ENVIRONMENT = /^\(*\((.*?)\)\|\\\$\\\{env:\)*$/;
+function toOwnPattern(pattern: string): string {
+  const own = /^\((.*)\)\|\\\$\\\{env:$/.exec(pattern)?.[1];
+  return own === undefined ? pattern : toOwnPattern(own);
+}
 
 /** What an object holds, by name; what a list holds stands for the list. */
 function listMembers(schema: JsonObject): ReadonlyMap<string, Member> {

@@ -83,8 +83,8 @@ function renderMended(example: ShownExample, { command, files, removed, seed }: 
   ];
 }
 
-function renderFile({ name, text }: ShownFile): readonly string[] {
-  return [`  ${name}:`, ...indent(text, 4), ''];
+function renderFile({ name, text, encoding }: ShownFile): readonly string[] {
+  return [`  ${name}${encoding === undefined ? '' : `, in ${encoding}`}:`, ...indent(text, 4), ''];
 }
 
 function indent(text: string, columns = 2): readonly string[] {

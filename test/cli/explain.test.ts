@@ -114,12 +114,14 @@ describe('edgewise explain', () => {
 
   it.each([
     ['Stack.api.rate_limit', '120/60s'],
-    ['Stack.spec.guard.max_deletes', 'Default   5'],
+    ['Stack.spec.guard.max_deletes', 'Default   `5`'],
     ['Stack.tokens.credentials.agent.directory', 'Folder'],
     ['Stack.lint.no-weight', '`off`, `warning`, `error`'],
     ['TCPEdge.lifecycle', 'renamed_from'],
     ['TCPEdge.lifecycle.adopt', 'Id of an existing resource'],
     ['SSHUserCertificate.lifecycle.renew_before', 'How long before its end'],
+    ['Credential.lifecycle.rotate_after', '`90d`'],
+    ['Stack.tokens.default', 'directory: text, or another of these'],
     ['TCPEdge.metadata.name', 'unique among the documents'],
     ['External.id', 'another External'],
     ['List', 'Several documents in one'],

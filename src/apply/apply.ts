@@ -16,9 +16,10 @@ import type { WriteFile } from './certificate-file.ts';
 import { findChangedMeanwhile } from './changed-meanwhile.ts';
 import { listNotKept, listNotTaken } from './check-response.ts';
 import { createOnce, isUnknownCreation } from './create-once.ts';
-import { deliverToken } from './deliver-token.ts';
+import { type Delivery, deliverToken } from './deliver-token.ts';
 import { type Journal, type JournalEntry, JournalError, journaled } from './journal.ts';
 import { LookUps } from './look-ups.ts';
+import { disown, isOvertaken, replacesUndelivered } from './overtaken.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import { listBearers, listKnownIds, type Made, type RivalContext } from './rivals.ts';
 import { settleRival, settleRivals } from './settle-rivals.ts';
@@ -87,6 +88,8 @@ class Run {
   readonly #context: ApplyContext;
   readonly #ids: Map<string, string>;
   readonly #outcomes = new Map<string, Promise<Outcome>>();
+  /** Deliveries that are made once more, by address. */
+  readonly #again = new Map<string, () => Promise<Delivery>>();
   #ended = 0;
 
   constructor(plan: Plan, context: ApplyContext) {
@@ -152,7 +155,7 @@ class Run {
   }
 
   async #settle(write: Write, needed: readonly Outcome[]): Promise<Outcome> {
-    const result = await this.#attempt(write, needed);
+    const result = await this.#deliverAgain(await this.#attempt(write, needed));
     this.#ended += 1;
     this.#context.onEvent({ event: 'write-ended', result, done: this.#ended, total: this.#plan.writes.length });
     return result;
@@ -166,6 +169,28 @@ class Run {
       return { outcome: 'skipped', write, message: `waited for ${inVain.join(', ')}`, waitedFor: inVain };
     try {
       return (await this.#perform(write)) ?? { outcome: 'skipped', write, message: 'interrupted', waitedFor: [] };
+    } catch (error) {
+      return isOvertaken(write, error) ? this.#disown(write) : toFailure(write, error);
+    }
+  }
+
+  /** See `overtaken.ts`: once the credential is gone that another apply may be delivering, the token that counts is delivered last. */
+  async #deliverAgain(result: Outcome): Promise<Outcome> {
+    const { write, outcome } = result;
+    const deliver = this.#again.get(write.address);
+    if (deliver === undefined || outcome !== 'applied' || write.method !== 'DELETE') return result;
+    const { fault } = await deliver();
+    return fault === undefined ? result : fail(write, fault);
+  }
+
+  async #disown(write: Write): Promise<Outcome> {
+    const patch = async ({ id, address }: Write, path: string, body: JsonObject): Promise<void> => {
+      const entry = { request: 'undo', write: id, method: 'PATCH', path, address, body: toDigest(body) } as const;
+      const { client, signal } = this.#context;
+      await client.limit(() => this.#aside(entry, () => client.send('PATCH', path, body, { patience: signal })));
+    };
+    try {
+      return fail(write, await disown(write, { rivals: this.rivals, patch }));
     } catch (error) {
       return toFailure(write, error);
     }
@@ -269,9 +294,9 @@ class Run {
     const { sinks, client } = this.#context;
     const sink = assertDefined(sinks.find(name), 'token sink');
     const recipient = { address: write.address, name, id, stack };
-    const { token: place, fault } = await client.limit(() =>
-      deliverToken(recipient, token, { sink, rescue: sinks.rescue }),
-    );
+    const deliver = () => client.limit(() => deliverToken(recipient, token, { sink, rescue: sinks.rescue }));
+    if (replacesUndelivered(this.#plan, write)) this.#again.set(write.address, deliver);
+    const { token: place, fault } = await deliver();
     if (place !== undefined) this.tokens.push(place);
     return fault === undefined ? [] : [fault];
   }

@@ -3,7 +3,7 @@ import { ApiError, toReason } from '../model/errors.ts';
 /** What a journal says of one request: before it is sent, and when it is over. It holds no body, and so no secret. */
 export interface JournalEntry {
   readonly event: 'before' | 'after';
-  /** `look-up`: a list, to see what became of a creation or who else made the same; `undo`: a delete of what this run made. */
+  /** `look-up`: a list, to see what became of a creation or who else made the same; `undo`: what this run takes back: a delete of what it made, or a mark that says too much. */
   readonly request: 'write' | 'look-up' | 'undo';
   /** Id of the write of the plan that it serves; absent for a look-up. */
   readonly write?: string;

@@ -87,4 +87,30 @@ describe('two applies at once, whatever the order of their requests', () => {
       },
     );
   });
+
+  it('leave the token of the credential that stays, where one plans while the other delivers', async () => {
+    const targets = ['Credential/a'];
+    const orders = await interleaveAll(
+      async () => {
+        const world = new World({ concurrency: 1 });
+        const first = await world.plan([CREDENTIAL], { targets });
+        return [
+          async (over) => ({ world, result: await world.applyOver(first, over) }),
+          async (over) => ({
+            world,
+            result: await world.applyOver(await world.plan([CREDENTIAL], { targets, over }), over),
+          }),
+        ];
+      },
+      async ([first], order) => {
+        const world = first?.world ?? new World();
+        await world.migrate([CREDENTIAL]);
+        const [kept, ...more] = world.resources()['Credential'] ?? [];
+        expect(more, order).toEqual([]);
+        expect(world.delivered.get('a'), order).toContain(`${String(kept?.['id']).replace('cr_', '')}_`);
+        expect(listTouched(await world.plan([CREDENTIAL])), order).toEqual([]);
+      },
+    );
+    expect(orders).toBeGreaterThan(30);
+  });
 });

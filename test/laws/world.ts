@@ -34,6 +34,8 @@ export interface WorldOptions {
 
 /** What one plan may differ in. */
 export interface PlanOptions {
+  /** Reads over a transport of its own, beside others. */
+  readonly over?: (inner: Transport) => Transport;
   readonly takeOver?: readonly string[];
   readonly keepDrift?: boolean;
   readonly mode?: Plan['mode'];
@@ -114,11 +116,17 @@ export class World {
       takeOver = [],
       layout,
       rearrange = (live) => live,
+      over,
     }: PlanOptions = {},
   ): Promise<Plan> {
     const state = 'resources' in stack ? stack : loadStack(stack, layout);
     const desired = mode === 'destroy' ? toDestroyState(state) : state;
-    const live = rearrange(await readLive(this.connect(), toReadRequest(desired, targets)));
+    const live = rearrange(
+      await readLive(
+        over === undefined ? this.connect() : this.#connectOver(over(this.#recorder.transport)),
+        toReadRequest(desired, targets),
+      ),
+    );
     const { pageSize = 100, concurrency = 8 } = this.#options;
     return createPlan({
       desired,

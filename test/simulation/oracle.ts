@@ -5,7 +5,7 @@ import { getKind } from '../../src/kinds/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { parseRateLimit } from '../../src/model/rate-limit.ts';
 import type { TestStack } from '../laws/stack.ts';
-import { findOurMark, listHeld, type Suspect } from './ledger.ts';
+import { findOurMark, listHeld } from './ledger.ts';
 import type { Run } from './run-edgewise.ts';
 import { API_KEY, type World } from './world.ts';
 
@@ -66,27 +66,9 @@ export async function judgeEnd(
     if (!mark.delivered) ledger.accuse(`the token of ${address} counts as not delivered`);
     const file = join(world.folder, 'tokens', `${mark.name}.token`);
     const token = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
-    if (token !== ledger.tokens.get(id) && !isTakenForAbandoned(world, address))
-      ledger.accuse(`the token file of ${address} is not that of ${id}`);
+    if (token !== ledger.tokens.get(id)) ledger.accuse(`the token file of ${address} is not that of ${id}`);
   }
   judgeFiles(world);
-}
-
-/**
- * Whether an apply took a credential for abandoned that another apply, at work at the same time, had just made and not delivered yet: both then
- * deliver, and whose token comes last is chance. Without a lock at the service nothing can tell the two cases apart.
- */
-function isTakenForAbandoned({ runs }: World, address: string): boolean {
-  const replaced = new RegExp(`^± ${address.replaceAll('.', '\\.')} .*\\((\\w+)\\)`, 'm');
-  return runs.some((run) => {
-    const [, id = ''] = replaced.exec(run.shown()) ?? [];
-    return runs.some((other) => other !== run && other.created.has(id) && isAtOnce(run, other));
-  });
-}
-
-function isAtOnce(left: Suspect, right: Suspect): boolean {
-  const [leftEnd, rightEnd] = [left.endMs() ?? Infinity, right.endMs() ?? Infinity];
-  return left.startMs < rightEnd && right.startMs < leftEnd;
 }
 
 /** No file has the key, and none but those for tokens a token. */

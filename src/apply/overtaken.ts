@@ -1,0 +1,53 @@
+import { listOneTimeFields } from '../kinds/kind.ts';
+import { toResourcePath } from '../kinds/paths.ts';
+import { getKind } from '../kinds/registry.ts';
+import { ApiError, assertDefined } from '../model/errors.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { renderMetadata } from '../model/mark.ts';
+import type { Plan, Write } from '../model/plan.ts';
+import type { LiveResource } from '../model/state.ts';
+import { listBearers, type RivalContext } from './rivals.ts';
+
+/**
+ * Of two applies of one stack at once, the second may take a credential for abandoned that the first has made and is about to deliver: it
+ * replaces it, both deliver, and the place for the token may end with one that is dead. Two rules end that, whatever the order: who deletes
+ * a credential that was not delivered delivers its own token once more after that; and who finds the credential gone whose token it
+ * has delivered says of the one in its place that it was not delivered, so that the next apply replaces it.
+ */
+
+/** Whether a plan replaces a credential whose token, for all that it knew, nobody had delivered. */
+export function replacesUndelivered({ changes }: Plan, { address }: Write): boolean {
+  const change = changes.find((one) => one.address === address);
+  if (change?.action !== 'replace' || listOneTimeFields(getKind(change.kind)).length === 0) return false;
+  return change.live?.mark?.delivered !== true;
+}
+
+/** Whether a write that was to record a delivery found nothing to record it on. */
+export function isOvertaken({ method, mark, kind, resourceId }: Write, error: unknown): boolean {
+  const records = method === 'PATCH' && resourceId === undefined && mark?.delivered === true;
+  const isGone = error instanceof ApiError && error.response.status === 404;
+  return records && isGone && listOneTimeFields(getKind(kind)).length > 0;
+}
+
+/** What taking a delivery back takes. */
+export interface OvertakenContext {
+  readonly rivals: RivalContext;
+  /** Rejects as the client does. */
+  readonly patch: (write: Write, path: string, body: JsonObject) => Promise<void>;
+}
+
+/** Has the next apply replace what stands in the place of a credential that is gone. Says what was seen and done; rejects as the client does. */
+export async function disown(write: Write, { rivals, patch }: OvertakenContext): Promise<string> {
+  const delivered = (await listBearers(write, rivals)).filter(({ mark }) => mark?.delivered === true);
+  for (const bearer of delivered)
+    await patch(write, toResourcePath(getKind(write.kind), { id: bearer.id }), toBody(bearer));
+  if (delivered.length === 0) return 'somebody deleted it while its token was delivered; that token is dead';
+  const ids = delivered.map(({ id }) => id).join(', ');
+  return `another apply replaced it by ${ids} while its token was delivered. Which token came last is not known, so ${ids} counts as not delivered: the next apply replaces it`;
+}
+
+function toBody({ spec, mark }: LiveResource): JsonObject {
+  const user = spec['metadata'];
+  const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
+  return { metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of what bears one'), delivered: false }) };
+}

@@ -14,3 +14,9 @@ export async function holds<Values>(property: fc.IAsyncProperty<Values>, numRuns
 
 /** How long a test may take that tries properties. Generous: what is slow here is shrinking a failure. */
 export const LONG = { timeout: RUNS === undefined ? 120_000 : 24 * 3_600_000 } as const;
+
+/** Of the cases of a test that tries all there are, as many as EDGEWISE_RUNS says, evenly spread; all of them without it. */
+export function thinOut<T>(cases: readonly T[]): readonly T[] {
+  const step = Math.ceil(cases.length / Number(RUNS ?? cases.length));
+  return cases.filter((_, index) => index % step === 0);
+}

@@ -56,6 +56,8 @@ export const DIAGNOSTIC_CODES = {
   'adopt-missing': 'A resource to adopt does not exist.',
   'adopt-refused': 'A resource to adopt belongs to another stack, or to another address of this one.',
   'adopt-replaces': 'Adopting a resource would replace it, because a field that can not be changed differs.',
+  'take-over-idle': 'A stack is to be taken over, and nothing of it is what a manifest describes.',
+  'renamed-maybe': 'A resource is deleted, and one of another name is made with its unique values.',
   'claimed-elsewhere': 'A value that a manifest claims is held by a resource that is not ours.',
   'mark-invalid': 'The mark of a live resource can not be read, so the resource counts as not ours.',
   'duplicate-mark': 'Two live resources bear the same mark.',

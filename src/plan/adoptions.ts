@@ -40,6 +40,41 @@ function findByName(
   });
 }
 
+/** Warnings on stacks that are taken over without effect: a wrong name would pass unseen, and new resources would be made. */
+export function listIdleTakeOvers(
+  adopted: readonly LiveResource[],
+  live: LiveState,
+  ownership: Ownership,
+): readonly Diagnostic[] {
+  const taken = new Set(adopted.map(({ mark }) => mark?.stack));
+  const all = [...live.resources.values()].flat();
+  return ownership.takeOver
+    .filter((stack) => !taken.has(stack))
+    .map((stack) => {
+      const bearing = all.flatMap(({ kind, mark }) => (mark?.stack === stack ? [toAddress(kind, mark.name)] : []));
+      const [why, remedy] = explainIdle({ stack, bearing: bearing.sort() }, ownership);
+      const message = `--take-over ${stack} takes nothing over: ${why}`;
+      return { code: 'take-over-idle', severity: 'warning', message, remedy };
+    });
+}
+
+/** Addresses that a warning lists. */
+const MAX_LISTED = 3;
+
+function explainIdle(
+  { stack, bearing }: { readonly stack: string; readonly bearing: readonly string[] },
+  { stack: own }: Ownership,
+): readonly [why: string, remedy: string] {
+  if (stack === own) return ['it is the stack of these manifests', 'Name the stack that has the resources now.'];
+  if (bearing.length === 0)
+    return ['nothing that was read bears its mark', 'Correct the name; or leave it out, if all was moved before.'];
+  const more = bearing.length > MAX_LISTED ? ` and ${bearing.length - MAX_LISTED} more` : '';
+  return [
+    `no manifest without a resource is of the kind and name of one that it has (${bearing.slice(0, MAX_LISTED).join(', ')}${more})`,
+    'Give a manifest that kind and name, or name the resource by its id: lifecycle.adopt.',
+  ];
+}
+
 /** Protection is a promise of the other stack's, so it is kept until somebody takes it back in the manifest, knowingly. */
 function accept(resource: DesiredResource, found: LiveResource, ownership: Ownership): LiveResource | Diagnostic {
   const { mark, id } = found;

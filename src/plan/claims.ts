@@ -3,8 +3,9 @@ import type { Kind } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Withheld } from '../model/plan.ts';
-import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
+import type { FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { Decision } from './decide.ts';
+import { toPlacedLifecycleLine } from './lifecycle-line.ts';
 import type { Pair } from './match.ts';
 
 /** Whose conflicts these are, and what stays though it would be deleted. */
@@ -95,14 +96,5 @@ function toRemedy({ resource, isLeftOut, isOurs, isWithheld }: Holder, { desired
   if (isOurs || live !== undefined || desired === undefined)
     return 'Take it away there first, or choose another value.';
   const consent = mark === undefined ? '' : `\nand run with --take-over ${mark.stack}`;
-  return `To take that resource over as ${kind}/${desired.name}, ${toAdoptLine(desired, id)}${consent}`;
-}
-
-/** The line to add, and where: to the lifecycle that the manifest has, or as one. */
-function toAdoptLine({ locate }: DesiredResource, id: string): string {
-  const [start, block] = [locate(), locate(['lifecycle'])];
-  const hasLifecycle = start.line !== block.line || start.column !== block.column;
-  return hasLifecycle
-    ? `add to its lifecycle at ${block.file}:${block.line}:\nadopt: ${id}`
-    : `add to the document that starts at ${start.file}:${start.line}:\nlifecycle: { adopt: ${id} }`;
+  return `To take that resource over as ${kind}/${desired.name}, ${toPlacedLifecycleLine(desired, `adopt: ${id}`)}${consent}`;
 }

@@ -15,6 +15,7 @@ import { countLookUps } from './look-ups.ts';
 import { matchResources, type Pair } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { describeRelease, toReleaseState } from './release.ts';
+import { listRenameHints } from './rename-hints.ts';
 import { selectTargets } from './select-targets.ts';
 import { describeTokens, listTokensWithoutSink } from './tokens.ts';
 import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
@@ -72,6 +73,7 @@ export function createPlan(input: PlanInput): Plan {
     ...listCarried(input, selected.pairs),
     ...toWithheldDiagnostics(matched.diagnostics, withheld),
     ...errors,
+    ...listRenameHints(decisions),
     ...listHealthWarnings(decisions, input.now),
     ...listTokensWithoutSink(decisions, input.tokens),
     ...decisions.filter((decision) => isLockout({ decision })).map(toLockoutWarning),

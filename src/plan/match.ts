@@ -2,7 +2,7 @@ import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/registry.ts';
 import { toAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import {
   compareAge,
   type DesiredResource,
@@ -10,7 +10,7 @@ import {
   type LiveResource,
   type LiveState,
 } from '../model/state.ts';
-import { findAdoption, type Ownership } from './adoptions.ts';
+import { findAdoption, listIdleTakeOvers, type Ownership } from './adoptions.ts';
 import { forcesReplace } from './diff.ts';
 import { type Bearers, type Owned, Renames } from './renames.ts';
 
@@ -69,6 +69,8 @@ export function matchResources(desired: DesiredState, live: LiveState, takeOver:
     if (first !== undefined && !desired.resources.has(address) && !renames.isTaken(address))
       pairs.push(...pairBearers({ address, kind: getKind(first.kind), desired: undefined }, { live: bearers }));
   }
+  const adopted = pairs.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));
+  if (!hasErrors(diagnostics)) diagnostics.push(...listIdleTakeOvers(adopted, live, ownership));
   return {
     pairs: sortPairs(pairs),
     diagnostics: sortDiagnostics([...diagnostics, ...pairs.filter(isDuplicate).map(toDuplicateWarning)]),

@@ -94,8 +94,11 @@ function toPlace(baseUrl: string): string {
   return path === '' ? 'the embedded server' : `the embedded server, kept in ${toPrintable(path)}`;
 }
 
-function listNotes({ targets }: Plan): readonly string[] {
-  return targets.length === 0 ? [] : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`];
+/** A release is narrow by nature. */
+function listNotes({ targets, mode }: Plan): readonly string[] {
+  return targets.length === 0 || mode === 'release'
+    ? []
+    : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`];
 }
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {

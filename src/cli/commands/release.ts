@@ -18,7 +18,11 @@ export function defineRelease(program: Command, act: Act): void {
   const command = program
     .command('release')
     .description('Take the mark of the stack off resources, and leave them as they are: nobody manages them then.')
-    .argument('<words...>', 'addresses, Kind/name, and the manifests of the stack (default: the current folder)');
+    .usage('[options] <address...> [paths...]')
+    .argument(
+      '<address...>',
+      'what to release, Kind/name; and the manifests of the stack (default: the current folder)',
+    );
   const { done, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
   addPlanFormatOptions(addProtectedOption(addConnectionOptions(command)));

@@ -36,8 +36,9 @@ function toPools(marks: Readonly<Record<string, readonly [stack: string, name: s
   return { WeightedBackend: pools };
 }
 
-function toLiveIngress(domain: string): LiveResources {
-  return { AgentIngress: [{ id: 'agin_live', domain }] };
+function toLiveIngress(domain: string, ourName?: string): LiveResources {
+  const metadata = ourName === undefined ? '' : toMarked('production', ourName);
+  return { AgentIngress: [{ id: 'agin_live', domain, metadata }] };
 }
 
 const OURS = ['production', 'pool'] as const;
@@ -94,6 +95,25 @@ export const PLANNING = {
       live: toLiveIngress('connect.example.com'),
     }),
     good: mended(toIngress('connect.example.com', 'lifecycle:', '  adopt: agin_live')),
+  },
+  'take-over-idle': {
+    meaning:
+      '--take-over names a stack whose resources may be moved into this one, and none of them is what a manifest describes. With a name that is misspelt, new resources would be made beside those that were meant.',
+    remedy:
+      'Correct the name of the stack. What has another name there is named by its id, with `lifecycle.adopt`. Once all is moved, leave the flag out.',
+    bad: {
+      ...toPlanOf(POOL, { live: toPools({ bkdwd_pool: ['staging', 'pool'] }) }),
+      command: 'plan --take-over stagign',
+    },
+    good: { command: 'plan --take-over staging' },
+  },
+  'renamed-maybe': {
+    meaning:
+      'Another `metadata.name` is another resource: the old one is deleted and a new one is made, with another id. Here the new one claims all the unique values (host and port, type, domain) of one whose name is in no manifest any more, which is most likely the same with a new name.',
+    remedy:
+      'If so, say which name it had: `lifecycle.renamed_from`. Then its mark gets the new name, and nothing else happens.',
+    bad: toPlanOf(toIngress('agents.example.com'), { live: toLiveIngress('agents.example.com', 'connect') }),
+    good: mended(toIngress('agents.example.com', 'lifecycle:', '  renamed_from: connect')),
   },
   'claimed-elsewhere': {
     meaning:

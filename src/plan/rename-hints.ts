@@ -1,0 +1,51 @@
+import { listClaims } from '../kinds/claims.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Spec } from '../model/state.ts';
+import type { Decision } from './decide.ts';
+import { toLifecycleLine } from './lifecycle-line.ts';
+
+/**
+ * Warnings on what looks like a new name and would be a delete and a create: a resource that is to be made claims the very values of
+ * one of its kind that is deleted because its name is in no manifest any more.
+ */
+export function listRenameHints(decisions: readonly Decision[]): readonly Diagnostic[] {
+  const leaving = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listLeaving(pair) : [])));
+  return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
+    const { address, kind, desired } = pair;
+    if (action !== 'create' || form === undefined || desired === undefined) return [];
+    const before = leaving.get(toKey(pair, form.normal));
+    if (before === undefined || desired.lifecycle.renamedFrom !== undefined) return [];
+    const line = toLifecycleLine(desired, `renamed_from: ${before.name}`);
+    return [
+      {
+        code: 'renamed-maybe',
+        severity: 'warning',
+        message: `${address} claims all that ${kind.name}/${before.name} (${before.id}) holds, which is deleted`,
+        remedy: `If it only has a new name, keep the resource: ${line}`,
+        address,
+        place: desired.locate(['metadata', 'name']),
+      },
+    ];
+  });
+}
+
+interface Leaving {
+  readonly name: string;
+  readonly id: string;
+}
+
+/** A duplicate does not leave: its name is still in use. */
+function listLeaving(pair: Decision['pair']): readonly (readonly [string, Leaving])[] {
+  const { live, by } = pair;
+  if (live?.mark === undefined || by !== 'mark') return [];
+  const key = toKey(pair, live.spec);
+  return key === '' ? [] : [[key, { name: live.mark.name, id: live.id }]];
+}
+
+/** The same for the same claims of one kind; `''` where there are none. */
+function toKey({ kind }: Decision['pair'], spec: Spec): string {
+  return listClaims(kind, spec)
+    .map(({ key }) => key)
+    .sort()
+    .join('\n');
+}

@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/model/plan.ts';
+import { createWorkspace, STACK, toEdge, toTranscript, type Workspace } from './workspace.ts';
+
+const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
+
+/** Two edges that are ours, and what was sent for that forgotten. */
+async function createOwned(manifests = TWO): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'edgewise.yaml': manifests });
+  await workspace.edgewise('apply --yes');
+  workspace.recorder.take();
+  return workspace;
+}
+
+function listWrites({ recorder }: Workspace): readonly string[] {
+  return recorder.take().flatMap(({ method }) => (method === 'GET' ? [] : [method]));
+}
+
+describe('release', () => {
+  it('shows what it does, asks, and takes the mark off', async () => {
+    const workspace = await createOwned();
+    const result = await workspace.edgewise('release TCPEdge/a', { answers: ['yes'] });
+    expect(toTranscript(result)).toMatchInlineSnapshot(`
+      "exit code 0
+      --- stdout
+      Plan to release from stack test on https://api.test
+
+      « TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   release: its mark is taken off, and it is left as it is
+          its manifest is still there: the next apply makes a new one, unless it says lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb } or is taken out
+
+      0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
+      Reading took 1 request; applying needs 1.
+
+      Applied:
+        release TCPEdge/a  edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb
+
+      1 write applied, 0 failed, 0 skipped: stack test on https://api.test.
+      --- stderr
+      Do this write on https://api.test? Only "yes" does it: yes
+      [1/1] release TCPEdge/a … done
+      "
+    `);
+    expect(listWrites(workspace)).toEqual(['PATCH']);
+    const again = await workspace.edgewise('release TCPEdge/a --yes');
+    expect(toTranscript(again)).toMatchInlineSnapshot(`
+      "exit code 3
+      --- stdout
+      Plan to release from stack test on https://api.test
+
+      error[unknown-target]: TCPEdge/a is not owned by the stack test
+        help: A target is an address: Kind/name.
+
+      This plan can not be applied.
+      Reading took 1 request.
+      1 error: see above.
+      "
+    `);
+  });
+
+  it('writes nothing when it is declined, or when there is nobody to ask', async () => {
+    const workspace = await createOwned();
+    expect(await workspace.edgewise('release TCPEdge/a', { answers: ['y'] })).toMatchObject({ exitCode: 130 });
+    expect(await workspace.edgewise('release TCPEdge/a')).toMatchObject({ exitCode: 3 });
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('takes several addresses, and the folder of the manifests beside them', async () => {
+    const workspace = await createOwned();
+    const { exitCode, stdout } = await workspace.edgewise('release TCPEdge/a edgewise.yaml TCPEdge/b --yes');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('2 writes applied');
+  });
+
+  it('is one document of JSON, a stream, and a comment', async () => {
+    const workspace = await createOwned();
+    const json = await workspace.edgewise('release TCPEdge/a --yes --format json --report markdown=release.md');
+    expect(JSON.parse(json.stdout)).toMatchObject({ command: 'release', ok: true, totals: { applied: 1 } });
+    const comment = await readFile(join(workspace.folder, 'release.md'), 'utf8');
+    expect(comment).toMatchInlineSnapshot(`
+      "<!-- edgewise:release stack=test -->
+
+      ## Apply of stack test on https:&#8203;//api.test
+
+      **1 write applied, 0 failed, 0 skipped.**
+
+      |  | Write | What |
+      | --- | --- | --- |
+      | applied | \`release TCPEdge/a\` | \`edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb\` |
+
+      ## The plan
+
+      |  | Resource | What |
+      | --- | --- | --- |
+      | \`«\` release | \`TCPEdge/a\` \`edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb\` | its mark is taken off, and it is left as it is; its manifest is still there: the next apply makes a new one, unless it says lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} or is taken out |
+      "
+    `);
+    const lines = await workspace.edgewise('release TCPEdge/b --yes --format json-lines');
+    expect(lines.stdout).toContain('"event":"start","seq":1');
+    expect(lines.stdout).toContain('"event":"summary"');
+    expect(lines.stdout).toContain('"command":"release"');
+  });
+
+  it('refuses what is protected, and lets it go with consent', async () => {
+    const workspace = await createOwned(`${TWO}lifecycle: { protect: true }\n`);
+    const refused = await workspace.edgewise('release TCPEdge/b --yes');
+    expect(toTranscript(refused)).toMatchInlineSnapshot(`
+      "exit code 5
+      --- stdout
+      refused[protect]: TCPEdge/b is protected, and this plan would release it.
+        help: Set lifecycle.protect: false in its manifest and apply that first, or allow it with --allow-protected TCPEdge/b.
+
+      Plan to release from stack test on https://api.test
+
+      « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: its mark is taken off, and it is left as it is (protected)
+          its manifest is still there: the next apply makes a new one, unless it says lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w } or is taken out
+
+      0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
+      Reading took 1 request; applying needs 1.
+      1 safety rule stands against this plan: see the top.
+      "
+    `);
+    expect(listWrites(workspace)).toEqual([]);
+    expect(await workspace.edgewise('release TCPEdge/b --yes --allow-protected TCPEdge/b')).toMatchObject({
+      exitCode: 0,
+    });
+  });
+
+  it.each([
+    ['no address', 'release'],
+    ['manifests without an address', 'release edgewise.yaml'],
+    ['an address of a kind that there is not', 'release Widget/a'],
+  ])('refuses %s before any request', async (_, line) => {
+    const workspace = await createOwned();
+    expect(await workspace.edgewise(line)).toMatchObject({ exitCode: 3 });
+    expect(workspace.recorder.take()).toEqual([]);
+  });
+
+  it.each<[string, (plan: Plan) => unknown]>([
+    [
+      'shows a release as nothing',
+      (plan) => ({ ...plan, changes: plan.changes.map((change) => ({ ...change, action: 'no-op' })) }),
+    ],
+    [
+      'shows a release as an update',
+      (plan) => ({ ...plan, changes: plan.changes.map((change) => ({ ...change, action: 'update' })) }),
+    ],
+    [
+      'changes a field besides',
+      (plan) => ({
+        ...plan,
+        writes: plan.writes.map((write) => ({ ...write, body: { ...write.body, description: 'x' } })),
+      }),
+    ],
+    [
+      'deletes what it shows as released',
+      (plan) => ({ ...plan, writes: plan.writes.map((write) => ({ ...write, method: 'DELETE' })) }),
+    ],
+  ])('is refused as a plan that was edited so that it %s', async (_, change) => {
+    const { edgewise, recorder, write } = await createOwned(`${TWO}lifecycle: { protect: true }\n`);
+    const { stdout } = await edgewise('release TCPEdge/b --format json');
+    recorder.take();
+    await write({ 'plan.json': JSON.stringify(change(JSON.parse(stdout))) });
+    const refused = await edgewise('apply plan.json --yes --allow-protected TCPEdge/b');
+    expect(refused.exitCode, toTranscript(refused)).toBe(3);
+    expect(recorder.take()).toEqual([]);
+    await write({ 'plan.json': stdout });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes --allow-protected TCPEdge/b')).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -1,0 +1,85 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/model/plan.ts';
+import { createWorkspace, STACK, toEdge, toTranscript, type Workspace } from './workspace.ts';
+
+const EDGE = toEdge('a', 20001);
+const OTHER = STACK.replace('name: test', 'name: other');
+const THIRD = STACK.replace('name: test', 'name: third');
+
+/** An edge of the stack `other`, and manifests of `test` that describe it too. */
+async function createTaken(more: Readonly<Record<string, string>> = {}): Promise<Workspace> {
+  const files = { 'other.yaml': `${OTHER}${EDGE}`, 'test.yaml': `${STACK}${EDGE}`, 'third.yaml': `${THIRD}${EDGE}` };
+  const workspace = await createWorkspace({ ...files, ...more });
+  await workspace.edgewise('apply other.yaml --yes');
+  workspace.recorder.take();
+  return workspace;
+}
+
+async function editPlan({ folder }: Workspace, change: (plan: Plan) => unknown): Promise<void> {
+  const file = join(folder, 'plan.json');
+  await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
+}
+
+describe('--take-over', () => {
+  it('that takes nothing is a warning, which says why', async () => {
+    const { edgewise } = await createTaken({ 'empty.yaml': `${STACK}${toEdge('b', 20002)}` });
+    const misspelt = await edgewise('plan empty.yaml --take-over ohter');
+    expect(misspelt).toMatchObject({ exitCode: 0 });
+    expect(misspelt.stdout).toContain('--take-over ohter takes nothing over: nothing that was read bears its mark');
+    const elsewhere = await edgewise('plan empty.yaml --take-over other');
+    expect(elsewhere.stdout.match(/warning\[take-over-idle\][\s\S]*?\n\n/)?.[0]).toMatchInlineSnapshot(`
+      "warning[take-over-idle]: --take-over other takes nothing over: no manifest without a resource is of the kind and name of one that it has (TCPEdge/a)
+        help: Give a manifest that kind and name, or name the resource by its id: lifecycle.adopt.
+
+      "
+    `);
+    expect((await edgewise('plan empty.yaml --take-over test')).stdout).toContain('it is the stack of these manifests');
+  });
+
+  it('may be said again once all is moved', async () => {
+    const { edgewise } = await createTaken();
+    expect(await edgewise('apply test.yaml --take-over other --yes')).toMatchObject({ exitCode: 0 });
+    const again = await edgewise('plan test.yaml --take-over other --detailed-exitcode');
+    expect(again).toMatchObject({ exitCode: 0 });
+    expect(again.stdout).toContain('warning[take-over-idle]');
+  });
+
+  it('is in a saved plan, which is stale when the mark has moved since', async () => {
+    const workspace = await createTaken();
+    const { edgewise, recorder } = workspace;
+    await edgewise('plan test.yaml --take-over other -o plan.json');
+    await edgewise('apply third.yaml --take-over other --yes');
+    recorder.take();
+    const stale = await edgewise('apply plan.json --yes');
+    expect(stale).toMatchObject({ exitCode: 6 });
+    expect(stale.stderr).toMatchInlineSnapshot(`
+      "edgewise: plan.json is stale, because what it would change has moved since:
+        TCPEdge/a: its mark was changed
+      Nothing was written. Make a new plan and have that approved.
+      "
+    `);
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it.each<[string, (plan: Plan) => unknown]>([
+    ['takes over a stack that it does not say', (plan) => ({ ...plan, takeOver: [] })],
+    ['takes over from another stack than it says', (plan) => ({ ...plan, takeOver: ['third'] })],
+    [
+      'leaves the mark of another stack',
+      (plan) => ({
+        ...plan,
+        writes: plan.writes.map(({ mark, ...write }) => ({ ...write, mark: { ...mark, stack: 'third' } })),
+      }),
+    ],
+  ])('a saved plan that was edited so that it %s is refused', async (_, change) => {
+    const workspace = await createTaken();
+    await workspace.edgewise('plan test.yaml --take-over other -o plan.json');
+    await editPlan(workspace, change);
+    workspace.recorder.take();
+    const refused = await workspace.edgewise('apply plan.json --yes');
+    expect(refused.exitCode, toTranscript(refused)).toBe(3);
+    expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/model/plan.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -101,4 +102,99 @@ describe('a saved plan', () => {
     expect((await edgewise('apply empty.yaml')).stderr).not.toContain('plan file');
     expect((await edgewise('apply missing.plan')).stderr).toContain('missing.plan');
   });
+});
+
+/** Two edges in the stack `old`, the second of which the stack `test` describes too. */
+async function prepareTakeOver() {
+  const old = STACK.replace('name: test', 'name: old');
+  const workspace = await createWorkspace({ 'old.yaml': `${old}${toEdge('a', 20001)}${toEdge('b', 20002)}` });
+  await workspace.edgewise('apply old.yaml --yes');
+  await workspace.write({ 'edgewise.yaml': ONE });
+  await workspace.edgewise('plan edgewise.yaml --take-over old -o plan.json');
+  workspace.recorder.take();
+  return workspace;
+}
+
+async function editPlan(folder: string, change: (plan: Plan) => unknown): Promise<void> {
+  const file = join(folder, 'plan.json');
+  await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')))));
+}
+
+describe('a saved plan that takes over', () => {
+  it('moves the mark and nothing else, and is done the second time', async () => {
+    const { edgewise, recorder, server } = await prepareTakeOver();
+    const before = server.snapshot().resources['TCPEdge'] ?? [];
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(recorder.take().map(({ method }) => method)).toEqual(['GET', 'PATCH']);
+    const after = server.snapshot().resources['TCPEdge'] ?? [];
+    const withoutMarks = (all: typeof before) => all.map(({ metadata: _, ...rest }) => rest);
+    expect(withoutMarks(after)).toEqual(withoutMarks(before));
+    expect((await edgewise('apply plan.json --yes')).stdout).toContain('1 done before');
+    expect((await edgewise('plan edgewise.yaml --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('is stale when the other stack has changed it', async () => {
+    const { edgewise, write } = await prepareTakeOver();
+    await write({
+      'old.yaml': `${STACK.replace('name: test', 'name: old')}${toEdge('a', 20007)}${toEdge('b', 20002)}`,
+    });
+    await edgewise('apply old.yaml --yes');
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    expect(stderr).toContain('TCPEdge/a: hostports was ["1.tcp.example.net:20001"] when the plan was made');
+    expect(exitCode).toBe(6);
+  });
+
+  it.each<[string, (plan: Plan) => unknown]>([
+    ['says so no more', (plan) => ({ ...plan, takeOver: [] })],
+    ['names another stack', (plan) => ({ ...plan, takeOver: ['other'] })],
+  ])('is refused when its file %s', async (_, change) => {
+    const { edgewise, folder, recorder } = await prepareTakeOver();
+    await editPlan(folder, change);
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    expect(stderr).toContain('which the plan does not take over');
+    expect(exitCode).toBe(3);
+    expect(recorder.take()).toEqual([]);
+  });
+});
+
+describe('a saved plan whose resource was deleted and made again', () => {
+  it.each([
+    ['changes', `${STACK}${toEdge('a', 20005)}`],
+    ['deletes', `${STACK}${toEdge('b', 20002)}`],
+  ])('does nothing to the new one, where it %s the old one', async (_, next) => {
+    const { edgewise, write, server, recorder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    await edgewise('apply edgewise.yaml --yes');
+    await write({ 'next.yaml': next });
+    await edgewise('plan next.yaml --allow-deletes -o plan.json');
+    await edgewise('destroy edgewise.yaml --yes');
+    await edgewise('apply edgewise.yaml --yes');
+    const [made] = server.snapshot().resources['TCPEdge'] ?? [];
+    recorder.take();
+    await edgewise('apply plan.json --yes --allow-deletes');
+    expect(server.snapshot().resources['TCPEdge']).toContainEqual(made);
+    expect(recorder.take().filter(({ path }) => path.includes(String(made?.id)))).toEqual([]);
+  });
+
+  it('says that the old one is gone, where it would change it', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
+    await edgewise('apply edgewise.yaml --yes');
+    await write({ 'next.yaml': `${STACK}${toEdge('a', 20005)}` });
+    await edgewise('plan next.yaml -o plan.json');
+    await edgewise('destroy edgewise.yaml --yes');
+    await edgewise('apply edgewise.yaml --yes');
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    expect(stderr).toMatch(/TCPEdge\/a: edgtcp_\w+ is gone/);
+    expect(exitCode).toBe(6);
+  });
+});
+
+it('a saved plan for another stack than that of --stack is refused, and says both', async () => {
+  const { edgewise, recorder, write } = await createWorkspace({ 'edgewise.yaml': ONE });
+  await edgewise('plan edgewise.yaml -o plan.json');
+  await write({ 'other.yaml': STACK.replace('name: test', 'name: other') });
+  recorder.take();
+  const { exitCode, stderr } = await edgewise('apply plan.json --yes --stack other.yaml');
+  expect(stderr).toContain('plan.json was made for the stack test, and other.yaml is the stack other.');
+  expect(exitCode).toBe(6);
+  expect(recorder.take()).toEqual([]);
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   applyPlan,
   createClient,
@@ -14,6 +16,7 @@ import {
   loadForm,
   loadManifests,
   NO_SINKS,
+  openJournal,
   type Plan,
   readFiles,
   readLive,
@@ -27,6 +30,7 @@ import {
 import { createMswHandlers } from 'edgewise/msw';
 import packageJson from 'edgewise/package.json' with { type: 'json' };
 import eventsSchema from 'edgewise/schemas/events.schema.json' with { type: 'json' };
+import journalSchema from 'edgewise/schemas/journal.schema.json' with { type: 'json' };
 import manifestSchema from 'edgewise/schemas/manifest.schema.json' with { type: 'json' };
 import openApi from 'edgewise/schemas/openapi.json' with { type: 'json' };
 import planSchema from 'edgewise/schemas/plan.schema.json' with { type: 'json' };
@@ -97,6 +101,8 @@ async function compare(transport: Transport, baseUrl: string): Promise<void> {
 async function apply(transport: Transport, baseUrl: string): Promise<void> {
   const first = await plan(transport, baseUrl);
   assert.match(renderPlanText(toPlanView(first), { color: false, width: 80, verbose: false }), /create/);
+  const file = join(tmpdir(), `edgewise-consumer-${process.pid}.ndjson`);
+  const journal = await openJournal(file, first, () => new Date());
   const result = await applyPlan(first, {
     client: connect(transport, baseUrl),
     sinks: createTokenSinks(NO_SINKS, { cwd: process.cwd(), env: process.env, temporaryFolder: tmpdir() }),
@@ -107,7 +113,12 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
     ids: new Map(),
     texts: new Map(),
     writeFile: createFileWriter(process.cwd()),
+    journal: journal.write,
   });
+  assert.equal(await journal.close(), undefined);
+  assert.equal((await readFile(file, 'utf8')).trimEnd().split('\n').length % 2, 0);
+  await rm(file);
+  assert.deepEqual(result.diagnostics, []);
   assert.ok(result.outcomes.length > 0);
   assert.ok(result.outcomes.every(({ outcome }) => outcome === 'applied'));
   assert.deepEqual((await plan(transport, baseUrl)).writes, []);
@@ -115,7 +126,8 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
 }
 
 assert.equal(packageJson.version, process.argv[2]);
-for (const schema of [eventsSchema, manifestSchema, planSchema]) assert.match(schema.$schema, /json-schema/);
+for (const schema of [eventsSchema, journalSchema, manifestSchema, planSchema])
+  assert.match(schema.$schema, /json-schema/);
 assert.match(openApi.openapi, /^3\.1/);
 
 await apply(createServer().at(BASE_URL), BASE_URL);

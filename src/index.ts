@@ -43,7 +43,7 @@ export {
 export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
 export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, Origin } from './model/change.ts';
-export type { Diagnostic, Severity, SourceLocation, SourcePlace } from './model/diagnostic.ts';
+export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextPart } from './model/diagnostic.ts';
 export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic-codes.ts';
 export {
   type Coverage,

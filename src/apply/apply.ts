@@ -320,22 +320,11 @@ function toFailure(write: Write, error: unknown): Outcome {
   if (error instanceof ApiError) {
     if (write.method === 'DELETE' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.resourceId };
-    if (isDelivery(write) && error.response.status === 404) return fail(write, toDeadToken(write));
     return { ...fail(write, error.message), isAuthentication: error.isAuthentication, isUnknown };
   }
   if (error instanceof NetworkError) return { ...fail(write, error.message), isUnknown };
   if (error instanceof JournalError) return fail(write, error.message);
   throw error;
-}
-
-/** Whether a write records that the token of what was just created has arrived. */
-function isDelivery({ method, mark, resourceId, kind }: Write): boolean {
-  const isOfNew = method === 'PATCH' && resourceId === undefined && mark?.delivered === true;
-  return isOfNew && listOneTimeFields(getKind(kind)).length > 0;
-}
-
-function toDeadToken({ address }: Write): string {
-  return `what was just created is gone: somebody deleted it, or another apply that planned before its token was delivered replaced it. The token that was delivered is dead; make sure of a live one with --rotate ${address}`;
 }
 
 function fail(write: Write, message: string): Extract<Outcome, { outcome: 'failed' }> {

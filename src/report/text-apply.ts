@@ -10,7 +10,7 @@ import {
 } from './apply-view.ts';
 import { toPaint } from './color.ts';
 import { renderDiagnosticLines } from './text-diagnostics.ts';
-import { toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
+import { isTooWide, toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 import { toSubject } from './view.ts';
 
@@ -52,14 +52,16 @@ function renderSection(heading: string, lines: readonly string[]): readonly stri
   return lines.length === 0 ? [] : [heading, ...lines];
 }
 
-function renderApplied(applied: readonly AppliedView[], { color }: TextOptions): readonly string[] {
+function renderApplied(applied: readonly AppliedView[], { color, width }: TextOptions): readonly string[] {
   const paint = toPaint(color);
   const column = Math.max(
     0,
-    ...applied.map(({ name }) => toColumns(name)).filter((width) => width <= MAX_NAME_COLUMNS),
+    ...applied.map(({ name }) => toColumns(name)).filter((columns) => columns <= MAX_NAME_COLUMNS),
   );
-  return applied.map(({ name, id = '', remark }) => {
+  return applied.flatMap(({ name, id = '', remark }) => {
     const more = remark === undefined ? id : `${id} (${remark})`.trimStart();
+    if (more !== '' && isTooWide(`  ${toPadded(name, column)}  ${more}`, width))
+      return [`  ${name}`, ...wrapBehind('      ', more, { width, rest: 6 }).map((line) => paint('muted', line))];
     return `  ${toPadded(name, column)}  ${paint('muted', more)}`.trimEnd();
   });
 }

@@ -3,7 +3,7 @@ import type { ChangeAction, ChangeView } from './change-view.ts';
 import { type Paint, type Style, toPaint } from './color.ts';
 import type { FieldView } from './field-view.ts';
 import type { FoldedLine } from './line-diff.ts';
-import { toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
+import { breakBehind, isTooWide, toColumns, toCount, toPadded, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 
 /** How the lines of all changes of a plan are aligned. */
@@ -50,11 +50,15 @@ function toHeading({ glyph, address, id }: ChangeView): string {
 /** The action stands in its column; on a narrow terminal behind the heading, or below it. */
 function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
   const heading = toHeading(change);
-  const styled = toPaint(color)(toStyle(change.action), heading);
+  const paint = toPaint(color);
+  const style = toStyle(change.action);
+  const styled = paint(style, heading);
   const action = toActionText(change);
   if (width > 0 && actionColumn > width - MIN_ACTION_COLUMNS) {
     const isShort = toColumns(`${heading}  ${action}`) <= width;
-    return isShort ? [`${styled}  ${action}`] : [styled, ...wrapBehind(' '.repeat(6), action, { width, rest: 8 })];
+    if (isShort) return [`${styled}  ${action}`];
+    const headings = isTooWide(heading, width) ? wrapBehind('', heading, { width, rest: 4 }) : [heading];
+    return [...headings.map((line) => paint(style, line)), ...wrapBehind(' '.repeat(6), action, { width, rest: 8 })];
   }
   const prefix = toPadded(`${heading}  `, actionColumn);
   const [first = '', ...rest] = wrapBehind(prefix, action, { width, rest: actionColumn });
@@ -95,10 +99,29 @@ export function renderFields(fields: readonly FieldView[], layout: TextOptions):
   );
 }
 
-function renderBlock({ path, notes, lines }: FieldView, { color }: TextOptions): readonly string[] {
+function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextOptions): readonly string[] {
   const paint = toPaint(color);
-  const heading = `    ${path}: ${paint('muted', notes.join(', '))}`.trimEnd();
-  return [heading, ...lines.map((line) => `      ${renderLine(line, paint)}`)];
+  return [
+    ...renderHeading(path, notes, { paint, width }),
+    ...lines.flatMap((line) => {
+      const { style, text } = toLook(line);
+      return breakBehind('      ', text, { width, rest: 6 }).map((part) => paintBehind(part, style, paint));
+    }),
+  ];
+}
+
+/** The path of a field, and the remarks behind it or, where there is no room, below it. */
+function renderHeading(
+  path: string,
+  notes: readonly string[],
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): readonly string[] {
+  const remark = notes.join(', ');
+  const headings = breakBehind('    ', `${path}:`, { width, rest: 4 });
+  if (remark === '') return headings;
+  if (headings.length === 1 && !isTooWide(`    ${path}: ${remark}`, width))
+    return [`    ${path}: ${paint('muted', remark)}`];
+  return [...headings, ...wrapBehind('      ', remark, { width, rest: 6 }).map((line) => paint('muted', line))];
 }
 
 interface InlineLayout extends TextOptions {
@@ -106,34 +129,61 @@ interface InlineLayout extends TextOptions {
   readonly notes: readonly string[];
 }
 
-/** Values are never wrapped; remarks go to a line of their own when there is no room behind the values. */
+/** Where there is no room behind the path, values stand below it, and remarks on a line of their own. */
 function renderInline(
   { from, to }: NonNullable<FieldView['inline']>,
   { path, notes, color, width }: InlineLayout,
 ): readonly string[] {
   const paint = toPaint(color);
-  const toLine = (style: Paint) => {
+  const toValues = (style: Paint) => {
     const before = from === undefined ? [] : [style('removed', from)];
     const after = to === undefined ? [] : [style('added', to)];
-    return `    ${path}${[...before, ...after].join(' → ')}`;
+    return [...before, ...after].join(' → ');
   };
-  if (notes.length === 0) return [toLine(paint)];
-  const remark = `(${notes.join(', ')})`;
-  const isTooWide = width > 0 && toColumns(`${toLine(toPaint(false))}  ${remark}`) > width;
+  const remark = notes.length === 0 ? '' : `(${notes.join(', ')})`;
+  const plain = toValues(toPaint(false));
+  if (isTooWide(`    ${path}${plain}`, width))
+    return [
+      ...renderHeading(path.trimEnd().replace(/:$/, ''), remark === '' ? [] : [remark], { paint, width }),
+      ...(isTooWide(`      ${plain}`, width)
+        ? renderValues({ from, to }, { paint, width })
+        : [`      ${toValues(paint)}`]),
+    ];
+  const line = `    ${path}${toValues(paint)}`;
+  if (remark === '') return [line];
   const muted = paint('muted', remark);
-  return isTooWide ? [toLine(paint), `      ${muted}`] : [`${toLine(paint)}  ${muted}`];
+  return isTooWide(`    ${path}${plain}  ${remark}`, width) ? [line, `      ${muted}`] : [`${line}  ${muted}`];
 }
 
-function renderLine({ role, text }: FoldedLine, paint: Paint): string {
+/** Each on lines of its own. */
+function renderValues(
+  { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): readonly string[] {
+  const toLines = (style: Style, text: string) =>
+    breakBehind('      ', text, { width, rest: 6 }).map((line) => paintBehind(line, style, paint));
+  return [
+    ...(from === undefined ? [] : toLines('removed', from)),
+    ...(to === undefined ? [] : toLines('added', from === undefined ? to : `→ ${to}`)),
+  ];
+}
+
+/** Spaces before a line stay as they are. */
+function paintBehind(line: string, style: Style | undefined, paint: Paint): string {
+  const text = line.trimStart();
+  return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
+}
+
+function toLook({ role, text }: FoldedLine): { readonly style?: Style; readonly text: string } {
   switch (role) {
     case 'added':
-      return paint('added', `+ ${text}`.trimEnd());
+      return { style: 'added', text: `+ ${text}`.trimEnd() };
     case 'removed':
-      return paint('removed', `- ${text}`.trimEnd());
+      return { style: 'removed', text: `- ${text}`.trimEnd() };
     case 'same':
-      return `  ${text}`;
+      return { text: `  ${text}` };
     case 'folded':
-      return paint('muted', `  … ${text}`);
+      return { style: 'muted', text: `  … ${text}` };
     default:
       return assertNever(role);
   }

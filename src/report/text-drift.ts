@@ -3,13 +3,16 @@ import { type Style, toPaint } from './color.ts';
 import type { DriftedView, DriftGroup, DriftView } from './drift-view.ts';
 import { renderFields } from './text-change.ts';
 import { countSeverities, renderDiagnosticLines } from './text-diagnostics.ts';
-import { toCount, wrapBehind } from './text-layout.ts';
+import { isTooWide, toCount, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 
 /** What is not as it should be for a person: by whose doing it is, then what nobody manages, and the totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
-    [toPaint(options.color)('strong', view.title), ...view.notes.flatMap((note) => wrap(note, options))],
+    [
+      ...wrap(view.title, options).map((line) => toPaint(options.color)('strong', line)),
+      ...view.notes.flatMap((note) => wrap(note, options)),
+    ],
     ...view.groups.map((group) => renderGroup(group, options)),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     renderTotals(view, options),
@@ -32,10 +35,10 @@ function renderGroup({ state, heading, resources }: DriftGroup, options: TextOpt
 }
 
 function renderResource({ address, id, reason, moved, fields }: DriftedView, options: TextOptions): readonly string[] {
-  const heading = `  ${address}${id === undefined ? '' : `  (${id})`}`;
+  const heading = wrapHeading(`${address}${id === undefined ? '' : `  (${id})`}`, options);
   const why = reason === undefined ? [] : wrapBehind('    ', reason, { width: options.width, rest: 6 });
   const lost = moved.map((name) => `    ${name}: changed; the plan does not hold what it was`);
-  return [heading, ...why, ...lost, ...renderFields(fields, options)];
+  return [...heading, ...why, ...lost, ...renderFields(fields, options)];
 }
 
 function renderTotals(view: DriftView, options: TextOptions): readonly string[] {
@@ -69,6 +72,11 @@ export function toCoverageSentence({ coverage, unmanaged, foreign }: DriftView):
   const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
   const percent = `${Math.floor(coverage.share * 100)} %`;
   return `Of what is live ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
+}
+
+/** The id stands behind the address or, where there is no room, below it. */
+function wrapHeading(heading: string, { width }: TextOptions): readonly string[] {
+  return isTooWide(`  ${heading}`, width) ? wrapBehind('  ', heading, { width, rest: 4 }) : [`  ${heading}`];
 }
 
 function wrap(sentence: string, { width }: TextOptions): readonly string[] {

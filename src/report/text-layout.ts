@@ -61,6 +61,40 @@ export function wrapBehind(prefix: string, text: string, { width, rest }: { widt
   return [prefix + first, ...more.map((line) => ' '.repeat(rest) + line)];
 }
 
+/** Stands before what goes on from the line above, so that it is taken for no line of its own. */
+const CONTINUED = '↪ ';
+
+/** Whether a line is wider than the terminal. 0 columns: no limit. */
+export function isTooWide(line: string, width: number): boolean {
+  return width > 0 && toColumns(line) > width;
+}
+
+/**
+ * A line behind a prefix, broken where it must, and rather behind a space: nothing of it is left out or added but the sign of what goes on, which
+ * stands behind `rest` columns.
+ */
+export function breakBehind(prefix: string, text: string, { width, rest }: { width: number; rest: number }): string[] {
+  const [first = '', ...more] = breakExactly(text, width, { first: toColumns(prefix), rest: rest + CONTINUED.length });
+  return [prefix + first, ...more.map((line) => ' '.repeat(rest) + CONTINUED + line)];
+}
+
+function breakExactly(text: string, width: number, { first, rest }: Indent): readonly string[] {
+  if (width === 0) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const character of text) {
+    const room = Math.max(MIN_COLUMNS, width - (lines.length === 0 ? first : rest));
+    if (line !== '' && toColumns(line + character) > room) {
+      const space = line.lastIndexOf(' ') + 1;
+      const end = space > room / 2 ? space : line.length;
+      lines.push(line.slice(0, end));
+      line = line.slice(end);
+    }
+    line += character;
+  }
+  return [...lines, line];
+}
+
 /** `1 request`, `2 requests`. */
 export function toCount(number: number, noun: string, nouns = `${noun}s`): string {
   return `${number} ${number === 1 ? noun : nouns}`;

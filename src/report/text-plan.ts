@@ -4,7 +4,7 @@ import { type Style, toPaint } from './color.ts';
 import { toRequestSentence, toSummary } from './plan-summary.ts';
 import { type ChangeLayout, listShownFields, renderChange, toActionColumn } from './text-change.ts';
 import { countSeverities, renderDiagnosticLines, renderHeadline, renderHelp } from './text-diagnostics.ts';
-import { toCount, wrapBehind } from './text-layout.ts';
+import { breakBehind, toCount, wrapBehind } from './text-layout.ts';
 import type { TextOptions } from './text-options.ts';
 import type { PlanView, WriteView } from './view.ts';
 
@@ -49,7 +49,8 @@ function renderViolation(
 
 function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): readonly string[] {
   const paint = toPaint(color);
-  return [paint('strong', title), ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
+  const titles = wrapBehind('', title, { width, rest: 2 }).map((line) => paint('strong', line));
+  return [...titles, ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
 }
 
 /** Blocks of changes, below the headings of their parts. One that shows fields is a block of its own; others stand together. */
@@ -91,7 +92,7 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextOption
   return [
     ...wrapBehind('', 'Requests, each sent as soon as those that it waits for are done:', { width, rest: 2 }),
     ...writes.flatMap(({ number, id, method, path, reason, ...write }) => [
-      `  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} ${path}`,
+      ...breakBehind(`  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} `, path, { width, rest: columns + 3 }),
       ...[`${id}: ${reason}`, ...listWaits(write)].flatMap((sentence) =>
         wrapBehind(' '.repeat(columns + 3), sentence, { width, rest: columns + 5 }).map((line) => paint('muted', line)),
       ),

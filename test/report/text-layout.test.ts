@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toClipped, toColumns, toCount, toPadded, wrapBehind, wrapProse } from '../../src/report/text-layout.ts';
+import {
+  breakBehind,
+  toClipped,
+  toColumns,
+  toCount,
+  toPadded,
+  wrapBehind,
+  wrapProse,
+} from '../../src/report/text-layout.ts';
 
 const word = fc.string({ unit: fc.constantFrom(...'abcdefgh.,-日é'), minLength: 1, maxLength: 9 });
 const prose = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' '));
@@ -72,4 +80,15 @@ test('clipping leaves what fits and shows that there was more', () => {
 
 test('one is singular', () => {
   expect([0, 1, 2].map((number) => toCount(number, 'request'))).toEqual(['0 requests', '1 request', '2 requests']);
+});
+
+test('what is broken has every character, and fits', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'ab "日é'), maxLength: 200 }), (text) => {
+      const lines = breakBehind('    + ', text, { width: 40, rest: 4 });
+      for (const line of lines) expect(toColumns(line)).toBeLessThanOrEqual(40);
+      expect(lines.map((line) => line.slice(6)).join('')).toBe(text);
+      for (const line of lines.slice(1)) expect(line).toMatch(/^ {4}↪ /);
+    }),
+  );
 });

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
+import { toColumns } from '../../src/report/text-layout.ts';
 import type { TextOptions } from '../../src/report/text-options.ts';
 import { renderPlanText } from '../../src/report/text-plan.ts';
 import { toPlanView } from '../../src/report/view.ts';
@@ -27,8 +28,14 @@ test('verbose also shows what a delete loses and every request with what it wait
   await expect(render(EVERYTHING, { verbose: true })).toMatchFileSnapshot('goldens/plan-verbose.txt');
 });
 
-test('a narrow terminal wraps prose and leaves values alone', async () => {
+test('a narrow terminal wraps prose, and breaks values that do not fit', async () => {
   await expect(render(EVERYTHING, { width: 48 })).toMatchFileSnapshot('goldens/plan-narrow.txt');
+});
+
+test.each([60, 120])('a terminal of %i columns is never exceeded', async (width) => {
+  const text = render(EVERYTHING, { width, verbose: true });
+  for (const line of text.split('\n')) expect(toColumns(line), line).toBeLessThanOrEqual(width);
+  await expect(text).toMatchFileSnapshot(`goldens/plan-${width}.txt`);
 });
 
 test('colour changes nothing but colour', () => {

@@ -26,15 +26,14 @@ export function listPlanFaults(plan: Plan): readonly string[] {
 }
 
 /** A change is about what a kind has, and says where that is. */
-function listChangeFaults({ address, kind: name, action, live, desired }: Change): readonly string[] {
+function listChangeFaults({ address, kind: name, live, desired }: Change): readonly string[] {
   const kind = findKind(name);
   if (kind === undefined) return [`${address} is of the kind ${name}, which there is not`];
   const unknown = [...Object.keys(live?.spec ?? {}), ...Object.keys(desired ?? {})].find(
     (field) => kind.fields[field] === undefined,
   );
   if (unknown !== undefined) return [`${address} has ${unknown}, which ${name} does not have`];
-  const isPlaced =
-    kind.role !== 'attached' || action === 'no-op' || listIdFields(kind).every((field) => isId(live?.spec?.[field]));
+  const isPlaced = kind.role !== 'attached' || listIdFields(kind).every((field) => isId(live?.spec?.[field]));
   return isPlaced ? [] : [`${address} does not say what it is attached to`];
 }
 

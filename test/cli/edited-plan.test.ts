@@ -72,7 +72,10 @@ describe('a plan file that would do what it does not show is refused before any 
     ],
     [
       'modules that are attached to nothing',
-      (plan) => ({ ...plan, changes: [...plan.changes, { ...ATTACHED, live: { id: '', digest: '', spec: {} } }] }),
+      (plan) => ({
+        ...plan,
+        changes: [...plan.changes, { ...ATTACHED, action: 'no-op', live: { id: '', digest: '' } }],
+      }),
     ],
     ['a change of a kind that there is not', (plan) => ({ ...plan, changes: [{ ...ATTACHED, kind: 'Widget' }] })],
     ['no mark', (plan) => withWrite(plan, 'create Credential/agent', { mark: undefined })],

@@ -1,5 +1,5 @@
 import type { Difference } from './change.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import { type Diagnostic, hasErrors } from './diagnostic.ts';
 
 /**
  * How a resource is compared with what git says. `in-sync`: as it should be. `drifted`: somebody changed it at the service. `pending`: the
@@ -86,9 +86,14 @@ export interface Coverage {
   readonly share: number;
 }
 
-/** Whether anything is not as it should be. */
-export function hasDrift({ resources }: Drift): boolean {
-  return resources.some(({ state }) => state !== 'in-sync');
+/** Whether anything is not as it should be. What stands in the way of an apply is not: a value that somebody else took meanwhile. */
+export function hasDrift({ resources, diagnostics }: Drift): boolean {
+  return resources.some(({ state }) => state !== 'in-sync') || hasErrors(diagnostics);
+}
+
+/** Whether everything that was asked for was compared: not when a target names nothing. */
+export function isComplete({ diagnostics }: Drift): boolean {
+  return !diagnostics.some(({ code }) => code === 'unknown-target');
 }
 
 /** The coverage of an account. Attached modules are no resources of their own. */

@@ -1,4 +1,4 @@
-import { countDriftStates, DRIFT_STATES, type Drift, toCoverage } from '../model/drift.ts';
+import { countDriftStates, DRIFT_STATES, type Drift, isComplete, toCoverage } from '../model/drift.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { Report } from './report.ts';
 
@@ -30,7 +30,7 @@ interface Sample {
 function listFamilies(drift: Drift): readonly Family[] {
   const { stack, at, requests } = drift;
   return [
-    toSuccess(!drift.diagnostics.some(({ severity }) => severity === 'error'), { stack }),
+    toSuccess(isComplete(drift), { stack }),
     {
       name: 'edgewise_last_run_timestamp_seconds',
       unit: 'seconds',

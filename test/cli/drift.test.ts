@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -59,6 +61,30 @@ describe('drift', () => {
     ];
     expect([whole.exitCode, digests.exitCode]).toEqual([2, 2]);
     await expect(`${whole.stdout}\n${digests.stdout}`).toMatchFileSnapshot('goldens/drift-against.txt');
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('is a result where somebody else took a value meanwhile, and none where a target names nothing', async () => {
+    const { edgewise, server, recorder, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    const call = (method: string, path: string, body?: object) =>
+      server.handle(
+        new Request(`https://api.test${path}`, {
+          method,
+          headers: AUTHORIZED,
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        }),
+      );
+    const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
+    await call('DELETE', `/edges/tcp/${lost?.['id']}`);
+    await call('POST', '/edges/tcp', { hostports: lost?.['hostports'] });
+    recorder.take();
+    const taken = await edgewise('drift edgewise.yaml --report metrics=taken.prom');
+    expect(taken).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('error[claimed-elsewhere]') });
+    expect(await readFile(join(folder, 'taken.prom'), 'utf8')).toContain('edgewise_run_success{stack="test"} 1\n');
+    const nothing = await edgewise('drift edgewise.yaml --target TCPEdge/nothing --report metrics=nothing.prom');
+    expect(nothing).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('error[unknown-target]') });
+    expect(await readFile(join(folder, 'nothing.prom'), 'utf8')).toContain('edgewise_run_success{stack="test"} 0\n');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { readLive } from '../../client/read-live.ts';
-import { type Drift, hasDrift } from '../../model/drift.ts';
+import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { toDrift } from '../../plan/compute-drift.ts';
 import { toAgainstRequest, toDriftAgainst } from '../../plan/drift-against.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { isInvalid, planLive, resolveStackSettings } from '../make-plan.ts';
+import { planLive, resolveStackSettings } from '../make-plan.ts';
 import { readValidManifests, toLocate } from '../manifests.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addTargetOption } from '../options.ts';
 import { readPlanFile } from '../plan-file.ts';
@@ -62,11 +62,12 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
     }),
   );
   const found = toDrift(plan, { live, now });
-  const exitCode = isInvalid(plan) ? EXIT.invalid : toExitCode(found);
-  return publish({ about: 'drift', drift: found }, { flags, exitCode, locate: toLocate(state) }, context);
+  const publication = { flags, exitCode: toExitCode(found), locate: toLocate(state) };
+  return publish({ about: 'drift', drift: found }, publication, context);
 }
 
 function toExitCode(found: Drift): ExitCode {
+  if (!isComplete(found)) return EXIT.invalid;
   return hasDrift(found) ? EXIT.changes : EXIT.done;
 }
 

@@ -62,12 +62,17 @@ type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
 type Skipped = Extract<Outcome, { readonly outcome: 'skipped' }>;
 type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
 
+const TITLES = { apply: 'Apply of', destroy: 'Destroy of', release: 'Release from' } as const satisfies Record<
+  Plan['mode'],
+  string
+>;
+
 /** The view of how an apply of the plan ended. */
 export function toApplyView(plan: Plan, result: ApplyResult): ApplyView {
   const { outcomes, tokens, files, diagnostics } = result;
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {
-    title: `${plan.mode === 'destroy' ? 'Destroy' : 'Apply'} of ${toSubject(plan)}`,
+    title: `${TITLES[plan.mode]} ${toSubject(plan)}`,
     isComplete: isFullyApplied(result),
     totals: toApplyTotals(result),
     applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),

@@ -19,7 +19,7 @@ import { createOnce, isUnknownCreation } from './create-once.ts';
 import { type Delivery, deliverToken } from './deliver-token.ts';
 import { type Journal, type JournalEntry, JournalError, journaled } from './journal.ts';
 import { LookUps } from './look-ups.ts';
-import { disown, isOvertaken, replacesUndelivered } from './overtaken.ts';
+import { disown, isOvertaken, listAbandoned } from './overtaken.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import { listBearers, listKnownIds, type Made, type RivalContext } from './rivals.ts';
 import { settleRival, settleRivals } from './settle-rivals.ts';
@@ -88,14 +88,16 @@ class Run {
   readonly #context: ApplyContext;
   readonly #ids: Map<string, string>;
   readonly #outcomes = new Map<string, Promise<Outcome>>();
-  /** Deliveries that are made once more, by address. */
+  /** Deliveries that may have to be made once more, by address. */
   readonly #again = new Map<string, () => Promise<Delivery>>();
+  readonly #abandoned: ReadonlySet<Write>;
   #ended = 0;
 
   constructor(plan: Plan, context: ApplyContext) {
     const { signal, sleep = sleepFor } = context;
     this.#plan = plan;
     this.#context = context;
+    this.#abandoned = listAbandoned(plan);
     this.#ids = new Map(context.ids);
     this.texts = new Map(context.texts);
     this.rivals = {
@@ -170,27 +172,41 @@ class Run {
     try {
       return (await this.#perform(write)) ?? { outcome: 'skipped', write, message: 'interrupted', waitedFor: [] };
     } catch (error) {
-      return isOvertaken(write, error) ? this.#disown(write) : toFailure(write, error);
+      return isOvertaken(write, error) ? this.#disown(write, write) : toFailure(write, error);
     }
   }
 
   /** See `overtaken.ts`: once the credential is gone that another apply may be delivering, the token that counts is delivered last. */
   async #deliverAgain(result: Outcome): Promise<Outcome> {
     const { write, outcome } = result;
-    const deliver = this.#again.get(write.address);
-    if (deliver === undefined || outcome !== 'applied' || write.method !== 'DELETE') return result;
+    const deliver = this.#again.get(toBaseAddress(write.address));
+    if (deliver === undefined || outcome !== 'applied' || !this.#abandoned.has(write)) return result;
     const { fault } = await deliver();
-    return fault === undefined ? result : fail(write, fault);
+    return fault === undefined ? this.#recordAgain(result) : fail(write, fault);
   }
 
-  async #disown(write: Write): Promise<Outcome> {
+  /** A delivery counts once it is recorded on a credential that is still there. */
+  async #recordAgain(result: Outcome): Promise<Outcome> {
+    const id = `deliver ${toBaseAddress(result.write.address)}`;
+    const record = this.#plan.writes.find((write) => write.id === id);
+    if (record === undefined) return result;
+    try {
+      const sent = resolveWrite(record, this.#ids, this.#context.now());
+      await this.#context.client.limit(() => this.#exchange(record, sent));
+      return result;
+    } catch (error) {
+      return isOvertaken(record, error) ? this.#disown(result.write, record) : toFailure(result.write, error);
+    }
+  }
+
+  async #disown(write: Write, record: Write): Promise<Outcome> {
     const patch = async ({ id, address }: Write, path: string, body: JsonObject): Promise<void> => {
       const entry = { request: 'undo', write: id, method: 'PATCH', path, address, body: toDigest(body) } as const;
       const { client, signal } = this.#context;
       await client.limit(() => this.#aside(entry, () => client.send('PATCH', path, body, { patience: signal })));
     };
     try {
-      return fail(write, await disown(write, { rivals: this.rivals, patch }));
+      return fail(write, await disown(record, { rivals: this.rivals, patch }));
     } catch (error) {
       return toFailure(write, error);
     }
@@ -295,7 +311,7 @@ class Run {
     const sink = assertDefined(sinks.find(name), 'token sink');
     const recipient = { address: write.address, name, id, stack };
     const deliver = () => client.limit(() => deliverToken(recipient, token, { sink, rescue: sinks.rescue }));
-    if (replacesUndelivered(this.#plan, write)) this.#again.set(write.address, deliver);
+    this.#again.set(toBaseAddress(write.address), deliver);
     const { token: place, fault } = await deliver();
     if (place !== undefined) this.tokens.push(place);
     return fault === undefined ? [] : [fault];

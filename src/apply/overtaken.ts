@@ -1,6 +1,7 @@
 import { listOneTimeFields } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
 import { getKind } from '../kinds/registry.ts';
+import type { Change } from '../model/change.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { renderMetadata } from '../model/mark.ts';
@@ -11,15 +12,18 @@ import { listBearers, type RivalContext } from './rivals.ts';
 /**
  * Of two applies of one stack at once, the second may take a credential for abandoned that the first has made and is about to deliver: it
  * replaces it, both deliver, and the place for the token may end with one that is dead. Two rules end that, whatever the order: who deletes
- * a credential that was not delivered delivers its own token once more after that; and who finds the credential gone whose token it
+ * a credential that was not delivered delivers its own token once more after that, and records it; and who finds the credential gone whose token it
  * has delivered says of the one in its place that it was not delivered, so that the next apply replaces it.
  */
 
-/** Whether a plan replaces a credential whose token, for all that it knew, nobody had delivered. */
-export function replacesUndelivered({ changes }: Plan, { address }: Write): boolean {
-  const change = changes.find((one) => one.address === address);
-  if (change?.action !== 'replace' || listOneTimeFields(getKind(change.kind)).length === 0) return false;
-  return change.live?.mark?.delivered !== true;
+/** The writes of a plan that delete credentials whose token, for all that it knew, nobody had delivered: the replaced one, or a duplicate of it. */
+export function listAbandoned({ changes, writes }: Plan): ReadonlySet<Write> {
+  const abandoned = new Set(changes.filter(isUndelivered).map(({ address }) => address));
+  return new Set(writes.filter(({ method, address }) => method === 'DELETE' && abandoned.has(address)));
+}
+
+function isUndelivered({ kind, live }: Change): boolean {
+  return live !== undefined && live.mark?.delivered !== true && listOneTimeFields(getKind(kind)).length > 0;
 }
 
 /** Whether a write that was to record a delivery found nothing to record it on. */

@@ -1,6 +1,6 @@
 import type { Action } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
-import { countDriftStates, type Drift, hasDrift, toCoverage } from '../model/drift.ts';
+import { countDriftStates, type Drift, hasDrift, isComplete, toCoverage } from '../model/drift.ts';
 import { ApiError } from '../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../model/json.ts';
 import type { ApplyResult, Outcome } from '../model/outcome.ts';
@@ -53,11 +53,10 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
 
 /** What is live, compared with what it should be. `ok`: it could be compared; `drifted`: something is not as it should be. */
 export function renderDriftJson(drift: Drift): string {
-  const { diagnostics } = drift;
   return renderDocument({
     format: REPORT_FORMAT,
     command: 'drift',
-    ok: !hasErrors(diagnostics),
+    ok: isComplete(drift),
     drifted: hasDrift(drift),
     counts: countDriftStates(drift),
     coverage: toCoverage(drift),

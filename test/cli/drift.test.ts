@@ -79,9 +79,11 @@ describe('drift', () => {
     await call('DELETE', `/edges/tcp/${lost?.['id']}`);
     await call('POST', '/edges/tcp', { hostports: lost?.['hostports'] });
     recorder.take();
-    const taken = await edgewise('drift edgewise.yaml --report metrics=taken.prom');
+    const taken = await edgewise('drift edgewise.yaml --report metrics=taken.prom --report json=taken.json');
     expect(taken).toMatchObject({ exitCode: 2, stdout: expect.stringContaining('error[claimed-elsewhere]') });
     expect(await readFile(join(folder, 'taken.prom'), 'utf8')).toContain('edgewise_run_success{stack="test"} 1\n');
+    const json = JSON.parse(await readFile(join(folder, 'taken.json'), 'utf8'));
+    expect(json).toMatchObject({ ok: true, drifted: true });
     const nothing = await edgewise('drift edgewise.yaml --target TCPEdge/nothing --report metrics=nothing.prom');
     expect(nothing).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('error[unknown-target]') });
     expect(await readFile(join(folder, 'nothing.prom'), 'utf8')).toContain('edgewise_run_success{stack="test"} 0\n');

@@ -20,13 +20,17 @@ export function toExportRequest(
   names: readonly string[],
   { httpsEdge, httpsRoute }: { readonly httpsEdge: readonly string[]; readonly httpsRoute: readonly HttpsRouteId[] },
 ): LiveRequest {
-  const wanted = new Set(names.map((name) => findListedKind(name).name));
+  const identified = new Set<string>([
+    ...(httpsEdge.length > 0 ? [HTTPS_EDGE.name] : []),
+    ...(httpsRoute.length > 0 ? [HTTPS_EDGE_ROUTE.name] : []),
+  ]);
+  const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
   const attachments = [
     ...httpsEdge.map((id) => toAttachment(HTTPS_EDGE, { id })),
     ...httpsRoute.map((ids) => toAttachment(HTTPS_EDGE_ROUTE, { ...ids })),
   ];
   return {
-    kinds: OWNED_KINDS.filter(({ name }) => names.length === 0 || wanted.has(name)),
+    kinds: OWNED_KINDS.filter((kind) => names.length === 0 || listed.includes(kind)),
     attachments: withoutTwins(attachments),
   };
 }

@@ -52,6 +52,17 @@ async function createAccount(): Promise<Workspace> {
 const HTTPS = `--https-edge ${ID('edghts', 'a')} --https-route ${ID('edghts', 'a')}/${ID('edghtsrt', 'a')}`;
 
 describe('export', () => {
+  it('is of HTTPS edges and routes alone when their kinds and ids are named', async () => {
+    const { edgewise } = await createAccount();
+    const both = await edgewise(`export HTTPSEdge HTTPSEdgeRoute ${HTTPS}`);
+    expect(both.exitCode).toBe(0);
+    expect(both.stdout.match(/^kind: .*$/gm)).toEqual(['kind: HTTPSEdge', 'kind: HTTPSEdgeRoute']);
+    expect(await edgewise(`export HTTPSEdgeRoute --https-edge ${ID('edghts', 'a')}`)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('--https-route EDGE/ROUTE'),
+    });
+  });
+
   it('shows everything as one text, with what can not be exported in comments', async () => {
     const { edgewise, recorder } = await createAccount();
     const result = await edgewise(`export ${HTTPS}`);

@@ -2,7 +2,7 @@ import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource } from '../model/state.ts';
 import type { Decision } from './decide.ts';
-import { readTime } from './renew.ts';
+import { NEAR, readTime } from './renew.ts';
 
 /** Warnings on what is live, ours, and not well, whether or not the plan changes it: what fails at the service, and what is about to end. */
 export function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {
@@ -25,9 +25,6 @@ function listTroubles({ pair }: Decision, desired: DesiredResource): readonly Di
     place: desired.locate(['spec', field]),
   }));
 }
-
-/** Of a time that it is valid for, the part in which its end is near. */
-const NEAR = 0.1;
 
 /** A certificate that is renewed before its end, or states its end itself, is looked after elsewhere. */
 function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {

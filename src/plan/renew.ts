@@ -48,7 +48,7 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   const end = readTime(written, kind.validity?.until);
   if (kind.validity === undefined || desired === undefined || end === undefined) return [];
   const leftMs = end - now.getTime();
-  const isSoon = leftMs > 0 && leftMs <= toSettingMs(desired, 'renew_before');
+  const isSoon = leftMs > 0 && leftMs <= toWarningMs(pair, desired, { ...pair.live?.spec, ...written });
   if (leftMs > 0 && !isSoon) return [];
   const when = isSoon ? `ends in ${renderTimeSpan(leftMs)}` : `ended ${renderTimeSpan(-leftMs)} ago`;
   return [
@@ -61,6 +61,17 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
       place: desired.locate(['spec', kind.validity.until]),
     },
   ];
+}
+
+/** Of a time that something is valid for, the part in which its end is near. */
+export const NEAR = 0.1;
+
+/** How long before its stated end there is a warning: as long as it was to be renewed before, else when it is near. */
+function toWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): number {
+  if (desired.lifecycle.settings['renew_before'] !== undefined) return toSettingMs(desired, 'renew_before');
+  const after = readTime(spec, kind.validity?.after);
+  const until = readTime(spec, kind.validity?.until);
+  return after === undefined || until === undefined ? 0 : (until - after) * NEAR;
 }
 
 /** A token that nobody can have, or nobody knows whether it is the right one. */

@@ -30,9 +30,24 @@ export function createSourceText(file: string, text: string): SourceText {
 }
 
 /** Where a part of a value's text stands; all of the value where the source writes it in another way. */
-export function toPartSpan(source: string, span: Span, { of, start, length }: TextPart): Span {
-  const at = source.slice(span.start, span.end).indexOf(of);
-  return at < 0 ? span : { start: span.start + at + start, end: span.start + at + start + length };
+export function toPartSpan(source: string, span: Span, part: TextPart): Span {
+  const { of, start, length } = part;
+  const written = source.slice(span.start, span.end);
+  const at = written.indexOf(of);
+  const from = at < 0 ? findInBlock(written, part) : at + start;
+  return from === undefined ? span : { start: span.start + from, end: span.start + from + length };
+}
+
+/** Where a part begins in a block that keeps its lines, below the line of the `|`, each of them indented. */
+function findInBlock(written: string, { of, start }: TextPart): number | undefined {
+  if (!written.startsWith('|')) return undefined;
+  const before = of.slice(0, start).split('\n');
+  const line = of.split('\n')[before.length - 1] ?? '';
+  const above = written.split('\n').slice(0, before.length);
+  const from = above.join('\n').length + 1;
+  if (line === '') return undefined;
+  const indent = (written.slice(from).split('\n')[0] ?? '').lastIndexOf(line);
+  return indent < 0 ? undefined : from + indent + (before.at(-1) ?? '').length;
 }
 
 interface Lines {

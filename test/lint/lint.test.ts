@@ -260,6 +260,18 @@ describe('expressions', () => {
     ]);
   });
 
+  it.each([
+    ['a name', "conn.foo == 'x'", 'conn.foo'],
+    ['what can not be read', ') > 1', ')'],
+  ])('are pointed at on their line of a block: %s', (_, wrong, marked) => {
+    const lines = ['|-', "  conn.client_ip != 'x' &&", '    // a remark', `    ${wrong}`];
+    const body = `spec:\n  policy:\n    inbound:\n      expressions:\n        - ${lines.join('\n          ')}\n`;
+    const [found, ...others] = lint('TCPEdge', body, toStack(''));
+    expect(others).toEqual([]);
+    expect(toMarked(found?.place?.excerpt ?? '')).toBe(marked);
+    expect(found?.place?.column).toBe(15);
+  });
+
   it('suggest what was meant', () => {
     const [found] = lint('TCPEdge', toRule("conn.cleint_ip == 'x'"));
     expect(found?.remedy).toContain('Did you mean `conn.client_ip`?');

@@ -1,11 +1,10 @@
 import { listOneTimeFields } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
 import { getKind } from '../kinds/registry.ts';
-import type { Change } from '../model/change.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { renderMetadata } from '../model/mark.ts';
-import type { Plan, Write } from '../model/plan.ts';
+import type { Write } from '../model/plan.ts';
 import type { LiveResource } from '../model/state.ts';
 import { listBearers, type RivalContext } from './rivals.ts';
 
@@ -15,16 +14,6 @@ import { listBearers, type RivalContext } from './rivals.ts';
  * a credential that was not delivered delivers its own token once more after that, and records it; and who finds the credential gone whose token it
  * has delivered says of the one in its place that it was not delivered, so that the next apply replaces it.
  */
-
-/** The writes of a plan that delete credentials whose token, for all that it knew, nobody had delivered: the replaced one, or a duplicate of it. */
-export function listAbandoned({ changes, writes }: Plan): ReadonlySet<Write> {
-  const abandoned = new Set(changes.filter(isUndelivered).map(({ address }) => address));
-  return new Set(writes.filter(({ method, address }) => method === 'DELETE' && abandoned.has(address)));
-}
-
-function isUndelivered({ kind, live }: Change): boolean {
-  return live !== undefined && live.mark?.delivered !== true && listOneTimeFields(getKind(kind)).length > 0;
-}
 
 /** Whether a write that was to record a delivery found nothing to record it on. */
 export function isOvertaken({ method, mark, kind, resourceId }: Write, error: unknown): boolean {

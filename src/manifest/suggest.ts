@@ -9,6 +9,25 @@ export function suggest(given: string, known: readonly string[]): string | undef
   return nearest === undefined ? undefined : byForm.get(nearest);
 }
 
+/** Names that are shorter say too little to be taken for one another. */
+const LEAST_NAME_LENGTH = 3;
+
+/** The address that was most likely meant: of a kind that is near, with a name that is. */
+export function suggestAddress(given: string, known: readonly string[]): string | undefined {
+  const [kind, name] = toParts(given);
+  const parts = known.map(toParts);
+  const nearKind = parts.some(([one]) => one === kind) ? kind : suggest(kind, [...new Set(parts.map(([one]) => one))]);
+  const names = parts.filter(([one]) => one === nearKind).map(([, one]) => one);
+  const isShort = name.length < LEAST_NAME_LENGTH;
+  const nearName = names.includes(name) ? name : isShort ? undefined : suggest(name, names);
+  return nearKind === undefined || nearName === undefined ? undefined : `${nearKind}/${nearName}`;
+}
+
+function toParts(address: string): readonly [kind: string, name: string] {
+  const at = address.indexOf('/');
+  return [address.slice(0, Math.max(at, 0)), address.slice(at + 1)];
+}
+
 /** What to do about a word that is not known, where some are: take the one that was meant, or one of the list. */
 export function toRemedy(given: string, known: readonly string[], listsKnown = true): string | undefined {
   const nearest = suggest(given, known);

@@ -11,7 +11,7 @@ import { type Decision, decideActions, listRefusals, listRenewalDiagnostics } fr
 import { listPlannedFiles } from './files.ts';
 import { countOwned, guardPlan } from './guard.ts';
 import { listHealthWarnings } from './health.ts';
-import { countLookUps } from './look-ups.ts';
+import { countExtras } from './look-ups.ts';
 import { matchResources, type Pair } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { describeRelease, toReleaseState } from './release.ts';
@@ -108,14 +108,14 @@ export function createPlan(input: PlanInput): Plan {
       mode,
       isTargeted: targets.length > 0,
     }),
-    requests: toEstimate(live.requests, writes, input.settings.rateLimit),
+    requests: toEstimate({ changes, writes }, input),
   };
 }
 
-function toEstimate(read: number, writes: readonly Write[], rateLimit: string): Plan['requests'] {
-  const limit = parseRateLimit(rateLimit);
-  const apply = writes.length + countLookUps(writes);
-  return { read, apply, leastMs: limit === undefined ? 0 : toLeastMs(apply, limit) };
+function toEstimate(plan: Pick<Plan, 'changes' | 'writes'>, { live, settings }: PlanInput): Plan['requests'] {
+  const limit = parseRateLimit(settings.rateLimit);
+  const apply = plan.writes.length + countExtras(plan);
+  return { read: live.requests, apply, leastMs: limit === undefined ? 0 : toLeastMs(apply, limit) };
 }
 
 /** What was found on the manifests. A plan that is narrowed carries no warnings on what it leaves out. */

@@ -1,5 +1,5 @@
 import { isRotatable } from '../kinds/kind.ts';
-import { suggest } from '../manifest/suggest.ts';
+import { suggestAddress } from '../manifest/suggest.ts';
 import type { Action, Difference } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -174,7 +174,7 @@ function toAdoptionRefusal(desired: DesiredResource, id: string, forcing: readon
 }
 
 function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Diagnostic {
-  const nearest = suggest(address, [...rotatable]);
+  const nearest = suggestAddress(address, [...rotatable]);
   return {
     code: 'rotate-refused',
     severity: 'error',

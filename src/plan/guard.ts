@@ -1,5 +1,5 @@
 import { getKind } from '../kinds/registry.ts';
-import { suggest } from '../manifest/suggest.ts';
+import { suggestAddress } from '../manifest/suggest.ts';
 import { type Action, type Change, isDuplicateAddress, toBaseAddress } from '../model/change.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
@@ -47,7 +47,9 @@ export function listStanding(violations: readonly GuardViolation[], allowances: 
 
 /** Consent to an address that is nearly this one was most likely meant for it. */
 function withMisspelt(violation: GuardViolation, { protected: allowed }: Allowances): GuardViolation {
-  const nearest = violation.addresses.map((address) => suggest(address, allowed)).find((near) => near !== undefined);
+  const nearest = violation.addresses
+    .map((address) => suggestAddress(address, allowed))
+    .find((near) => near !== undefined);
   if (nearest === undefined) return violation;
   return { ...violation, remedy: `${violation.remedy} ${nearest}, which was allowed, is another.` };
 }

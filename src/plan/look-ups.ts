@@ -1,13 +1,32 @@
 import { listClaims } from '../kinds/claims.ts';
+import { listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/registry.ts';
-import type { Write } from '../model/plan.ts';
+import { type Change, toBaseAddress } from '../model/change.ts';
+import type { Plan, Write } from '../model/plan.ts';
 
 /** Whether a write makes something that the service would let another apply make too: nothing about it is unique there. */
 export function canBeMadeTwice({ method, kind, body = {} }: Pick<Write, 'method' | 'kind' | 'body'>): boolean {
   return method === 'POST' && listClaims(getKind(kind), body).length === 0;
 }
 
+/** The writes that delete credentials whose token, for all that the plan knew, nobody had delivered: the replaced one, or a duplicate of it. */
+export function listAbandoned({ changes, writes }: Pick<Plan, 'changes' | 'writes'>): ReadonlySet<Write> {
+  const abandoned = new Set(changes.filter(isUndelivered).map(({ address }) => address));
+  return new Set(writes.filter(({ method, address }) => method === 'DELETE' && abandoned.has(address)));
+}
+
+function isUndelivered({ kind, live }: Change): boolean {
+  return live !== undefined && live.mark?.delivered !== true && listOneTimeFields(getKind(kind)).length > 0;
+}
+
+/** The requests that an apply makes at least beside its writes: lists, and a second record of each delivery that another apply may have met. */
+export function countExtras(plan: Pick<Plan, 'changes' | 'writes'>): number {
+  const made = new Set(plan.writes.filter(({ method }) => method === 'POST').map(({ address }) => address));
+  const again = [...listAbandoned(plan)].filter(({ address }) => made.has(toBaseAddress(address)));
+  return countLookUps(plan.writes) + again.length;
+}
+
 /** The lists that an apply asks for at least, to see whether somebody else made the same: one for each kind that it could be of. */
-export function countLookUps(writes: readonly Write[]): number {
+function countLookUps(writes: readonly Write[]): number {
   return new Set(writes.filter(canBeMadeTwice).map(({ kind }) => kind)).size;
 }

@@ -1,6 +1,6 @@
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
 import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../kinds/registry.ts';
-import { suggest } from '../manifest/suggest.ts';
+import { suggestAddress } from '../manifest/suggest.ts';
 import { type Address, parseAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -55,7 +55,7 @@ export function selectTargets(
 }
 
 function toTargetRemedy(target: string, known: readonly string[]): string {
-  const nearest = suggest(target, known);
+  const nearest = suggestAddress(target, known);
   return nearest === undefined ? 'A target is an address: Kind/name.' : `Did you mean \`${nearest}\`?`;
 }
 

@@ -50,7 +50,7 @@ describe('release', () => {
       Plan to release from stack test on https://api.test
 
       error[unknown-target]: TCPEdge/a is not owned by the stack test
-        help: Did you mean \`TCPEdge/b\`?
+        help: A target is an address: Kind/name.
 
       This plan can not be applied.
       Reading took 1 request.

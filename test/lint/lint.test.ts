@@ -266,7 +266,7 @@ describe('expressions', () => {
   ])('are pointed at on their line of a block: %s', (_, wrong, marked) => {
     const lines = ['|-', "  conn.client_ip != 'x' &&", '    // a remark', `    ${wrong}`];
     const body = `spec:\n  policy:\n    inbound:\n      expressions:\n        - ${lines.join('\n          ')}\n`;
-    const [found, ...others] = lint('TCPEdge', body, toStack(''));
+    const [found, ...others] = lint('TCPEdge', body, toStack('edge-without-backend: "off"'));
     expect(others).toEqual([]);
     expect(toMarked(found?.place?.excerpt ?? '')).toBe(marked);
     expect(found?.place?.column).toBe(15);

@@ -38,7 +38,8 @@ async function receive(
   } catch (error) {
     const fault = toNetworkFault(error, request);
     if (!(fault instanceof NetworkError) || fault.head === undefined || request.method !== 'GET') throw fault;
-    throw new NetworkError(`${fault.message}: ${toExcerpt(fault.head, strike)}`, { cause: error });
+    const head = toExcerpt(fault.head, strike);
+    throw new NetworkError(`${fault.message}: ${head}`, { cause: error, head });
   }
 }
 

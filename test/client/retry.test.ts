@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { RetryNotice } from '../../src/client/retry.ts';
 import { getKind } from '../../src/kinds/registry.ts';
@@ -220,13 +220,15 @@ describe('an answer', () => {
 
   it('that is larger than is taken is shown by its first characters, without the key, and only to a GET', async () => {
     const endless = () => new Response(ReadableStream.from(many(`${API_KEY} and so on `)));
-    const { client } = createFakeService({}, { transport: async () => endless() });
+    const transport = vi.fn(async () => endless());
+    const { client } = createFakeService({}, { transport });
     expect(await catchError(client.get('/x'))).toHaveProperty(
       'message',
       expect.stringMatching(
         /: the answer is larger than 33554432 bytes, the most that is taken: \[key\] and so on \[key\]/,
       ),
     );
+    expect(transport, 'it would be too large again').toHaveBeenCalledTimes(1);
     const error = await catchError(client.send('PATCH', '/x', {}));
     expect(error).toHaveProperty('message', expect.stringMatching(/the most that is taken$/));
     expect(inspect(error, { depth: 10 })).not.toContain(API_KEY);

@@ -93,7 +93,8 @@ async function tryOnce(attempt: Attempt, request: Request, patience: AbortSignal
   try {
     return await attempt(request);
   } catch (error) {
-    if (error instanceof NetworkError) return error;
+    // What is not wanted any more rejects with its reason, which may be the failure of another request.
+    if (error instanceof NetworkError && !request.signal.aborted) return error;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type AttachmentRequest, readLive } from '../../src/client/read-live.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
 import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
@@ -147,6 +147,25 @@ describe('readLive, after a failure', () => {
     expect(await catchError(readLive(client, { kinds, attachments: [] }))).toHaveProperty('response.status', 401);
     await new Promise((resolve) => setTimeout(resolve, 5));
     expect(log).toHaveLength(3);
+  });
+
+  it('tells of no other attempt of requests that nobody wants any more', async () => {
+    const onRetry = vi.fn();
+    const whenAborted = async ({ signal }: Request) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    const { client, log } = createFakeService(
+      {
+        'GET /edges/tcp?limit=100': [toPage('tcp_edges', [], 'https://evil.example.test/')],
+        'GET /credentials?limit=100': [whenAborted],
+      },
+      { onRetry },
+    );
+    const kinds = ['TCPEdge', 'Credential'].map(getKind);
+    const error = await catchError(readLive(client, { kinds, attachments: [] }));
+    expect(error).toHaveProperty('message', expect.stringContaining('next_page_uri leads to'));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(onRetry).not.toHaveBeenCalled();
+    expect(log).toHaveLength(2);
   });
 
   it('rejects when a module is not what it should be', async () => {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import { brotliDecompress, constants, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { NetworkError } from '../model/errors.ts';
-import { MAX_BODY_BYTES } from './whole-body.ts';
+import { MAX_BODY_BYTES, tooLarge } from './whole-body.ts';
 
 const DECODERS: Readonly<Record<string, typeof unzip>> = {
   gzip: unzip,
@@ -25,14 +25,24 @@ export async function decodeBody(
     return await decode(body, { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {
     const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
-    if (isTooLarge) throw refuse(`is larger than ${MAX_BODY_BYTES} bytes, the most that is taken`, error);
+    if (isTooLarge) throw tooLarge(request, [await decodeHead(body, decode)]);
     throw refuse('can not be decompressed', error);
   }
 }
 
-async function unzip(
-  body: Buffer<ArrayBuffer>,
-  options: { readonly maxOutputLength: number },
-): Promise<Buffer<ArrayBuffer>> {
+/** So much of a compressed body can not become more than a megabyte. */
+const COMPRESSED_HEAD_BYTES = 1024;
+
+/** How a body begins that is not taken whole; nothing where that can't be told. */
+async function decodeHead(body: Buffer<ArrayBuffer>, decode: typeof unzip): Promise<Buffer<ArrayBuffer>> {
+  const options = { maxOutputLength: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
+  try {
+    return await decode(body.subarray(0, COMPRESSED_HEAD_BYTES), options);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+async function unzip(body: Buffer<ArrayBuffer>, options: ZlibOptions): Promise<Buffer<ArrayBuffer>> {
   return promisify(gunzip)(body, options);
 }

@@ -9,8 +9,9 @@ export function toSummary(view: PlanView): string {
   return view.isEmpty ? toNothing(view) : toCounts(view);
 }
 
-function toNothing({ totals }: PlanView): string {
+function toNothing({ totals, withheld }: PlanView): string {
   const number = totals['no-op'];
+  if (number === 0 && withheld.length > 0) return `Nothing to do: ${toCount(withheld.length, 'resource')} kept.`;
   if (number === 0) return 'Nothing to do: there are no resources.';
   return `Nothing to do: ${toCount(number, 'resource is', 'resources are')} as the manifests say.`;
 }

@@ -185,6 +185,7 @@ function parseWords(text: string): readonly string[] {
 function parseReport(text: string, forms: readonly FormName[]): ReportTarget {
   const at = text.indexOf('=');
   const [form, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
+  if (file === '-') throw new InvalidArgumentError('A report goes to a file; what goes to stdout says --format.');
   if (isFormName(form) && forms.includes(form) && file !== '') return { form, file };
   throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${forms.join(', ')}.`);
 }

@@ -18,6 +18,7 @@ import type { Context } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { showFailure } from './failure.ts';
 import { addExamples, addExitCodes } from './options.ts';
+import type { ReportTarget } from './present.ts';
 import { checkReports, publish } from './publish.ts';
 import { VERSION } from './version.ts';
 
@@ -44,7 +45,7 @@ export async function run(argv: readonly string[], context: Context): Promise<Ex
     if (error.exitCode === 0) return EXIT.done;
     const format = findFormat(argv);
     const failure = { error: { message: error.message } };
-    const flags = { format, color: false };
+    const flags = { format, report: findReports(argv), color: false };
     return publish(
       { about: 'failure', failure },
       { flags, isShown: format === 'text', exitCode: EXIT.invalid },
@@ -91,6 +92,18 @@ function defineProgram(context: Context, act: Act): Command {
 function toName(command: Command): string {
   const parent = command.parent;
   return parent === null || parent.parent === null ? command.name() : `${toName(parent)} ${command.name()}`;
+}
+
+/** The reports that can be made of words that could not be parsed. */
+function findReports(argv: readonly string[]): readonly ReportTarget[] {
+  const named = argv.flatMap((word, index) => {
+    if (word.startsWith('--report=')) return [word.slice('--report='.length)];
+    return word === '--report' ? [argv[index + 1] ?? ''] : [];
+  });
+  return named.flatMap((text) => {
+    const [form, file] = [text.slice(0, Math.max(text.indexOf('='), 0)), text.slice(text.indexOf('=') + 1)];
+    return isFormName(form) && file !== '' && file !== '-' ? [{ form, file }] : [];
+  });
 }
 
 /** The form of the result, read from the words themselves, since they could not be parsed. */

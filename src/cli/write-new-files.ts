@@ -1,4 +1,4 @@
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat, mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { writeAtomically } from '../apply/atomic-file.ts';
 import type { ExportFile } from '../export/lay-out.ts';
@@ -18,10 +18,21 @@ export async function writeNewFiles(
   files: readonly ExportFile[],
   { folder, cwd, force }: NewFilesOptions,
 ): Promise<readonly string[]> {
+  await refuseFile(folder, cwd);
   const paths = files.map(({ path }) => join(folder, path));
   if (!force) await refuseExisting(paths, cwd);
   for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, cwd);
   return paths;
+}
+
+/** A file is no place for files, with force or without. */
+async function refuseFile(folder: string, cwd: string): Promise<void> {
+  const found = await stat(resolve(cwd, folder)).catch(() => undefined);
+  if (found === undefined || found.isDirectory()) return;
+  throw new CommandError(`Nothing was written, because ${folder} is no folder.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name a folder; it is made when it is not there.',
+  });
 }
 
 async function refuseExisting(paths: readonly string[], cwd: string): Promise<void> {

@@ -174,8 +174,8 @@ function toChange(decision: Decision, reasons: ReadonlyMap<string, string>, note
 }
 
 function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
-  const start = { id: live.id, digest: toLiveDigest(live) };
-  return isTouched ? { ...start, spec: live.spec, ...(live.mark !== undefined && { mark: live.mark }) } : start;
+  const { id, spec, mark } = live;
+  return { id, digest: toLiveDigest(live), ...(isTouched && { spec }), ...(mark !== undefined && { mark }) };
 }
 
 function toLockoutWarning({ pair }: Decision): Diagnostic {

@@ -6,7 +6,7 @@ import { type Address, toAddress } from '../model/address.ts';
 import { type Change, toBaseAddress } from '../model/change.ts';
 import type { Drift, DriftState, ResourceDrift } from '../model/drift.ts';
 import { isSameJson } from '../model/json.ts';
-import { toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
 import { toDefaultDigest } from './attribute.ts';
@@ -121,15 +121,15 @@ function isReplaced({ action, live: start }: Change, live: LiveResource): boolea
   return action !== 'replace' || start?.id !== live.id;
 }
 
-/** Of what stays as it is a plan holds a digest only; which field moved, the digests in its mark say. */
+/** Of what stays as it is a plan holds digests only: which field moved, those in the mark that it found say. */
 function compareDigests(change: Change, live: LiveResource): Compared {
   if (change.live?.digest === toLiveDigest(live)) return { state: 'in-sync', differences: [] };
-  const moved = listMoved(getKind(change.kind), live);
+  const moved = listMoved(getKind(change.kind), live, change.live?.mark);
   const state: DriftState = 'drifted';
   return { state, differences: [], moved: moved.length === 0 ? ['metadata'] : moved };
 }
 
-function listMoved(kind: Kind, { spec, mark }: LiveResource): readonly string[] {
+function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
   return listSpecFields(kind)
     .map(([name]) => name)
     .filter((name) => {

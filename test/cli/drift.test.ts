@@ -112,4 +112,15 @@ describe('drift', () => {
     expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('edgewise_run_success 0\n# EOF\n') });
     expect(await edgewise('plan edgewise.yaml --format metrics')).toMatchObject({ exitCode: 3 });
   });
+
+  it('from a plan names the right fields of what that left alone, though a later apply wrote its mark anew', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    await edgewise('plan edgewise.yaml -o old.json');
+    await write({ 'edgewise.yaml': TWO.replace('spec:\n', 'spec:\n  description: later\n') });
+    await edgewise('apply --yes');
+    const { exitCode, stdout } = await edgewise('drift --against old.json');
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain('    description: changed; the plan does not hold what it was');
+  });
 });

@@ -133,6 +133,15 @@ describe('export', () => {
     expect(await edgewise(line)).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining(hint) });
     expect(recorder.take()).toEqual([]);
   });
+
+  it('refuses a file in the place of a folder', async () => {
+    const { edgewise } = await createWorkspace({ taken: '' });
+    const { exitCode, stderr } = await edgewise('export -o taken --stack production');
+    expect([exitCode, stderr]).toEqual([
+      3,
+      expect.stringContaining('Nothing was written, because taken is no folder.'),
+    ]);
+  });
 });
 
 async function readAll(folder: string): Promise<Readonly<Record<string, string>>> {

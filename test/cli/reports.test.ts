@@ -80,4 +80,18 @@ describe('--report', () => {
     const { stdout } = await edgewise('show plan.json --format markdown');
     expect(stdout).toBe(await read());
   });
+
+  it('is written when the words of the command mean nothing, too', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
+    expect(await edgewise('plan --nope --report json=why.json --report=text=why.txt')).toMatchObject({ exitCode: 3 });
+    expect(JSON.parse(await readFile(join(folder, 'why.json'), 'utf8'))).toMatchObject({ ok: false });
+    expect(await readFile(join(folder, 'why.txt'), 'utf8')).toContain("unknown option '--nope'");
+  });
+
+  it('goes to a file, and never to one that is called -', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const { exitCode, stderr } = await edgewise('plan --report json=-');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('what goes to stdout says --format');
+  });
 });

@@ -21,7 +21,11 @@ export function toApiError(failed: FailedResponse, strike: Strike): ApiError {
   const path = strike(failed.path);
   const parsed = parseJson(body);
   const json = isJsonObject(parsed) ? parsed : undefined;
-  const details = readDetails(json, strike);
+  const wait = readText(response.headers.get('retry-after') ?? undefined, strike);
+  const details: Readonly<Record<string, string>> = {
+    ...readDetails(json, strike),
+    ...(wait !== undefined && { retry_after: wait }),
+  };
   const facts = {
     status: response.status,
     code: readText(json?.['error_code'], strike),

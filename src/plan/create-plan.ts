@@ -114,7 +114,7 @@ export function createPlan(input: PlanInput): Plan {
 
 function toEstimate(plan: Pick<Plan, 'changes' | 'writes'>, { live, settings }: PlanInput): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
-  const apply = plan.writes.length + countExtras(plan);
+  const apply = plan.writes.length + countExtras(plan, { live, pageSize: settings.pageSize });
   return { read: live.requests, apply, leastMs: limit === undefined ? 0 : toLeastMs(apply, limit) };
 }
 

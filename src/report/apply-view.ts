@@ -96,7 +96,7 @@ function toAppliedView(one: Applied): AppliedView {
 
 function toRemark(one: Applied): string | undefined {
   if ('alreadyDone' in one) return 'done before';
-  return 'found' in one ? 'no answer came; found by its mark' : undefined;
+  return 'found' in one ? 'no answer came that could be used; found by its mark' : undefined;
 }
 
 function toFailedView({ write, message, isUnknown }: Failed): FailedView {

@@ -96,5 +96,5 @@ function toRemedy({ resource, isLeftOut, isOurs, isWithheld }: Holder, { desired
   if (isOurs || live !== undefined || desired === undefined)
     return 'Take it away there first, or choose another value.';
   const consent = mark === undefined ? '' : `\nand run with --take-over ${mark.stack}`;
-  return `To take that resource over as ${kind}/${desired.name}, ${toPlacedLifecycleLine(desired, `adopt: ${id}`)}${consent}`;
+  return `To take that resource over as ${kind}/${desired.name}, ${toPlacedLifecycleLine(desired, { name: 'adopt', value: id })}${consent}`;
 }

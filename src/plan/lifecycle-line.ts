@@ -1,19 +1,54 @@
+import type { SourcePlace } from '../model/diagnostic.ts';
 import type { DesiredResource } from '../model/state.ts';
 
+/** A member of lifecycle that is to be added to a manifest, such as `adopt` with an id. */
+export interface LifecycleMember {
+  readonly name: string;
+  readonly value: string;
+}
+
 /** A line of lifecycle to add, and where: to the lifecycle that the manifest has, or as one. Follows a comma in a remedy. */
-export function toPlacedLifecycleLine(resource: DesiredResource, line: string): string {
-  const [{ file, line: start }, block] = [resource.locate(), resource.locate(['lifecycle'])];
-  return hasLifecycle(resource)
-    ? `add to its lifecycle at ${block.file}:${block.line}:\n${line}`
-    : `add to the document that starts at ${file}:${start}:\nlifecycle: { ${line} }`;
+export function toPlacedLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
+  const { start, block } = locateLifecycle(resource);
+  const at = ({ file, line }: SourcePlace) => `${file}:${line}`;
+  if (block !== undefined) return addTo(`its lifecycle at ${at(block)}`, block, toMember(member, block));
+  return addTo(`the document that starts at ${at(start)}`, start, toWhole(member, start));
 }
 
 /** The same where the diagnostic shows the document anyway. */
-export function toLifecycleLine(resource: DesiredResource, line: string): string {
-  return hasLifecycle(resource) ? `add to its lifecycle:\n${line}` : `add to this document:\nlifecycle: { ${line} }`;
+export function toLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
+  const { start, block } = locateLifecycle(resource);
+  if (block !== undefined) return addTo('its lifecycle', block, toMember(member, block));
+  return addTo('this document', start, toWhole(member, start));
 }
 
-function hasLifecycle({ locate }: DesiredResource): boolean {
+/** What stands in braces takes the line behind the first of them. */
+function addTo(what: string, place: SourcePlace, line: string): string {
+  return isInBraces(place) ? `add behind the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
+}
+
+function toMember({ name, value }: LifecycleMember, place: SourcePlace): string {
+  return isInBraces(place) ? `"${name}": "${value}"` : `${name}: ${value}`;
+}
+
+/** With quotes it is right in JSON as well. */
+function toWhole({ name, value }: LifecycleMember, place: SourcePlace): string {
+  return isInBraces(place) ? `"lifecycle": { "${name}": "${value}" }` : `lifecycle: { ${name}: ${value} }`;
+}
+
+/** Where a document starts, and its lifecycle, when it has one. */
+function locateLifecycle({ locate }: DesiredResource): {
+  readonly start: SourcePlace;
+  readonly block: SourcePlace | undefined;
+} {
   const [start, block] = [locate(), locate(['lifecycle'])];
-  return start.line !== block.line || start.column !== block.column;
+  const isThere = start.line !== block.line || start.column !== block.column;
+  return { start, block: isThere ? block : undefined };
+}
+
+/** Whether what stands at a place is written as `{ … }`: the caret of its excerpt shows how it begins. */
+function isInBraces({ excerpt }: SourcePlace): boolean {
+  const lines = excerpt.split('\n');
+  const at = lines.findIndex((line) => /^ *\| *\^+/.test(line));
+  return lines[at - 1]?.charAt(lines[at]?.indexOf('^') ?? 0) === '{';
 }

@@ -15,7 +15,7 @@ export function listRenameHints(decisions: readonly Decision[]): readonly Diagno
     if (action !== 'create' || form === undefined || desired === undefined) return [];
     const before = leaving.get(toKey(pair, form.normal));
     if (before === undefined || desired.lifecycle.renamedFrom !== undefined) return [];
-    const line = toLifecycleLine(desired, `renamed_from: ${before.name}`);
+    const line = toLifecycleLine(desired, { name: 'renamed_from', value: before.name });
     return [
       {
         code: 'renamed-maybe',

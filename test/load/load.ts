@@ -12,7 +12,7 @@ import { type BudgetRun, keepBudget } from './keep-budget.ts';
  * answered otherwise than it should be.
  */
 
-const EDGES = 9_500;
+const EDGES = 9_524;
 const CLIENTS = 50;
 const API_KEY = 'load';
 
@@ -52,7 +52,7 @@ function toBudgetCells(name: string, { requests, refused, ms, leastMs }: BudgetR
 }
 
 function renderBudgets(rows: readonly (readonly string[])[]): string {
-  return renderTable(['apply of 9,975 resources', 'requests', '429', 'least time', 'time', 'time / least'], rows);
+  return renderTable(['apply of 10,001 resources', 'requests', '429', 'least time', 'time', 'time / least'], rows);
 }
 
 function renderCrowd({ requests, errors, latenciesMs }: Crowd): string {

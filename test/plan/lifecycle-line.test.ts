@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { validateManifests } from '../../src/manifest/validate.ts';
+import type { DesiredResource, DesiredState } from '../../src/model/state.ts';
+import { toPlacedLifecycleLine } from '../../src/plan/lifecycle-line.ts';
+
+const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n---\n';
+const HEAD = 'apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: a }\n';
+const JSON_HEAD = '{ "apiVersion": "edgewise/v1", "kind": "Credential", "metadata": { "name": "a" }';
+
+function read(text: string): DesiredState | undefined {
+  const bytes = new TextEncoder().encode(STACK + text);
+  return validateManifests([{ file: 'm.yaml', bytes }], { env: {} }).state;
+}
+
+function resourceOf(text: string): DesiredResource {
+  const [resource] = read(text)?.resources.values() ?? [];
+  if (resource === undefined) throw new Error(`Not valid: ${text}`);
+  return resource;
+}
+
+/** The text with the line where the remedy says, at the end of a block or behind the brace that is named. */
+function paste(text: string, remedy: string): string {
+  const [where = '', line = ''] = remedy.split('\n');
+  if (!where.includes('behind the {'))
+    return where.includes('its lifecycle') ? text.replace(/(lifecycle:\n)( +)/, `$1$2${line}\n$2`) : `${text}${line}\n`;
+  return text.replace(where.includes('its lifecycle') ? /(lifecycle"?: \{)/ : /^(\{)/, `$1 ${line}`);
+}
+
+it.each([
+  ['a document of lines', HEAD],
+  ['a lifecycle of lines', `${HEAD}lifecycle:\n  protect: true\n`],
+  ['a lifecycle in braces', `${HEAD}lifecycle: { protect: true }\n`],
+  ['an empty lifecycle in braces', `${HEAD}lifecycle: {}\n`],
+  ['a document in JSON', `${JSON_HEAD} }\n`],
+  ['a document in JSON with a lifecycle', `${JSON_HEAD}, "lifecycle": { "protect": true } }\n`],
+])('is right as it is printed, in %s', (_, text) => {
+  const remedy = toPlacedLifecycleLine(resourceOf(text), { name: 'adopt', value: 'cr_1' });
+  const pasted = paste(text, remedy);
+  expect(resourceOf(pasted).lifecycle, `${remedy}\n${pasted}`).toMatchObject({
+    adopt: 'cr_1',
+    protect: text.includes('protect'),
+  });
+});

@@ -9,6 +9,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Generous: what hangs is to fail, and what is slow on a busy machine is not.
     testTimeout: 30_000,
+    // As many as there are processors: what vitest itself does beside them is little.
+    maxWorkers: '100%',
     hookTimeout: 60_000,
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
     coverage: {

@@ -15,11 +15,11 @@ export function toPlacedLifecycleLine(resource: DesiredResource, member: Lifecyc
   return addTo(`the document that starts at ${at(start)}`, start, toWhole(member, start));
 }
 
-/** The same where the diagnostic shows the document anyway. */
-export function toLifecycleLine(resource: DesiredResource, member: LifecycleMember): string {
-  const { start, block } = locateLifecycle(resource);
-  if (block !== undefined) return addTo('its lifecycle', block, toMember(member, block));
-  return addTo('this document', start, toWhole(member, start));
+/** The same for a hint, however the manifest is written: the diagnostic shows the document anyway. */
+export function toLifecycleLine(resource: DesiredResource, { name, value }: LifecycleMember): string {
+  const { block } = locateLifecycle(resource);
+  const line = `${name}: ${value}`;
+  return block === undefined ? `add to this document:\nlifecycle: { ${line} }` : `add to its lifecycle:\n${line}`;
 }
 
 /** What stands in braces takes the line behind the first of them. */

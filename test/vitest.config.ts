@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/setup.ts'],
     // Generous: what hangs is to fail, and what is slow on a busy machine is not.
     testTimeout: 30_000,
     // As many as there are processors: what vitest itself does beside them is little.

@@ -88,7 +88,12 @@ describe('the JSON Schema of manifests', () => {
 
   it('accepts whatever edgewise accepts', () => {
     const json = fc.json({ maxDepth: 1 }).map((text): Json => JSON.parse(text));
-    const value = fc.oneof(json, fc.constantFrom<Json>('External/x', 'ipp_1', '2026-01-01T00:00:00.5+02:00', 1, []));
+    // That a kind is not known, or does not belong there, is found beyond the schema.
+    const isOfOtherKind = (one: Json) => /"(?!External\/)[A-Za-z]+\/[^/\s"]+"/.test(JSON.stringify(one));
+    const value = fc.oneof(
+      json.filter((one) => !isOfOtherKind(one)),
+      fc.constantFrom<Json>('External/x', 'ipp_1', '2026-01-01T00:00:00.5+02:00', 1, []),
+    );
     const documents = fc.constantFrom(...EVERYTHING.filter((document) => document['kind'] !== 'List'));
     fc.assert(
       fc.property(documents, fc.nat(), fc.option(value, { nil: undefined }), (document, nth, replacement) => {

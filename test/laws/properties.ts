@@ -4,7 +4,7 @@ import fc from 'fast-check';
  * How often properties are tried, and from which seed: EDGEWISE_SEED and EDGEWISE_RUNS say otherwise than what CI does.
  * A failure prints the seed and the path of the smallest counterexample.
  */
-const SEED = Number(process.env['EDGEWISE_SEED'] ?? 20_260_301);
+export const SEED = Number(process.env['EDGEWISE_SEED'] ?? 20_260_301);
 const RUNS = process.env['EDGEWISE_RUNS'];
 
 /** Tries a property `numRuns` times, or as often as EDGEWISE_RUNS says. */

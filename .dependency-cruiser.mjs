@@ -5,16 +5,17 @@
 const MAY_IMPORT = {
   model: [],
   kinds: ['model'],
-  manifest: ['model', 'kinds'],
+  schemas: ['model', 'kinds'],
+  manifest: ['model', 'kinds', 'schemas'],
   lint: ['model', 'kinds', 'manifest'],
-  client: ['model', 'kinds', 'manifest'],
+  client: ['model', 'kinds', 'schemas', 'manifest'],
   plan: ['model', 'kinds', 'manifest'],
-  export: ['model', 'kinds', 'manifest'],
+  export: ['model', 'kinds', 'schemas', 'manifest'],
   apply: ['model', 'kinds', 'manifest', 'client', 'plan'],
-  server: ['model', 'kinds', 'manifest'],
+  server: ['model', 'kinds', 'schemas', 'manifest'],
   report: ['model', 'kinds'],
-  explain: ['model', 'kinds', 'manifest', 'report'],
-  cli: ['model', 'kinds', 'manifest', 'lint', 'client', 'plan', 'export', 'apply', 'server', 'report', 'explain'],
+  explain: ['model', 'kinds', 'schemas', 'manifest', 'report'],
+  cli: ['model', 'kinds', 'schemas', 'manifest', 'lint', 'client', 'plan', 'export', 'apply', 'server', 'report', 'explain'],
 };
 
 /** The one folder that imports each third-party package. */
@@ -23,7 +24,7 @@ const HOMES = {
   'fast-json-stable-stringify': 'model',
   re2js: 'kinds',
   sshpk: 'kinds',
-  zod: 'kinds',
+  zod: 'schemas',
   leven: 'manifest',
   yaml: 'manifest',
   '@marcbachmann/cel-js': 'lint',

@@ -1,9 +1,9 @@
 import { describeDefault, describeSchema, describeType, listAlternatives } from '../src/explain/describe-type.ts';
 import type { Field, FieldType } from '../src/kinds/field.ts';
 import { type Kind, listSpecFields } from '../src/kinds/kind.ts';
-import { toManifestJsonSchema } from '../src/kinds/manifest-schema.ts';
-import { MANIFEST_KINDS } from '../src/kinds/registry.ts';
+import { MANIFEST_KINDS } from '../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../src/model/json.ts';
+import { toManifestJsonSchema } from '../src/schemas/manifest.ts';
 
 /** The part of docs/manifests.md that says what each kind holds, as the kind tables and the schemas say it. */
 export function renderManifestReference(): string {

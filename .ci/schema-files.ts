@@ -1,4 +1,4 @@
-import { PUBLISHED_SCHEMAS } from '../src/kinds/published-schemas.ts';
+import { PUBLISHED_SCHEMAS } from '../src/schemas/published.ts';
 
 /** The text of each file in schemas/, by its name there, as the sources say it must be. */
 export function renderSchemaFiles(): ReadonlyMap<string, string> {

@@ -26,11 +26,7 @@ export type { LeftOut } from './export/choose-resources.ts';
 export { type Exported, type ExportedDocument, type ExportOptions, exportLive } from './export/export-live.ts';
 export { type ExportFile, type ExportLayout, LAYOUTS, layOut, toSingleText } from './export/lay-out.ts';
 export type { Kind } from './kinds/kind.ts';
-export { toManifestJsonSchema } from './kinds/manifest-schema.ts';
-export { toOpenApiDocument } from './kinds/openapi.ts';
-export { PLAN_SCHEMA, toPlanJsonSchema } from './kinds/plan-schema.ts';
-export { PUBLISHED_SCHEMAS, type PublishedSchema } from './kinds/published-schemas.ts';
-export { findKind, KINDS } from './kinds/registry.ts';
+export { findKind, KINDS } from './kinds/tables/registry.ts';
 export { type CelReading, type ReadCel, readCel } from './lint/cel.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
 export {
@@ -86,7 +82,7 @@ export { type Allowances, listStanding } from './plan/guard.ts';
 export { toReleaseState } from './plan/release.ts';
 export { type ReadRequest, toReadRequest } from './plan/select-targets.ts';
 export { FORM_NAMES, type FormName, loadForm } from './report/forms.ts';
-export { renderApplyJson, renderPlanJson } from './report/json.ts';
+export { renderApplyJson, renderPlanJson } from './report/programs/json.ts';
 export type {
   ApplyReport,
   DriftReport,
@@ -99,8 +95,12 @@ export type {
   Validation,
   ValidationReport,
 } from './report/report.ts';
-export { renderApplyResultText } from './report/text-apply.ts';
-export { renderDiagnosticsText } from './report/text-diagnostics.ts';
-export type { TextOptions } from './report/text-options.ts';
-export { renderPlanText } from './report/text-plan.ts';
-export { toPlanView } from './report/view.ts';
+export { renderApplyResultText } from './report/text/apply.ts';
+export { renderDiagnosticsText } from './report/text/diagnostics.ts';
+export type { TextOptions } from './report/text/options.ts';
+export { renderPlanText } from './report/text/plan.ts';
+export { toPlanView } from './report/view/plan-view.ts';
+export { toManifestJsonSchema } from './schemas/manifest.ts';
+export { toOpenApiDocument } from './schemas/openapi.ts';
+export { PLAN_SCHEMA, toPlanJsonSchema } from './schemas/plan.ts';
+export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';

@@ -3,7 +3,7 @@ import { sleepFor } from '../client/retry.ts';
 import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { isId, toResourcePath } from '../kinds/paths.ts';
 import { readResource } from '../kinds/read-response.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';

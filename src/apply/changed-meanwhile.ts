@@ -1,6 +1,6 @@
 import { listSpecFields } from '../kinds/kind.ts';
 import { readResource } from '../kinds/read-response.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isSameJson, type JsonObject } from '../model/json.ts';
 import { UNMANAGED } from '../model/mark.ts';

@@ -1,7 +1,7 @@
 import { isModule, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { type Change, isDuplicateAddress, toBaseAddress } from '../model/change.ts';
 import { assertNever } from '../model/errors.ts';

@@ -1,7 +1,7 @@
 import { isModule } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { isSameJson, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import type { Write } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';

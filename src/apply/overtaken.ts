@@ -1,6 +1,6 @@
 import { listOneTimeFields } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { renderMetadata } from '../model/mark.ts';

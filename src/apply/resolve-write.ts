@@ -1,7 +1,7 @@
 import { normalizeField } from '../kinds/normalize.ts';
 import { ID_PLACEHOLDER } from '../kinds/paths.ts';
 import { mapReferences } from '../kinds/references.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
 import { assertDefined } from '../model/errors.ts';

@@ -1,4 +1,4 @@
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Plan, Write } from '../model/plan.ts';
 import { compareAge, type LiveResource } from '../model/state.ts';

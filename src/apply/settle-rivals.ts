@@ -1,5 +1,5 @@
 import { listOneTimeFields } from '../kinds/kind.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { ApiError, assertDefined, NetworkError, toReason } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';

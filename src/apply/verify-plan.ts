@@ -1,7 +1,7 @@
 import { isModule, type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { ID_PLACEHOLDER, isId, toModulePath, toResourcePath } from '../kinds/paths.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { type Action, type Change, isDuplicateAddress, toBaseAddress } from '../model/change.ts';
 import { isJsonArray, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Plan, Write } from '../model/plan.ts';

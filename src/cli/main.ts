@@ -1,7 +1,7 @@
 import { sleepFor } from '../client/retry.ts';
 import { createAsk } from './ask.ts';
 import type { Context } from './context.ts';
-import { createOutput, settleOutputs } from './output.ts';
+import { createOutput, settleOutputs } from './output/output.ts';
 import { run } from './run.ts';
 
 const stdout = createOutput(process.stdout);
@@ -19,7 +19,7 @@ const context: Context = {
   ask: createAsk({ input: process.stdin, output: process.stderr, onInterrupt }),
   onInterrupt,
   exitNow: (code) => process.exit(code),
-  openTransport: async (settings) => (await import('./open-transport.ts')).openTransport(settings),
+  openTransport: async (settings) => (await import('./connection/open-transport.ts')).openTransport(settings),
 };
 
 process.exitCode = await settleOutputs(await run(process.argv.slice(2), context), { stdout, stderr });

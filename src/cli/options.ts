@@ -4,7 +4,7 @@ import { isJsonArray, parseJson } from '../model/json.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import { FORM_NAMES, type FormName, isFormName } from '../report/forms.ts';
 import { EXIT_MEANINGS, type ExitCode } from './exit-code.ts';
-import type { ReportTarget } from './present.ts';
+import type { ReportTarget } from './output/present.ts';
 
 /** Options that several commands share. Each adder returns the command, for chaining. */
 

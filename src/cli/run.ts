@@ -16,10 +16,10 @@ import { defineShow } from './commands/show.ts';
 import { defineValidate } from './commands/validate.ts';
 import type { Context } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
-import { showFailure } from './failure.ts';
 import { addExamples, addExitCodes } from './options.ts';
-import type { ReportTarget } from './present.ts';
-import { checkReports, publish } from './publish.ts';
+import { showFailure } from './output/failure.ts';
+import type { ReportTarget } from './output/present.ts';
+import { checkReports, publish } from './output/publish.ts';
 import { VERSION } from './version.ts';
 
 /** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */

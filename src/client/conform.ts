@@ -1,9 +1,9 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
-import { toModuleSchema, toResponseSchema } from '../kinds/schema.ts';
 import { NetworkError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { toModuleSchema, toResponseSchema } from '../schemas/field.ts';
 
 /** A resource of a list, by its id. */
 export interface ListedResource {

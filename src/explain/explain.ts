@@ -1,7 +1,7 @@
-import { DOCUMENT_KINDS } from '../kinds/document-schema.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { toRemedy } from '../manifest/suggest.ts';
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic-codes.ts';
+import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type CodePage, toCodePage } from './code-page.ts';
 import { type FieldPage, type FoundPage, findFieldPage, toKindPage, toSettingPage } from './field-page.ts';
 import { findSchemaPage } from './schema-page.ts';

@@ -2,7 +2,7 @@ import { type Field, type FieldType, type Lifecycle, listInnerFields } from '../
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { describeDefault, describeType } from './describe-type.ts';
 
 /** All there is to show of a kind, of a field, or of a setting. */

@@ -1,4 +1,4 @@
-import { renderDocument } from '../report/json.ts';
+import { renderDocument } from '../report/programs/json.ts';
 import type { Page } from './explain.ts';
 
 /** A page for programs. */

@@ -1,5 +1,5 @@
-import { toManifestJsonSchema } from '../kinds/manifest-schema.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
+import { toManifestJsonSchema } from '../schemas/manifest.ts';
 import { describeSchema, listAlternatives } from './describe-type.ts';
 import type { Fact, FieldPage, FieldRow, FoundPage } from './field-page.ts';
 

@@ -1,12 +1,12 @@
-import { API_VERSION } from '../kinds/document-schema.ts';
 import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { mapReferences } from '../kinds/references.ts';
-import { getKind, MANIFEST_KINDS } from '../kinds/registry.ts';
+import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { renderDocument } from '../manifest/render-document.ts';
 import { toAddress } from '../model/address.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type Mark, UNMANAGED } from '../model/mark.ts';
 import type { LiveResource, LiveState, Spec } from '../model/state.ts';
+import { API_VERSION } from '../schemas/document.ts';
 import { chooseResources, type LeftOut } from './choose-resources.ts';
 import { findExportFault } from './find-export-fault.ts';
 import { nameAll, toBaseName, toIdName } from './name-resources.ts';

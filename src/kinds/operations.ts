@@ -1,7 +1,7 @@
 import type { Field } from './field.ts';
 import type { Kind } from './kind.ts';
 import { toPathTemplate } from './paths.ts';
-import { KINDS } from './registry.ts';
+import { KINDS } from './tables/registry.ts';
 
 /** What an operation of the interface does to a resource, or to a module that has a path of its own. */
 export type OperationAction =

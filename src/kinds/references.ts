@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, ReferenceType } from './field.ts';
 import { type Kind, listSpecFields, type NamedField, onceForEachKind } from './kind.ts';
-import { KINDS, MANIFEST_KINDS } from './registry.ts';
+import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
 
 /** A place in a spec where an id, or the address of what has it, stands. */
 export interface Reference {

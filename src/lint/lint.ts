@@ -1,4 +1,4 @@
-import { ATTACHED_KINDS, getKind } from '../kinds/registry.ts';
+import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
 import { shorten } from '../manifest/problem.ts';
 import { sortByPlace } from '../manifest/validate.ts';
 import type { Diagnostic, Severity } from '../model/diagnostic.ts';

@@ -1,7 +1,7 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';

@@ -1,10 +1,10 @@
-import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../kinds/document-schema.ts';
-import { listFindings } from '../kinds/findings.ts';
 import type { SpecProblem } from '../kinds/kind.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../schemas/document.ts';
+import { listFindings } from '../schemas/findings.ts';
 import type { Environment } from './environment.ts';
 import { fillInFiles, listKeyProblems, type ReadFieldFile } from './field-files.ts';
 import type { Locator, Position } from './locate.ts';

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Problem } from './problem.ts';
 

@@ -1,5 +1,5 @@
 import { hasPrefixOf, listIdPrefixes } from '../kinds/references.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress } from '../model/address.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { DocumentIndex, DocumentProblem, ManifestDocument, Problem } from './problem.ts';

@@ -1,14 +1,14 @@
 import { type FieldType, listInnerFields, objectOf, type ReferenceType } from '../kinds/field.ts';
-import type { Finding as SchemaFinding } from '../kinds/findings.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, SourcePlace, TextPart } from '../model/diagnostic.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { toPathText } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
+import type { Finding as SchemaFinding } from '../schemas/findings.ts';
 import type { Locator, Position, Target } from './locate.ts';
 import { toPartSpan } from './source-text.ts';
 import { toRemedy } from './suggest.ts';

@@ -1,5 +1,5 @@
 import { hasPrefixOf, listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonObject } from '../model/json.ts';

@@ -1,6 +1,4 @@
-import { API_VERSION } from '../kinds/document-schema.ts';
 import { toDurationMs } from '../kinds/duration.ts';
-import { type StackSpec, toStackSpecSchema } from '../kinds/stack-schema.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
@@ -12,6 +10,8 @@ import {
   type StackSettings,
   type TokenSettings,
 } from '../model/stack.ts';
+import { API_VERSION } from '../schemas/document.ts';
+import { type StackSpec, toStackSpecSchema } from '../schemas/stack.ts';
 import { toNamePlace } from './claims.ts';
 import { toManifestPath } from './field-files.ts';
 import type { DocumentProblem, ManifestDocument } from './problem.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Kind } from '../kinds/kind.ts';
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';

@@ -1,4 +1,4 @@
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, Difference } from '../model/change.ts';
 import type { Drift, DriftState, ResourceDrift, Stranger } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';

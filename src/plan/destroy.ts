@@ -1,5 +1,5 @@
 import { isModule, listSpecFields } from '../kinds/kind.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
-import { getKind, OWNED_KINDS } from '../kinds/registry.ts';
+import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { type Change, toBaseAddress } from '../model/change.ts';
 import type { Drift, DriftState, ResourceDrift } from '../model/drift.ts';

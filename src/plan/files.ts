@@ -1,4 +1,4 @@
-import { findKind } from '../kinds/registry.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import type { Json } from '../model/json.ts';
 import type { PlannedFile } from '../model/plan.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';

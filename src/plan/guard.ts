@@ -1,4 +1,4 @@
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { type Action, type Change, isDuplicateAddress, toBaseAddress } from '../model/change.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';

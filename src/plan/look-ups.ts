@@ -1,6 +1,6 @@
 import { listClaims } from '../kinds/claims.ts';
 import { listOneTimeFields } from '../kinds/kind.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, toBaseAddress } from '../model/change.ts';
 import type { Plan, Write } from '../model/plan.ts';
 import type { LiveState } from '../model/state.ts';

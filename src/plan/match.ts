@@ -1,5 +1,5 @@
 import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
-import { getKind } from '../kinds/registry.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { toAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';

@@ -1,5 +1,5 @@
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
-import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../kinds/registry.ts';
+import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { type Address, parseAddress } from '../model/address.ts';
 import { toBaseAddress } from '../model/change.ts';

@@ -2,15 +2,15 @@ import type { Form } from './report.ts';
 
 /** Where each form is, loaded when it is asked for: most runs need one. */
 const FORMS = {
-  text: async (): Promise<Form> => (await import('./form-text.ts')).renderTextForm,
-  json: async (): Promise<Form> => (await import('./form-json.ts')).renderJsonForm,
-  'json-lines': async (): Promise<Form> => (await import('./form-json-lines.ts')).renderJsonLinesForm,
-  markdown: async (): Promise<Form> => (await import('./form-markdown.ts')).renderMarkdownForm,
-  html: async (): Promise<Form> => (await import('./form-html.ts')).renderHtmlForm,
-  github: async (): Promise<Form> => (await import('./form-github.ts')).renderGithubForm,
-  sarif: async (): Promise<Form> => (await import('./form-sarif.ts')).renderSarifForm,
-  junit: async (): Promise<Form> => (await import('./form-junit.ts')).renderJunitForm,
-  metrics: async (): Promise<Form> => (await import('./form-metrics.ts')).renderMetricsForm,
+  text: async (): Promise<Form> => (await import('./text/form.ts')).renderTextForm,
+  json: async (): Promise<Form> => (await import('./programs/json-form.ts')).renderJsonForm,
+  'json-lines': async (): Promise<Form> => (await import('./programs/json-lines-form.ts')).renderJsonLinesForm,
+  markdown: async (): Promise<Form> => (await import('./markdown/form.ts')).renderMarkdownForm,
+  html: async (): Promise<Form> => (await import('./html/form.ts')).renderHtmlForm,
+  github: async (): Promise<Form> => (await import('./programs/github.ts')).renderGithubForm,
+  sarif: async (): Promise<Form> => (await import('./programs/sarif.ts')).renderSarifForm,
+  junit: async (): Promise<Form> => (await import('./programs/junit.ts')).renderJunitForm,
+  metrics: async (): Promise<Form> => (await import('./programs/metrics.ts')).renderMetricsForm,
 };
 
 /** The name of a form of reports. */

@@ -2,8 +2,8 @@ import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
-import type { SentEvents } from './json-lines.ts';
-import type { TextOptions } from './text-options.ts';
+import type { SentEvents } from './programs/json-lines.ts';
+import type { TextOptions } from './text/options.ts';
 
 /** What a command has to show, whatever its form. */
 export type Report = PlanReport | ApplyReport | DriftReport | ValidationReport | FailureReport;

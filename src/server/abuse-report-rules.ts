@@ -1,4 +1,4 @@
-import type { HOSTNAME_STATUSES } from '../kinds/abuse-report.ts';
+import type { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 
 /** What becomes of a host name that is reported. */
 export interface AbuseReportRule {

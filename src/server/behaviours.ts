@@ -1,9 +1,9 @@
-import { ABUSE_REPORT } from '../kinds/abuse-report.ts';
-import { AGENT_INGRESS } from '../kinds/agent-ingress.ts';
-import { CREDENTIAL } from '../kinds/credential.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { SSH_USER_CERTIFICATE } from '../kinds/ssh-user-certificate.ts';
-import { WEIGHTED_BACKEND } from '../kinds/weighted-backend.ts';
+import { ABUSE_REPORT } from '../kinds/tables/abuse-report.ts';
+import { AGENT_INGRESS } from '../kinds/tables/agent-ingress.ts';
+import { CREDENTIAL } from '../kinds/tables/credential.ts';
+import { SSH_USER_CERTIFICATE } from '../kinds/tables/ssh-user-certificate.ts';
+import { WEIGHTED_BACKEND } from '../kinds/tables/weighted-backend.ts';
 import { ABUSE_REPORT_BEHAVIOUR } from './abuse-report-behaviour.ts';
 import { AGENT_INGRESS_BEHAVIOUR } from './agent-ingress-behaviour.ts';
 import type { Behaviour } from './behaviour.ts';

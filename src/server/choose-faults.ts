@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type FaultRule, parseRange, type ServerFaults } from '../kinds/faults-schema.ts';
+import { type FaultRule, parseRange, type ServerFaults } from '../schemas/faults.ts';
 
 /** A fault that comes up, with its share of chance. */
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {

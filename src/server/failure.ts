@@ -1,4 +1,4 @@
-import { OPERATION_ID_HEADER } from '../kinds/openapi-responses.ts';
+import { OPERATION_ID_HEADER } from '../schemas/openapi-responses.ts';
 
 /** Every failure code of the bundled server, with its HTTP status. */
 export const FAILURE_STATUS = {

@@ -1,8 +1,8 @@
-import { parseRange } from '../kinds/faults-schema.ts';
-import { OWNED_KINDS } from '../kinds/registry.ts';
+import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { assertNever, NetworkError, TimeoutError } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import type { Transport } from '../model/transport.ts';
+import { parseRange } from '../schemas/faults.ts';
 import type { ChosenFault, LatencyRule, OtherRule } from './choose-faults.ts';
 import { cutResponse } from './cut-response.ts';
 

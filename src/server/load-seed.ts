@@ -1,7 +1,7 @@
 import { idOf } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { hasPrefixOf } from '../kinds/references.ts';
-import { findKind, KINDS } from '../kinds/registry.ts';
+import { findKind, KINDS } from '../kinds/tables/registry.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './api-key.ts';
 import { getBehaviour } from './behaviours.ts';

@@ -1,9 +1,9 @@
-import { FAULTS_SCHEMA, type ServerFaults } from '../kinds/faults-schema.ts';
-import { listFindings } from '../kinds/findings.ts';
 import { parseDocuments } from '../manifest/parse.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
+import { FAULTS_SCHEMA, type ServerFaults } from '../schemas/faults.ts';
+import { listFindings } from '../schemas/findings.ts';
 
 /** Faults from their text, YAML or JSON. Throws `RangeError`, with everything that is wrong and the rule that it is in, on a bad one. */
 export function parseServerFaults(text: string): ServerFaults {

@@ -2,9 +2,9 @@ import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toDefault } from '../kinds/normalize.ts';
 import { toResourcePath } from '../kinds/paths.ts';
-import { isNullable } from '../kinds/schema.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isNullable } from '../schemas/field.ts';
 import { findOwnedKind, type StoredResource } from './store.ts';
 
 /** A resource as responses show it: every field of its kind. `computed` has the fields that are the service's alone. */

@@ -1,9 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
-import { toOpenApiDocument } from '../kinds/openapi.ts';
-import { OPERATION_ID_HEADER } from '../kinds/openapi-responses.ts';
 import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
+import { toOpenApiDocument } from '../schemas/openapi.ts';
+import { OPERATION_ID_HEADER } from '../schemas/openapi-responses.ts';
 import { type Admission, admit } from './admission.ts';
 import type { ApiKey } from './api-key.ts';
 import { Failure, renderFailure } from './failure.ts';

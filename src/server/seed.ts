@@ -1,7 +1,7 @@
-import { listFindings } from '../kinds/findings.ts';
-import { SEED_SCHEMA } from '../kinds/seed-schema.ts';
 import { toPathText } from '../model/field-path.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { listFindings } from '../schemas/findings.ts';
+import { SEED_SCHEMA } from '../schemas/seed.ts';
 import type { AbuseReportRule } from './abuse-report-rules.ts';
 
 /** What a server begins with: existing objects and known external ids. Everything may be left out. */

@@ -1,6 +1,6 @@
 import { toKeyType } from '../kinds/formats.ts';
 import { type Key, parseSshPublicKey } from '../kinds/ssh-key.ts';
-import { DEFAULT_VALIDITY_MS } from '../kinds/ssh-user-certificate.ts';
+import { DEFAULT_VALIDITY_MS } from '../kinds/tables/ssh-user-certificate.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import type { Behaviour, Tools } from './behaviour.ts';

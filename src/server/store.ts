@@ -1,7 +1,7 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listReferences } from '../kinds/references.ts';
-import { OWNED_KINDS } from '../kinds/registry.ts';
+import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import { Listing } from './listing.ts';

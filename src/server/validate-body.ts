@@ -1,11 +1,11 @@
-import { listFindings } from '../kinds/findings.ts';
 import type { Kind, SpecProblem } from '../kinds/kind.ts';
 import type { OperationModule } from '../kinds/operations.ts';
 import { toClearValue } from '../kinds/request-body.ts';
-import { toModuleSchema, toRequestSchema } from '../kinds/schema.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
+import { toModuleSchema, toRequestSchema } from '../schemas/field.ts';
+import { listFindings } from '../schemas/findings.ts';
 import { Failure } from './failure.ts';
 
 /** A schema of the kinds, which are at home with the package that makes them. */

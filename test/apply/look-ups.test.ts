@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LookUps } from '../../src/apply/look-ups.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 
 const KIND = getKind('WeightedBackend');
 

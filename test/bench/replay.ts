@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { TCP_EDGE } from '../../src/kinds/tcp-edge.ts';
-import { WEIGHTED_BACKEND } from '../../src/kinds/weighted-backend.ts';
+import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
+import { WEIGHTED_BACKEND } from '../../src/kinds/tables/weighted-backend.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import { API_KEY, type LoggedRequest } from './server.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toApplyCommand, toSavedCommand } from '../../src/cli/apply-command.ts';
+import { toApplyCommand, toSavedCommand } from '../../src/cli/reconcile/apply-command.ts';
 
 const NONE = { target: [], allowProtected: [] };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { DOCUMENT_KINDS } from '../../src/kinds/document-schema.ts';
 import { type Field, listInnerFields } from '../../src/kinds/field.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts';
+import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { type CommandResult, runCommand } from './fake-context.ts';
 
 function explain(...words: readonly string[]): Promise<CommandResult> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listSpecFields } from '../../src/kinds/kind.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { createWorkspace, STACK } from './workspace.ts';
 

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
-import { createOutput, settleOutputs } from '../../src/cli/output.ts';
+import { createOutput, settleOutputs } from '../../src/cli/output/output.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 /** A stream that takes everything, or fails each time as it is told. */

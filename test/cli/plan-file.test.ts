@@ -2,7 +2,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readPlanFile, writePlanFile } from '../../src/cli/plan-file.ts';
+import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
 import { makePlan } from '../report/sample-plans.ts';
 
 const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' };

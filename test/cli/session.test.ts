@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { withReadSession } from '../../src/cli/session.ts';
-import { resolveSettings } from '../../src/cli/settings.ts';
+import { withReadSession } from '../../src/cli/connection/session.ts';
+import { resolveSettings } from '../../src/cli/connection/settings.ts';
 import { createServer } from '../../src/server/index.ts';
 
 it('a command that only looks gets no function that writes, from a service as from the embedded server', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PUBLISHED_SCHEMAS } from '../../src/kinds/published-schemas.ts';
+import { PUBLISHED_SCHEMAS } from '../../src/schemas/published.ts';
 import { createWorkspace, STACK, toEdge, toTranscript } from './workspace.ts';
 
 describe('usage', () => {

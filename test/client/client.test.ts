@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
 import { API_KEY, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
 

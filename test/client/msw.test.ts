@@ -6,7 +6,7 @@ import { createClient } from '../../src/client/client.ts';
 import { createFetchTransport } from '../../src/client/fetch-transport.ts';
 import { readLive } from '../../src/client/read-live.ts';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { API_KEY, BASE_URL, catchError } from './fake-service.ts';

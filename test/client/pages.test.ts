@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_BODY_BYTES } from '../../src/client/whole-body.ts';
-import { getKind, KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { InvariantError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';

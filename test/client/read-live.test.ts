@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type AttachmentRequest, readLive } from '../../src/client/read-live.ts';
-import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
 import { type Answer, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
 

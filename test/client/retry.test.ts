@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import type { RetryNotice } from '../../src/client/retry.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';
 

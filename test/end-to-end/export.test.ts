@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 import { createUnmanagedAccount } from './unmanaged-account.ts';
 

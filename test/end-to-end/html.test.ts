@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderHtmlForm } from '../../src/report/form-html.ts';
+import { renderHtmlForm } from '../../src/report/html/form.ts';
 import type { Report } from '../../src/report/report.ts';
 import { PLAIN } from '../report/sample-plans.ts';
 import { HOSTILE, makeHostilePlan, makeLargePlan, REPORTS } from '../report/sample-reports.ts';

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { assertDefined } from '../../src/model/errors.ts';

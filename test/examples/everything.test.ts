@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Field, FieldType } from '../../src/kinds/field.ts';
 import { listSpecFields } from '../../src/kinds/kind.ts';
-import { toManifestJsonSchema } from '../../src/kinds/manifest-schema.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { parseDocuments } from './kustomize.ts';
 import { EXAMPLES } from './life.ts';
 

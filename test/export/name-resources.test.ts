@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nameAll, toBaseName, toIdName } from '../../src/export/name-resources.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isResourceName } from '../../src/model/address.ts';
 import type { Spec } from '../../src/model/state.ts';
 

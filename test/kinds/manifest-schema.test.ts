@@ -4,12 +4,12 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { DOCUMENT_KINDS, findDocumentSchema } from '../../src/kinds/document-schema.ts';
-import { listFindings } from '../../src/kinds/findings.ts';
-import { toManifestJsonSchema } from '../../src/kinds/manifest-schema.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { FieldPath } from '../../src/model/state.ts';
+import { DOCUMENT_KINDS, findDocumentSchema } from '../../src/schemas/document.ts';
+import { listFindings } from '../../src/schemas/findings.ts';
+import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
 
 const FIXTURE = new URL('../manifest/fixtures/everything.yaml', import.meta.url);
 const EVERYTHING: readonly JsonObject[] = parseAllDocuments(readFileSync(FIXTURE, 'utf8'))

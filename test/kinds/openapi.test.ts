@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toOpenApiDocument } from '../../src/kinds/openapi.ts';
 import { OPERATIONS } from '../../src/kinds/operations.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { toOpenApiDocument } from '../../src/schemas/openapi.ts';
 import { createServer } from '../../src/server/server.ts';
 import { objectOf } from '../server/caller.ts';
 import { checkSchema } from '../server/conformance.ts';

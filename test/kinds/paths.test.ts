@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { InvariantError } from '../../src/model/errors.ts';
 
 describe('paths', () => {

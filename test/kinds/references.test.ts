@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listReferences, mapReferences } from '../../src/kinds/references.ts';
-import { TCP_EDGE } from '../../src/kinds/tcp-edge.ts';
+import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 
 describe('references', () => {
   it('are found by the keys of the kind table and not by what every object inherits', () => {

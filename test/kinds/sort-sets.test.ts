@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { HTTPS_EDGE_ROUTE } from '../../src/kinds/https-edge-route.ts';
 import { sortSets } from '../../src/kinds/sort-sets.ts';
-import { TCP_EDGE } from '../../src/kinds/tcp-edge.ts';
+import { HTTPS_EDGE_ROUTE } from '../../src/kinds/tables/https-edge-route.ts';
+import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 
 describe('the members of sets', () => {
   it('stand in one order, as they are written', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { listFindings } from '../../src/kinds/findings.ts';
-import { toManifestSchema } from '../../src/kinds/schema.ts';
-import { SSH_USER_CERTIFICATE } from '../../src/kinds/ssh-user-certificate.ts';
+import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
+import { toManifestSchema } from '../../src/schemas/field.ts';
+import { listFindings } from '../../src/schemas/findings.ts';
 
 describe('an SSH user certificate in a manifest', () => {
   it.each(['alice\0', '\u001b[2Jalice', 'a\u007f', '\u0085b\u0090'])('has no principal %j', (principal) => {

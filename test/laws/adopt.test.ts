@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';

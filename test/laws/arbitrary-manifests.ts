@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Field } from '../../src/kinds/field.ts';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { arbitrarySettings, arbitrarySpec, mayUseOwned } from './arbitrary-values.ts';
 import type { Mutation } from './mutate-stack.ts';
 import { mutateStack } from './mutate-stack.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Field, FieldType, JsonType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { listReferableKinds } from '../../src/kinds/references.ts';
-import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertNever } from '../../src/model/errors.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';

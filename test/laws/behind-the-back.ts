@@ -1,8 +1,8 @@
 import { isModule, type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
-import { getKind } from '../../src/kinds/registry.ts';
 import { toClearValue } from '../../src/kinds/request-body.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isAddress, parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Drift } from '../../src/model/drift.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { toDrift } from '../../src/plan/compute-drift.ts';

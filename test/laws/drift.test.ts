@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { getKind, MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toBaseAddress } from '../../src/model/change.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';

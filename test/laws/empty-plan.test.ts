@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import { listTouched, World } from './world.ts';

@@ -4,7 +4,7 @@ import { readLive } from '../../src/client/read-live.ts';
 import { type Exported, type ExportOptions, exportLive } from '../../src/export/export-live.ts';
 import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../src/export/lay-out.ts';
 import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
-import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { toDigest } from '../../src/model/json.ts';

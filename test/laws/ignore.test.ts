@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { parseMetadata } from '../../src/model/mark.ts';

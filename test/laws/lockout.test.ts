@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IP_RESTRICTION } from '../../src/kinds/ip-restriction.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { IP_RESTRICTION } from '../../src/kinds/tables/ip-restriction.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
 import { expectOnlyDifference, isSameField } from './field-change.ts';
 import { withField } from './mutate-stack.ts';

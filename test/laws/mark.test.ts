@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OWNED_KINDS } from '../../src/kinds/registry.ts';
-import { METADATA } from '../../src/kinds/standard-fields.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { METADATA } from '../../src/kinds/tables/standard-fields.ts';
 import { findMetadataProblem } from '../../src/manifest/metadata.ts';
 import { isJsonObject, type JsonObject, toByteLength } from '../../src/model/json.ts';
 import { type Mark, normalizeUserMetadata, parseMetadata, renderMetadata } from '../../src/model/mark.ts';

@@ -1,5 +1,5 @@
 import { listSpecFields } from '../../src/kinds/kind.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';

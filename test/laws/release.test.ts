@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { parseMetadata, renderUserMetadata } from '../../src/model/mark.ts';

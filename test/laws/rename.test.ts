@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mapReferences } from '../../src/kinds/references.ts';
-import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { parseAddress, toAddress } from '../../src/model/address.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { NAMES } from './names.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
-import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { canBeMadeTwice } from '../../src/plan/look-ups.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { parseMetadata } from '../../src/model/mark.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';

@@ -2,7 +2,7 @@ import { listClaims } from '../../src/kinds/claims.ts';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { mapReferences, type Reference } from '../../src/kinds/references.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { findMetadataProblem } from '../../src/manifest/metadata.ts';
 import { parseAddress, toAddress } from '../../src/model/address.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';

@@ -1,5 +1,5 @@
 import type { Field, FieldType } from '../../src/kinds/field.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 import type { TestStack } from './stack.ts';
 

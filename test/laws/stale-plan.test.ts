@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toResourcePath } from '../../src/kinds/paths.ts';
-import { getKind, MANIFEST_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { parsePath } from '../../src/model/field-path.ts';
 import type { Plan } from '../../src/model/plan.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listReferences } from '../../src/kinds/references.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';

@@ -1,4 +1,4 @@
-import { openTransport } from '../../src/cli/open-transport.ts';
+import { openTransport } from '../../src/cli/connection/open-transport.ts';
 import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 

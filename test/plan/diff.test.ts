@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SSH_USER_CERTIFICATE } from '../../src/kinds/ssh-user-certificate.ts';
-import { TCP_EDGE } from '../../src/kinds/tcp-edge.ts';
+import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
+import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 import { diffSpecs } from '../../src/plan/diff.ts';
 
 describe('the differences between two specs', () => {

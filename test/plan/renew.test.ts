@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CREDENTIAL } from '../../src/kinds/credential.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { SSH_USER_CERTIFICATE } from '../../src/kinds/ssh-user-certificate.ts';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
+import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import { InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
 import type { Pair } from '../../src/plan/match.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
+import { renderAbuseReportJson } from '../../src/report/programs/json.ts';
 import {
   isProcessed,
   renderAbuseReportState,
   renderAbuseReportText,
   toAbuseReportView,
-} from '../../src/report/abuse-report.ts';
-import { renderAbuseReportJson } from '../../src/report/json.ts';
+} from '../../src/report/text/abuse-report.ts';
 
 const PLAIN = { color: false, width: 0, verbose: false };
 

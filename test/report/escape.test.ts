@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toPrintableLines, toQuoted, toWord } from '../../src/report/escape.ts';
+import { toPrintableLines, toQuoted, toWord } from '../../src/report/view/escape.ts';
 
 test('quoted text is JSON of the same text', () => {
   fc.assert(

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Difference, Origin } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { renderPlanText } from '../../src/report/text-plan.ts';
-import { toPlanView } from '../../src/report/view.ts';
+import { renderPlanText } from '../../src/report/text/plan.ts';
+import { toPlanView } from '../../src/report/view/plan-view.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 
 /** The indented lines of a plan with one change, without their first four columns. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic, SourcePlace } from '../../src/model/diagnostic.ts';
 import type { Drift, ResourceDrift } from '../../src/model/drift.ts';
-import { renderGithubForm } from '../../src/report/form-github.ts';
-import { renderJunitForm } from '../../src/report/form-junit.ts';
-import { renderSarifForm } from '../../src/report/form-sarif.ts';
+import { renderGithubForm } from '../../src/report/programs/github.ts';
+import { renderJunitForm } from '../../src/report/programs/junit.ts';
+import { renderSarifForm } from '../../src/report/programs/sarif.ts';
 import type { Report } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, PLAIN } from './sample-plans.ts';

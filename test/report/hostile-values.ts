@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { KINDS } from '../../src/kinds/registry.ts';
+import { KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { DRIFT_STATES, type Drift } from '../../src/model/drift.ts';

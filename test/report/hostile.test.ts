@@ -2,7 +2,6 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
-import { renderAbuseReportText, toAbuseReportView } from '../../src/report/abuse-report.ts';
 import { type FormName, loadForm } from '../../src/report/forms.ts';
 import {
   renderAbuseReportJson,
@@ -10,12 +9,13 @@ import {
   renderFailureJson,
   renderPlanJson,
   renderValidationJson,
-} from '../../src/report/json.ts';
-import { createLiveProgress, renderApplyEventText, renderApplyResultText } from '../../src/report/text-apply.ts';
-import { renderDiagnosticsText } from '../../src/report/text-diagnostics.ts';
-import type { TextOptions } from '../../src/report/text-options.ts';
-import { renderPlanText } from '../../src/report/text-plan.ts';
-import { toPlanView } from '../../src/report/view.ts';
+} from '../../src/report/programs/json.ts';
+import { renderAbuseReportText, toAbuseReportView } from '../../src/report/text/abuse-report.ts';
+import { createLiveProgress, renderApplyEventText, renderApplyResultText } from '../../src/report/text/apply.ts';
+import { renderDiagnosticsText } from '../../src/report/text/diagnostics.ts';
+import type { TextOptions } from '../../src/report/text/options.ts';
+import { renderPlanText } from '../../src/report/text/plan.ts';
+import { toPlanView } from '../../src/report/view/plan-view.ts';
 import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
 import { abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
 import { makePlan } from './sample-plans.ts';

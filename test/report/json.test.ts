@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
-import { PLAN_SCHEMA } from '../../src/kinds/plan-schema.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { ApiError, TimeoutError } from '../../src/model/errors.ts';
-import { renderApplyJson, renderFailureJson, renderPlanJson, renderValidationJson } from '../../src/report/json.ts';
+import {
+  renderApplyJson,
+  renderFailureJson,
+  renderPlanJson,
+  renderValidationJson,
+} from '../../src/report/programs/json.ts';
+import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
 import { EVERYTHING, makePlan } from './sample-plans.ts';
 import { MIXED, makeApplied, makeResult } from './sample-results.ts';
 

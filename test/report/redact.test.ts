@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { KINDS } from '../../src/kinds/registry.ts';
+import { KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { renderApplyJson, renderFailureJson, renderPlanJson } from '../../src/report/json.ts';
-import { redactPlan } from '../../src/report/redact.ts';
-import { renderApplyResultText } from '../../src/report/text-apply.ts';
-import { renderPlanText } from '../../src/report/text-plan.ts';
-import { toPlanView } from '../../src/report/view.ts';
+import { renderApplyJson, renderFailureJson, renderPlanJson } from '../../src/report/programs/json.ts';
+import { renderApplyResultText } from '../../src/report/text/apply.ts';
+import { renderPlanText } from '../../src/report/text/plan.ts';
+import { toPlanView } from '../../src/report/view/plan-view.ts';
+import { redactPlan } from '../../src/report/view/redact.ts';
 import { makeChange, makeDifference, makeLiveChange, makePlan, makeWrite } from './sample-plans.ts';
 import { makeResult } from './sample-results.ts';
 

@@ -1,9 +1,9 @@
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
 import type { Plan, Write } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
-import type { TextOptions } from '../../src/report/text-options.ts';
+import type { TextOptions } from '../../src/report/text/options.ts';
 
 /** Plans made by hand, so that what a renderer makes of a plan is seen beside the plan itself. */
 

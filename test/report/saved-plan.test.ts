@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { listSpecFields } from '../../src/kinds/kind.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { renderPlanJson } from '../../src/report/json.ts';
-import { renderPlanText } from '../../src/report/text-plan.ts';
-import { toPlanView } from '../../src/report/view.ts';
+import { renderPlanJson } from '../../src/report/programs/json.ts';
+import { renderPlanText } from '../../src/report/text/plan.ts';
+import { toPlanView } from '../../src/report/view/plan-view.ts';
 import { validate } from '../manifest/explain.ts';
 import { EVERYTHING, makeChange, makeDifference, makeLiveChange, makePlan, PLAIN, toNormal } from './sample-plans.ts';
 

@@ -8,7 +8,7 @@ import {
   toPadded,
   wrapBehind,
   wrapProse,
-} from '../../src/report/text-layout.ts';
+} from '../../src/report/text/layout.ts';
 
 const word = fc.string({ unit: fc.constantFrom(...'abcdefgh.,-日é'), minLength: 1, maxLength: 9 });
 const prose = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' '));

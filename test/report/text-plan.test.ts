@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { toColumns } from '../../src/report/text-layout.ts';
-import type { TextOptions } from '../../src/report/text-options.ts';
-import { renderPlanText } from '../../src/report/text-plan.ts';
-import { toPlanView } from '../../src/report/view.ts';
+import { toColumns } from '../../src/report/text/layout.ts';
+import type { TextOptions } from '../../src/report/text/options.ts';
+import { renderPlanText } from '../../src/report/text/plan.ts';
+import { toPlanView } from '../../src/report/view/plan-view.ts';
 import {
   EVERYTHING,
   makeChange,

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
-import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Holdings } from './scenario.ts';
 import { toMembers } from './setup.ts';

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { toOpenApiDocument } from '../../src/kinds/openapi.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { toOpenApiDocument } from '../../src/schemas/openapi.ts';
 import { objectOf, textOf } from './caller.ts';
 
 /** Holds a server to its OpenAPI document: a request fails when its answer is not documented, or not as documented. */

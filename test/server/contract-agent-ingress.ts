@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AGENT_INGRESS } from '../../src/kinds/agent-ingress.ts';
+import { AGENT_INGRESS } from '../../src/kinds/tables/agent-ingress.ts';
 import type { Json } from '../../src/model/json.ts';
 import { objectOf, textOf } from './caller.ts';
 import { describeKind, expectFields, RUN, type Sample, useCleanCaller } from './contract.ts';

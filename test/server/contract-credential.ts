@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import type { Json } from '../../src/model/json.ts';
 import { listOf, textOf } from './caller.ts';
 import { describeKind, expectSpec, type Sample, useCleanCaller } from './contract.ts';

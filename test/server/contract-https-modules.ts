@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { readAttachment } from '../../src/kinds/read-response.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createCaller } from './caller.ts';
 import type { ContractTarget } from './contract-target.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { IP_RESTRICTION } from '../../src/kinds/ip-restriction.ts';
+import { IP_RESTRICTION } from '../../src/kinds/tables/ip-restriction.ts';
 import { textOf } from './caller.ts';
 import { describeKind, type Sample, useCleanCaller } from './contract.ts';
 import type { ContractTarget } from './contract-target.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SSH_USER_CERTIFICATE } from '../../src/kinds/ssh-user-certificate.ts';
+import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import type { Json } from '../../src/model/json.ts';
 import { textOf } from './caller.ts';
 import { describeKind, expectFields, type Sample, useCleanCaller } from './contract.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TCP_EDGE } from '../../src/kinds/tcp-edge.ts';
+import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 import type { Json } from '../../src/model/json.ts';
 import { listOf, objectOf, textOf } from './caller.ts';
 import { describeKind, expectSpec, RUN, type Sample, useCleanCaller } from './contract.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WEIGHTED_BACKEND } from '../../src/kinds/weighted-backend.ts';
+import { WEIGHTED_BACKEND } from '../../src/kinds/tables/weighted-backend.ts';
 import { textOf } from './caller.ts';
 import { describeKind, type Sample, useCleanCaller } from './contract.ts';
 import type { ContractTarget } from './contract-target.ts';

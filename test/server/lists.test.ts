@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { type Call, listOf, textOf } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type Call, textOf } from './caller.ts';
 import { ED25519_KEY } from './ssh-keys.ts';

@@ -1,5 +1,5 @@
-import { CREDENTIAL } from '../../src/kinds/credential.ts';
-import { KINDS, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
+import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { type Mark, parseMetadata } from '../../src/model/mark.ts';
 import type { Server } from '../../src/server/index.ts';

@@ -1,5 +1,5 @@
-import { CREDENTIAL } from '../../src/kinds/credential.ts';
-import { OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { renderMetadata } from '../../src/model/mark.ts';
 import type { Transport } from '../../src/model/transport.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CREDENTIAL } from '../../src/kinds/credential.ts';
-import { getKind } from '../../src/kinds/registry.ts';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { parseRateLimit } from '../../src/model/rate-limit.ts';
 import type { TestStack } from '../laws/stack.ts';

@@ -1,6 +1,6 @@
 import { listOneTimeFields } from '../../src/kinds/kind.ts';
 import { toResourcePath } from '../../src/kinds/paths.ts';
-import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';

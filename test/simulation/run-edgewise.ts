@@ -1,11 +1,11 @@
 import '../../src/kinds/ssh-key.ts'; // loaded by edgewise when it needs them, which takes real time
 import '../../src/lint/cel.ts';
-import '../../src/report/form-json.ts';
-import '../../src/report/form-text.ts';
+import '../../src/report/programs/json-form.ts';
+import '../../src/report/text/form.ts';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerFaults } from '../../src/kinds/faults-schema.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import type { ServerFaults } from '../../src/schemas/faults.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { isDeceitful } from './faults.ts';

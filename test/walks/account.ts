@@ -1,4 +1,4 @@
-import { getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { parseMetadata } from '../../src/model/mark.ts';
 import type { DesiredState } from '../../src/model/state.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CREDENTIAL } from '../../src/kinds/credential.ts';
+import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { assertDefined, NetworkError } from '../../src/model/errors.ts';

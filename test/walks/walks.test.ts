@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../../src/kinds/registry.ts';
+import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { DesiredResource } from '../../src/model/state.ts';
 import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';

@@ -1,23 +1,23 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { toListedResource } from '../../client/conform.ts';
-import { ABUSE_REPORT } from '../../kinds/abuse-report.ts';
 import { DURATION_EXPECTED, toDurationMs } from '../../kinds/duration.ts';
 import { idOf } from '../../kinds/field.ts';
 import { toResourcePath } from '../../kinds/paths.ts';
 import { hasPrefixOf } from '../../kinds/references.ts';
+import { ABUSE_REPORT } from '../../kinds/tables/abuse-report.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { renderAbuseReportText, toAbuseReportView } from '../../report/abuse-report.ts';
-import { type AbuseReportResult, renderAbuseReportJson } from '../../report/json.ts';
-import { toParagraph } from '../../report/text-failure.ts';
+import { type AbuseReportResult, renderAbuseReportJson } from '../../report/programs/json.ts';
+import { renderAbuseReportText, toAbuseReportView } from '../../report/text/abuse-report.ts';
+import { toParagraph } from '../../report/text/failure.ts';
 import type { Act } from '../act.ts';
+import { withSession } from '../connection/session.ts';
+import { type ConnectionFlags, resolveSettings } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { addExamples, addExitCodes, addFormatOptions, addServiceOptions } from '../options.ts';
-import { type FormatFlags, toTextOptions } from '../present.ts';
-import { withSession } from '../session.ts';
-import { type ConnectionFlags, resolveSettings } from '../settings.ts';
-import { submitReport, toReportBody } from '../submit-report.ts';
-import { type Waited, waitForReport } from '../wait-for-report.ts';
+import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import { submitReport, toReportBody } from './submit-report.ts';
+import { type Waited, waitForReport } from './wait-for-report.ts';
 
 interface SubmitFlags extends ConnectionFlags, FormatFlags {
   readonly metadata?: string;

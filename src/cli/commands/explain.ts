@@ -3,7 +3,7 @@ import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { addExamples, addExitCodes, addFormatOptions } from '../options.ts';
-import { type FormatFlags, toTextOptions } from '../present.ts';
+import { type FormatFlags, toTextOptions } from '../output/present.ts';
 
 /** `edgewise explain`. */
 export function defineExplain(program: Command, act: Act): void {

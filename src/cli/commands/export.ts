@@ -7,14 +7,14 @@ import type { JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
 import type { Act } from '../act.ts';
+import { withReadSession } from '../connection/session.ts';
+import { type ConnectionFlags, type RunSettings, resolveSettings } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { type HttpsRouteId, parseHttpsEdge, parseHttpsRoute, toExportRequest } from '../export-request.ts';
 import { addConnectionOptions, addExamples, addExitCodes, repeatable } from '../options.ts';
-import { PLAIN } from '../present.ts';
-import { withReadSession } from '../session.ts';
-import { type ConnectionFlags, type RunSettings, resolveSettings } from '../settings.ts';
-import { writeNewFiles } from '../write-new-files.ts';
+import { PLAIN } from '../output/present.ts';
+import { writeNewFiles } from '../output/write-new-files.ts';
+import { type HttpsRouteId, parseHttpsEdge, parseHttpsRoute, toExportRequest } from './export-request.ts';
 
 interface Flags extends ConnectionFlags {
   readonly out?: string;

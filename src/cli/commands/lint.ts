@@ -4,14 +4,14 @@ import { LINT_RULES } from '../../lint/rules.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { LINT_CODES } from '../../model/diagnostic-codes.ts';
-import { type LintRuleRow, renderLintRulesJson, renderLintRulesText } from '../../report/lint-rules.ts';
+import { type LintRuleRow, renderLintRulesJson, renderLintRulesText } from '../../report/text/lint-rules.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { readManifests } from '../manifests.ts';
 import { addExamples, addExitCodes, addReportOptions } from '../options.ts';
-import { type FormatFlags, toTextOptions } from '../present.ts';
-import { publish } from '../publish.ts';
+import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import { publish } from '../output/publish.ts';
+import { readManifests } from '../reconcile/manifests.ts';
 
 interface Flags extends FormatFlags {
   readonly strict?: boolean;

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { findKind } from '../../kinds/registry.ts';
+import { findKind } from '../../kinds/tables/registry.ts';
 import { parseAddress } from '../../model/address.ts';
 import type { Act } from '../act.ts';
-import { type ApplyFlags, applyManifests } from '../apply-manifests.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import {
   addConnectionOptions,
@@ -12,6 +11,7 @@ import {
   addProtectedOption,
   addWriteOptions,
 } from '../options.ts';
+import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
 
 /** `edgewise release`. */
 export function defineRelease(program: Command, act: Act): void {

@@ -1,17 +1,17 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type { ServerFaults } from '../../kinds/faults-schema.ts';
 import { toReason } from '../../model/errors.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model/rate-limit.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
+import type { ServerFaults } from '../../schemas/faults.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import type { Act } from '../act.ts';
+import { createKeeper, isChange } from '../connection/keeper.ts';
+import { readServerFile, withServerInput } from '../connection/server-input.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { createKeeper, isChange } from '../keeper.ts';
-import { createLogger } from '../logger.ts';
 import { addExamples, addExitCodes, repeatable } from '../options.ts';
-import { PLAIN } from '../present.ts';
-import { readServerFile, withServerInput } from '../server-input.ts';
+import { createLogger } from '../output/logger.ts';
+import { PLAIN } from '../output/present.ts';
 
 interface Flags {
   readonly port: number;

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Act } from '../act.ts';
-import { toSavedCommand } from '../apply-command.ts';
 import { EXIT } from '../exit-code.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions } from '../options.ts';
-import { readPlanFile } from '../plan-file.ts';
-import type { FormatFlags } from '../present.ts';
-import { publish } from '../publish.ts';
+import type { FormatFlags } from '../output/present.ts';
+import { publish } from '../output/publish.ts';
+import { toSavedCommand } from '../reconcile/apply-command.ts';
+import { readPlanFile } from '../reconcile/plan-file.ts';
 
 /** `edgewise show`. */
 export function defineShow(program: Command, act: Act): void {

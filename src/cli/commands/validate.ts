@@ -3,10 +3,10 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { readManifests } from '../manifests.ts';
 import { addExamples, addExitCodes, addReportOptions } from '../options.ts';
-import type { FormatFlags } from '../present.ts';
-import { publish } from '../publish.ts';
+import type { FormatFlags } from '../output/present.ts';
+import { publish } from '../output/publish.ts';
+import { readManifests } from '../reconcile/manifests.ts';
 
 /** `edgewise validate`. */
 export function defineValidate(program: Command, act: Act): void {

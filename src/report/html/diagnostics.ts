@@ -1,8 +1,8 @@
 import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
 import type { GuardViolation } from '../../model/plan.ts';
-import type { ErrorView } from '../failure-view.ts';
-import { countSeverities } from '../text-diagnostics.ts';
-import { toCount } from '../text-layout.ts';
+import { countSeverities } from '../text/diagnostics.ts';
+import { toCount } from '../text/layout.ts';
+import type { ErrorView } from '../view/failure-view.ts';
 import { type Html, html } from './node.ts';
 
 /** Messages below a heading; nothing when there are none. Their texts are printable. */

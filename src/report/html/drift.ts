@@ -1,7 +1,7 @@
 import type { DriftState } from '../../model/drift.ts';
 import { DRIFT_STATES } from '../../model/drift.ts';
-import type { DriftedView, DriftGroup, DriftView } from '../drift-view.ts';
-import { toCount } from '../text-layout.ts';
+import { toCount } from '../text/layout.ts';
+import type { DriftedView, DriftGroup, DriftView } from '../view/drift-view.ts';
 import { renderCounts } from './counts.ts';
 import { renderFields } from './fields.ts';
 import { renderFilter } from './filter.ts';

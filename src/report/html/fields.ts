@@ -1,6 +1,6 @@
 import { assertNever } from '../../model/errors.ts';
-import type { FieldView } from '../field-view.ts';
-import type { FoldedLine } from '../line-diff.ts';
+import type { FieldView } from '../view/field-view.ts';
+import type { FoldedLine } from '../view/line-diff.ts';
 import { type Html, html } from './node.ts';
 
 /** A table of fields: what was, and what will be. Nothing when there are none. */

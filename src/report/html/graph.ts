@@ -1,3 +1,5 @@
+import { toClipped, toColumns, toCount } from '../text/layout.ts';
+import type { WriteView } from '../view/plan-view.ts';
 import {
   type GraphNode,
   type PlacedEdge,
@@ -5,9 +7,7 @@ import {
   type PlacedNode,
   type Point,
   placeGraph,
-} from '../graph-layout.ts';
-import { toClipped, toColumns, toCount } from '../text-layout.ts';
-import type { WriteView } from '../view.ts';
+} from './graph-layout.ts';
 import { type Html, html } from './node.ts';
 
 /** Most writes and most waits that are drawn: more take seconds to place, and nobody finds the way through them. */

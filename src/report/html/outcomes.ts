@@ -1,5 +1,5 @@
-import type { AppliedView, ApplyView, FailedView, FileView, SkippedView } from '../apply-view.ts';
-import { toCount } from '../text-layout.ts';
+import { toCount } from '../text/layout.ts';
+import type { AppliedView, ApplyView, FailedView, FileView, SkippedView } from '../view/apply-view.ts';
 import { renderCounts } from './counts.ts';
 import { type Html, html } from './node.ts';
 

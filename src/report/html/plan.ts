@@ -1,8 +1,8 @@
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { ChangeView } from '../change-view.ts';
-import type { PlanPart } from '../plan-parts.ts';
-import { toCount } from '../text-layout.ts';
-import type { PlanView, Totals } from '../view.ts';
+import { toCount } from '../text/layout.ts';
+import type { ChangeView } from '../view/change-view.ts';
+import type { PlanPart } from '../view/plan-parts.ts';
+import type { PlanView, Totals } from '../view/plan-view.ts';
 import { renderCounts } from './counts.ts';
 import { renderFields } from './fields.ts';
 import { renderFilter } from './filter.ts';

@@ -1,5 +1,5 @@
-import { toCount } from '../text-layout.ts';
-import type { WriteView } from '../view.ts';
+import { toCount } from '../text/layout.ts';
+import type { WriteView } from '../view/plan-view.ts';
 import { type Html, html } from './node.ts';
 
 /** The API calls of a plan, in an order that is valid. Nothing when there are none. */

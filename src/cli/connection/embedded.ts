@@ -1,0 +1,45 @@
+import type { Transport } from '../../model/transport.ts';
+import { parseApiKey } from '../../server/api-key.ts';
+import { createServer, type Server } from '../../server/server.ts';
+import type { Context } from '../context.ts';
+import { createKeeper, isChange } from './keeper.ts';
+import { withServerInput } from './server-input.ts';
+
+/** The bundled server inside of the process, with what a client needs to reach it. */
+export interface EmbeddedServer {
+  readonly transport: Transport;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Keeps what it holds, when it has a file to keep it in. */
+  readonly close: () => Promise<void>;
+}
+
+/** Whoever can start the server may do everything on it. */
+const API_KEY = 'embedded';
+
+/** Opens the bundled server; `file` keeps its data between runs, and none means that it starts empty. */
+export async function openEmbeddedServer(options: {
+  readonly file: string;
+  readonly context: Context;
+  readonly versionHeader: string;
+}): Promise<EmbeddedServer> {
+  const { file, context, versionHeader } = options;
+  const keeper = await createKeeper(file === '' ? {} : { snapshot: file }, context);
+  const server: Server = await withServerInput(keeper.source, () =>
+    createServer({
+      apiKeys: [parseApiKey(`${API_KEY}:admin`)],
+      now: context.now,
+      versionHeader,
+      ...(keeper.seed !== undefined && { seed: keeper.seed }),
+      onRequest: (entry) => {
+        if (isChange(entry)) keeper.keepSoon(server);
+      },
+    }),
+  );
+  return {
+    transport: server.handle,
+    baseUrl: 'http://embedded.invalid',
+    apiKey: API_KEY,
+    close: () => keeper.keep(server),
+  };
+}

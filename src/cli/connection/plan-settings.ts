@@ -1,0 +1,38 @@
+import type { Plan } from '../../model/plan.ts';
+import type { StackSettings } from '../../model/stack.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { readValidManifests } from '../reconcile/manifests.ts';
+import { isEmbedded } from './session.ts';
+import { type ConnectionFlags, type RunSettings, resolveSettings } from './settings.ts';
+
+/** The Stack that goes with a saved plan. It says what a plan file must not: where tokens go, and where the API key may be sent. */
+export async function readStack(path: string | undefined, context: Context): Promise<StackSettings | undefined> {
+  if (path === undefined) return undefined;
+  const { state } = await readValidManifests([path], context);
+  return state.stack;
+}
+
+/** What is known besides a plan file of how to reach the service. */
+export interface SavedRun {
+  readonly flags: ConnectionFlags & { readonly stack?: string };
+  readonly stack: StackSettings | undefined;
+  readonly context: Context;
+}
+
+/**
+ * How to reach the service that a plan was made for. A file that was edited could name another one, which would then get the key:
+ * somebody else has to name it too, but for the embedded server.
+ */
+export function resolvePlanSettings(file: string, plan: Plan, { flags, stack, context }: SavedRun): RunSettings {
+  if (stack !== undefined && stack.name !== plan.stack) {
+    const message = `${file} was made for the stack ${plan.stack}, and ${flags.stack} is the stack ${stack.name}.`;
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made of.' });
+  }
+  const own = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;
+  const { baseUrl = own, timeouts, caFile } = stack?.api ?? {};
+  const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl, timeouts, caFile });
+  if (settings.baseUrl === plan.baseUrl) return settings;
+  const message = `${file} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;
+  throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+}

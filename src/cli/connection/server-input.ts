@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { toReason } from '../../model/errors.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+
+/** Runs what takes input of the bundled server. The server's `RangeError` says what is wrong with it: that is the user's to mend. */
+export async function withServerInput<T>(what: string, task: () => T | Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CommandError(`${what}: ${error.message}`, { exitCode: EXIT.invalid, cause: error });
+  }
+}
+
+/** The text of a file that the bundled server is given. One that can't be read is the user's to mend. */
+export async function readServerFile(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    const why = toReason(error);
+    throw new CommandError(`${file} can not be read: ${why}`, { exitCode: EXIT.invalid, cause: error });
+  }
+}

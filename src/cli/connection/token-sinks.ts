@@ -1,0 +1,79 @@
+import { tmpdir } from 'node:os';
+import type { TokenSink } from '../../apply/token-sink.ts';
+import { createTokenSinks, type TokenSinks } from '../../apply/token-sinks.ts';
+import { listOneTimeFields } from '../../kinds/kind.ts';
+import { getKind } from '../../kinds/tables/registry.ts';
+import { assertDefined, toReason } from '../../model/errors.ts';
+import type { Plan, Write } from '../../model/plan.ts';
+import type { TokenSettings } from '../../model/stack.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+
+/** Flags that say where tokens go, instead of the Stack. */
+export interface TokenFlags {
+  readonly tokenDirectory?: string;
+  readonly tokenCommand?: readonly string[];
+}
+
+const COMMAND_TIMEOUT_MS = 30_000;
+
+/** Where tokens go: a flag is for every credential, else the Stack says. */
+export function resolveTokens({ tokenDirectory, tokenCommand }: TokenFlags, stored: TokenSettings): TokenSettings {
+  if (tokenDirectory !== undefined && tokenCommand !== undefined) {
+    throw new CommandError('--token-directory and --token-command exclude each other.', { exitCode: EXIT.invalid });
+  }
+  if (tokenDirectory !== undefined) return { default: { directory: tokenDirectory }, credentials: {} };
+  if (tokenCommand === undefined) return stored;
+  return { default: { command: tokenCommand, timeoutMs: COMMAND_TIMEOUT_MS }, credentials: {} };
+}
+
+/** The sinks that an apply needs: chosen before anything is asked, tried out before the first write. */
+export interface ChosenSinks {
+  readonly sinks: TokenSinks;
+  /** Rejects with what does not work. */
+  readonly test: () => Promise<void>;
+}
+
+/** Chooses a sink for every credential that is still to be created. Throws when there is none. */
+export function chooseSinks(writes: readonly Write[], tokens: TokenSettings, context: Context): ChosenSinks {
+  const { cwd, env } = context;
+  const sinks = createTokenSinks(tokens, { cwd, env, temporaryFolder: env['TMPDIR'] ?? tmpdir() });
+  const chosen = new Set(writes.filter(givesToken).map((write) => chooseSink(write, sinks)));
+  return { sinks, test: () => testSinks([...chosen]) };
+}
+
+/** The writes of a plan that are not done. */
+export function listOpenWrites(plan: Plan, done: ReadonlyMap<string, unknown>): readonly Write[] {
+  return plan.writes.filter(({ id }) => !done.has(id));
+}
+
+function givesToken({ method, kind }: Write): boolean {
+  return method === 'POST' && listOneTimeFields(getKind(kind)).length > 0;
+}
+
+function chooseSink(write: Write, sinks: TokenSinks): TokenSink {
+  const sink = sinks.find(assertDefined(write.mark, `mark of ${write.id}`).name);
+  if (sink !== undefined) return sink;
+  throw new CommandError(
+    `${write.address} would be created, and nothing says where its token is to go: it is shown only once.`,
+    {
+      exitCode: EXIT.invalid,
+      remedy: 'Set spec.tokens in the Stack, or use --token-directory or --token-command. Nothing was written.',
+    },
+  );
+}
+
+async function testSinks(sinks: readonly TokenSink[]): Promise<void> {
+  for (const sink of sinks) {
+    try {
+      await sink.test();
+    } catch (error) {
+      const why = toReason(error);
+      throw new CommandError(`The token sink does not work: ${why}`, {
+        exitCode: EXIT.failed,
+        remedy: 'Nothing was written.',
+        cause: error,
+      });
+    }
+  }
+}

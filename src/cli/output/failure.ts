@@ -1,0 +1,47 @@
+import { ApiError, NetworkError } from '../../model/errors.ts';
+import type { SentEvents } from '../../report/programs/json-lines.ts';
+import type { Failure } from '../../report/report.ts';
+import { renderFailureText } from '../../report/text/failure.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode, InvalidManifests } from '../exit-code.ts';
+import { type FormatFlags, toTextOptions } from './present.ts';
+import { publish } from './publish.ts';
+
+/** The command that failed, and how it was to show its result. */
+export interface FailedCommand {
+  readonly command: string;
+  readonly flags: FormatFlags;
+  /** Events that were sent before it failed. */
+  readonly sent?: SentEvents;
+}
+
+/** Shows why a command came to no result, and gives its exit code. Text goes to stderr; every other form that was asked for is a whole document. */
+export async function showFailure(
+  error: unknown,
+  { command, flags, sent }: FailedCommand,
+  context: Context,
+): Promise<ExitCode> {
+  const failure: Failure = { command, ...toReported(error) };
+  const isShown = flags.format === 'text';
+  const exitCode = await publish(
+    { about: 'failure', failure },
+    { flags, isShown, exitCode: toExitCode(error), ...(sent !== undefined && { sent }) },
+    context,
+  );
+  context.stderr.write(renderFailureText(failure, toTextOptions(context.stderr, context, flags)));
+  return exitCode;
+}
+
+function toExitCode(error: unknown): ExitCode {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof InvalidManifests) return EXIT.invalid;
+  if (error instanceof ApiError) return error.isAuthentication ? EXIT.authentication : EXIT.failed;
+  return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
+}
+
+function toReported(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
+  if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
+  if (!(error instanceof CommandError)) return { error: error instanceof Error ? error : new Error(String(error)) };
+  const { message, remedy } = error;
+  return { error: { message, ...(remedy !== undefined && { remedy }) } };
+}

@@ -1,0 +1,57 @@
+import type { Writable } from 'node:stream';
+import type { Output } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+
+/** An output of the process that knows what became of it. */
+export interface ProcessOutput extends Output {
+  /** Waits until all is written. Gives why it could not be; a reader that has gone away (a pipe to `head`) is no fault. */
+  readonly settle: () => Promise<string | undefined>;
+}
+
+/** Writes to a stream until that fails: a command does its work to the end, whether or not it can be shown. */
+export function createOutput(
+  stream: Writable & { readonly isTTY?: boolean; readonly columns?: number },
+): ProcessOutput {
+  let isGone = false;
+  let fault: string | undefined;
+  const lose = (error: NodeJS.ErrnoException): void => {
+    if (!isGone && error.code !== 'EPIPE') fault = error.message;
+    isGone = true;
+  };
+  const write = (text: string, end?: () => void): void => {
+    try {
+      stream.write(text, (error) => {
+        if (error) lose(error);
+        end?.();
+      });
+    } catch (error) {
+      // Some streams throw what others report.
+      lose(error instanceof Error ? error : new Error(String(error)));
+      end?.();
+    }
+  };
+  stream.on('error', lose);
+  return {
+    write: (text) => {
+      if (!isGone) write(text);
+    },
+    isTerminal: stream.isTTY === true,
+    columns: () => stream.columns ?? 0,
+    settle: async () => {
+      if (!isGone) await new Promise<void>((done) => write('', done));
+      return fault;
+    },
+  };
+}
+
+/** The exit code of a command whose output has been waited for: a result that was lost is a failure, and stderr says so. */
+export async function settleOutputs(
+  exitCode: ExitCode,
+  { stdout, stderr }: { readonly stdout: ProcessOutput; readonly stderr: ProcessOutput },
+): Promise<ExitCode> {
+  const fault = await stdout.settle();
+  if (fault !== undefined) stderr.write(`edgewise: The result can not be written to standard output: ${fault}\n`);
+  await stderr.settle();
+  const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
+  return fault !== undefined && isGood ? EXIT.failed : exitCode;
+}

@@ -1,0 +1,48 @@
+import type { Plan } from '../../model/plan.ts';
+import type { FormName } from '../../report/forms.ts';
+import type { TextOptions } from '../../report/text/options.ts';
+import { renderPlanText } from '../../report/text/plan.ts';
+import { toPlanView } from '../../report/view/plan-view.ts';
+import type { Context, Output } from '../context.ts';
+
+/** One more form of a result, and the file for it: `--report FORMAT=FILE`. */
+export interface ReportTarget {
+  readonly form: FormName;
+  /** As it was given: relative to the working folder, or absolute. */
+  readonly file: string;
+}
+
+/** How results are shown. */
+export interface FormatFlags {
+  readonly format: FormName;
+  /** More forms of the result, and the files for them. */
+  readonly report?: readonly ReportTarget[];
+  readonly verbose?: boolean;
+  /** False with --no-color. */
+  readonly color: boolean;
+}
+
+/** The flags of commands whose result has one form only. */
+export const PLAIN: FormatFlags = { format: 'text', color: true };
+
+/** Looks for one output: colours only on a terminal, and not with NO_COLOR or --no-color. */
+export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, flags: FormatFlags): TextOptions {
+  const wantsColor = flags.color && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
+  return {
+    color: wantsColor && output.isTerminal,
+    width: output.isTerminal ? output.columns() : 0,
+    verbose: flags.verbose === true,
+  };
+}
+
+/** A plan that no safety rule stands against, for the person who is asked about it: always text, and it goes where questions go. */
+export function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): string {
+  return renderPlanText(toPlanView({ ...plan, violations: [] }), toTextOptions(context.stderr, context, flags));
+}
+
+/** With text, a plan is shown before it is applied, and its result after it. Other forms are one document, at the end. */
+export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context): void {
+  if (flags.format !== 'text') return;
+  const options = toTextOptions(context.stdout, context, flags);
+  context.stdout.write(renderPlanText(toPlanView({ ...plan, violations: [] }), options));
+}

@@ -1,0 +1,79 @@
+import type { ApplyEvent } from '../../model/outcome.ts';
+import { type Ahead, createLiveProgress, listLeft, renderApplyEventText } from '../../report/text/apply.ts';
+import { toCount } from '../../report/text/layout.ts';
+import type { TextOptions } from '../../report/text/options.ts';
+import type { Output } from '../context.ts';
+
+/** Shows an apply while it runs. */
+export interface Progress {
+  readonly onEvent: (event: ApplyEvent) => void;
+  /** Says something besides, in a line that stays. */
+  readonly tell: (line: string) => void;
+  /** Takes the live lines off the screen. */
+  readonly end: () => void;
+}
+
+/** A live view on a terminal, plain lines anywhere else. */
+export function createProgress(output: Output, ahead: Ahead, options: TextOptions): Progress {
+  return output.isTerminal ? createLive(output, ahead, options) : createPlain(output, ahead, options);
+}
+
+/** Lines are written once for each turn of the event loop: a fast service brings thousands of events a second. */
+function createPlain(output: Output, { total, rateLimit }: Ahead, options: TextOptions): Progress {
+  let due = '';
+  let left = total;
+  const flush = (): void => {
+    if (due !== '') output.write(due);
+    due = '';
+  };
+  const onEvent = (event: ApplyEvent): void => {
+    if (event.event === 'write-ended') left -= 1;
+    const text = renderApplyEventText(event, options);
+    if (text === undefined) return;
+    if (due === '') setImmediate(flush);
+    due += `${text}\n`;
+  };
+  const tell = (line: string): void => {
+    flush();
+    const [least] = listLeft(left, rateLimit);
+    output.write(least === undefined ? `${line}\n` : `${line} ${toCount(left, 'write')} to go, ${least}.\n`);
+  };
+  return { onEvent, tell, end: flush };
+}
+
+/** Redraws at most once for each turn of the event loop, however many events it brings. */
+function createLive(output: Output, ahead: Ahead, options: TextOptions): Progress {
+  const live = createLiveProgress(ahead, options);
+  let shown = 0;
+  let isPending = false;
+  let isEnded = false;
+  const draw = (lines: readonly string[]): void => {
+    const up = shown > 0 ? `\u001b[${shown}A\r\u001b[J` : '';
+    output.write(`${up}${lines.map((line) => `${line}\n`).join('')}`);
+  };
+  const redraw = (kept: readonly string[]): void => {
+    const lines = live.render();
+    draw([...kept, ...lines]);
+    shown = lines.length;
+  };
+  const onEvent = (event: ApplyEvent): void => {
+    const kept = live.apply(event);
+    if (kept.length > 0) redraw(kept);
+    else if (!isPending) {
+      isPending = true;
+      setImmediate(() => {
+        isPending = false;
+        if (!isEnded) redraw([]);
+      });
+    }
+  };
+  return {
+    onEvent,
+    tell: (line) => redraw([line]),
+    end: () => {
+      isEnded = true;
+      draw([]);
+      shown = 0;
+    },
+  };
+}

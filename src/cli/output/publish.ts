@@ -1,0 +1,96 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { loadForm } from '../../report/forms.ts';
+import type { SentEvents } from '../../report/programs/json-lines.ts';
+import type { FormOptions, Report } from '../../report/report.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { VERSION } from '../version.ts';
+import { type FormatFlags, type ReportTarget, toTextOptions } from './present.ts';
+import { writeResultFile } from './result-file.ts';
+
+/** How a report is published. */
+export interface Publication {
+  readonly flags: FormatFlags;
+  /** What `--format` asks for is on stdout already. */
+  readonly isShown?: boolean;
+  /** The command line that does what a plan says. */
+  readonly applyCommand?: string;
+  /** The events of an apply, as far as they have been sent; with that format they are on stdout already. */
+  readonly sent?: SentEvents;
+  /** What the command ends with: a form never changes it, but a report that is lost is a failure. */
+  readonly exitCode: ExitCode;
+  /** Where the manifest of an address starts; absent: there are no manifests. */
+  readonly locate?: FormOptions['locate'];
+}
+
+/** Shows a report on stdout, writes it into the files that `--report` names, and gives the exit code. */
+export async function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
+  const { flags, isShown = false, exitCode } = publication;
+  const surroundings = toSurroundings(publication, context);
+  if (!isShown) {
+    const form = await loadForm(flags.format);
+    const text = form(report, { ...toTextOptions(context.stdout, context, flags), ...surroundings });
+    context.stdout.write(flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text);
+  }
+  const faults: string[] = [];
+  const options: FormOptions = { color: false, width: 0, verbose: flags.verbose === true, ...surroundings };
+  for (const target of flags.report ?? []) faults.push(...(await writeReport(report, target, { options, context })));
+  for (const fault of faults) context.stderr.write(`edgewise: ${fault}\n`);
+  const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
+  return faults.length > 0 && isGood ? EXIT.failed : exitCode;
+}
+
+/** What forms for programs want to know of the run. */
+function toSurroundings(
+  { exitCode, applyCommand, locate, sent }: Publication,
+  { env, cwd, now }: Context,
+): Partial<FormOptions> {
+  const root = env['GITHUB_WORKSPACE'] ?? '';
+  return {
+    exitCode,
+    version: VERSION,
+    at: now(),
+    ...(sent !== undefined && { sent }),
+    ...(applyCommand !== undefined && { applyCommand }),
+    ...(locate !== undefined && { locate }),
+    ...(root !== '' && { toRepositoryPath: (file) => toPathBelow(root, file, cwd) }),
+  };
+}
+
+/** The path from a folder, with slashes; as it was given when it is not below it. */
+function toPathBelow(root: string, file: string, cwd: string): string {
+  const path = relative(root, resolve(cwd, file));
+  return path.split(sep)[0] === '..' || isAbsolute(path) ? file : path.split(sep).join('/');
+}
+
+/** Refuses reports that could not be written, before anything is done. */
+export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
+  const files = new Set<string>();
+  for (const { form, file } of report) {
+    const path = resolve(cwd, file);
+    const refuse = (why: string): CommandError =>
+      new CommandError(`The report ${form}=${file} can not be written: ${why}.`, { exitCode: EXIT.invalid });
+    if (files.has(path)) throw refuse('another report goes into the same file');
+    files.add(path);
+    await access(dirname(path), constants.W_OK).catch(() => {
+      throw refuse(`${dirname(file)} is no folder that can be written to`);
+    });
+  }
+}
+
+async function writeReport(
+  report: Report,
+  { form: name, file }: ReportTarget,
+  { options, context }: { readonly options: FormOptions; readonly context: Context },
+): Promise<readonly string[]> {
+  const form = await loadForm(name);
+  try {
+    await writeResultFile(resolve(context.cwd, file), form(report, options));
+    return [];
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    return [`The report ${name}=${file} can not be written: ${error.message}`];
+  }
+}

@@ -1,0 +1,65 @@
+import type { Plan } from '../../model/plan.ts';
+import { withSession } from '../connection/session.ts';
+import { resolveTokens } from '../connection/token-sinks.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { type FormatFlags, showPlanFirst } from '../output/present.ts';
+import { publish } from '../output/publish.ts';
+import { executePlan } from './execute-plan.ts';
+import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from './make-plan.ts';
+import { readValidManifests, toLocate } from './manifests.ts';
+
+/** Flags of the commands that write. */
+export interface ApplyFlags extends PlanFlags, FormatFlags {
+  readonly yes?: boolean;
+  /** File that gets a line before and after each request. */
+  readonly journal?: string;
+  /** With a saved plan: manifests whose Stack says where tokens go. */
+  readonly stack?: string;
+}
+
+/** Plans from manifests and applies that plan. */
+export async function applyManifests(
+  paths: readonly string[],
+  { flags, mode }: { readonly flags: ApplyFlags; readonly mode: Plan['mode'] },
+  context: Context,
+): Promise<ExitCode> {
+  const { state, diagnostics } = await readValidManifests(paths, context, mode === 'apply' ? { lint: 'for-plan' } : {});
+  const settings = resolveStackSettings(flags, context, state);
+  const tokens = resolveTokens(flags, state.stack.tokens);
+  const locate = toLocate(state);
+  return withSession(settings, context, async ({ client, tellBy, signal }) => {
+    const plan = await makePlan(client, {
+      state,
+      diagnostics,
+      flags,
+      mode,
+      settings,
+      now: context.now(),
+      cwd: context.cwd,
+      signal,
+    });
+    const standing = listRefused(plan, flags);
+    const isRefused = isInvalid(plan) || standing.length > 0;
+    if (isRefused) {
+      const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+      return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
+    }
+    showPlanFirst(plan, flags, context);
+    if (plan.writes.length + plan.files.length > 0) {
+      return executePlan(
+        client,
+        { plan, tokens, flags, locate, done: new Map(), ids: new Map(), texts: new Map(), tellBy, signal },
+        context,
+      );
+    }
+    const isShown = flags.format === 'text';
+    return publish(
+      { about: 'apply', plan, result: NOTHING_DONE },
+      { flags, isShown, exitCode: EXIT.done, locate },
+      context,
+    );
+  });
+}
+
+const NOTHING_DONE = { outcomes: [], tokens: [], files: [], diagnostics: [], lookUps: 0, interrupted: false } as const;

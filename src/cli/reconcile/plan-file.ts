@@ -1,0 +1,95 @@
+import { open, readFile, rm, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { listPlanFaults } from '../../apply/verify-plan.ts';
+import { toReason } from '../../model/errors.ts';
+import { isJsonObject, parseJson } from '../../model/json.ts';
+import { PLAN_FORMAT, type Plan } from '../../model/plan.ts';
+import { renderPlanJson } from '../../report/programs/json.ts';
+import { PLAN_SCHEMA } from '../../schemas/plan.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { writeResultFile } from '../output/result-file.ts';
+
+/** Writes a plan file. */
+export async function writePlanFile(file: string, cwd: string, plan: Plan): Promise<void> {
+  try {
+    await writeResultFile(resolve(cwd, file), renderPlanJson(plan));
+  } catch (error) {
+    throw new CommandError(`The plan can not be written to ${file}: ${toReason(error)}`, {
+      exitCode: EXIT.failed,
+      cause: error,
+    });
+  }
+}
+
+/** Takes an older plan out of the way when none came to replace it: nobody must take it for the new one. Gives what to say. */
+export async function withdrawPlanFile(file: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, file);
+  if (!(await isPlanFile(file, cwd))) return `${file} was not written, because there is no plan that can be applied.`;
+  await rm(path, { force: true });
+  return `${file} was not written, because there is no plan that can be applied; the older plan that stood there was removed.`;
+}
+
+/** Reads a plan file. What is not one is refused with the first thing that is wrong with it. */
+export async function readPlanFile(file: string, cwd: string): Promise<Plan> {
+  const value: unknown = parseJson(await readText(file, cwd));
+  if (isJsonObject(value) && typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
+    throw new CommandError(
+      `${file} is a plan of format ${value['format']}; this version of edgewise reads format ${PLAN_FORMAT}.`,
+      { exitCode: EXIT.invalid, remedy: 'Make a new plan.' },
+    );
+  }
+  const parsed = PLAN_SCHEMA.safeParse(value);
+  if (parsed.success) return checkConsistency(file, value as Plan); // what the schema gives lacks keys such as __proto__
+  const [issue] = parsed.error.issues;
+  throw new CommandError(`${file} is not a plan file: ${issue?.path.join('.') || 'the document'}: ${issue?.message}`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Make one with edgewise plan -o FILE.',
+  });
+}
+
+/** Refuses a plan that would do what it does not show. */
+function checkConsistency(file: string, plan: Plan): Plan {
+  const [fault] = listPlanFaults(plan);
+  if (fault === undefined) return plan;
+  throw new CommandError(`${file} would do what it does not show: ${fault}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'It was edited. Make a new plan and have that approved.',
+  });
+}
+
+/** Whether a path names a file that looks like a plan and not like manifests. */
+export async function isPlanFile(path: string, cwd: string): Promise<boolean> {
+  if (path === '-') return false;
+  try {
+    const file = resolve(cwd, path);
+    if (!(await startsAsObject(file))) return false;
+    const value = parseJson(await readFile(file, 'utf8'));
+    return isJsonObject(value) && 'writes' in value && 'changes' in value;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
+
+/** Manifests may be long, and YAML is not parsed twice. What is no regular file, such as a pipe, could be read only once. */
+async function startsAsObject(file: string): Promise<boolean> {
+  if (!(await stat(file)).isFile()) return false;
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, 0);
+    return buffer.toString('latin1', 0, bytesRead) === '{';
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readText(file: string, cwd: string): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), 'utf8');
+  } catch (error) {
+    throw new CommandError(`The plan file ${file} can not be read: ${toReason(error)}`, {
+      exitCode: EXIT.invalid,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { field, formatted, listOf, objectOf, oneOf, text } from '../field.ts';
+import { defineKind } from '../kind.ts';
+import { IDENTITY, METADATA } from './standard-fields.ts';
+
+/** What may be decided about a host name, and that nothing is decided yet. */
+export const HOSTNAME_STATUSES = ['PENDING', 'BANNED', 'UNBANNED', 'IGNORE'] as const;
+
+const HOSTNAME = objectOf({
+  hostname: field(text(), 'Host name parsed from one of the reported URLs.'),
+  status: field(oneOf(...HOSTNAME_STATUSES), 'The action taken against the host name.'),
+});
+
+export const ABUSE_REPORT = defineKind({
+  name: 'AbuseReport',
+  role: 'submitted',
+  title: 'abuse report',
+  description: 'URLs reported for review. Submitted once, then read by id.',
+  idPrefix: 'abrp',
+  path: '/abuse_reports',
+  fields: {
+    ...IDENTITY,
+    urls: field(listOf(formatted('http-url'), { minItems: 1 }), 'URLs with suspected abusive content.', {
+      lifecycle: 'immutable',
+      required: true,
+    }),
+    metadata: { ...METADATA, description: 'Data of your own, at most 4096 bytes.', lifecycle: 'immutable' },
+    status: field(oneOf('PENDING', 'PROCESSED', 'PARTIALLY_PROCESSED'), 'Whether the report has been processed.', {
+      lifecycle: 'computed',
+    }),
+    hostnames: field(listOf(HOSTNAME), 'Status of each host name.', { lifecycle: 'computed' }),
+  },
+});

@@ -1,0 +1,83 @@
+import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
+import { field, formatted, listOf, objectOf, oneOf, setOf, text, timestamp } from '../field.ts';
+import { defineKind, type Trouble } from '../kind.ts';
+import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+
+const JOB = objectOf({
+  error_code: field(
+    text(),
+    'Only while provisioning fails: INTERNAL_ERROR passes, DNS_ERROR stays until the NS records are mended.',
+    { omittedWhenUnset: true },
+  ),
+  msg: field(text(), 'The current status or error.'),
+  started_at: field(timestamp, 'When the job started.'),
+  retries_at: field(timestamp, 'When the job will be retried.'),
+});
+
+export const AGENT_INGRESS = defineKind({
+  name: 'AgentIngress',
+  role: 'owned',
+  title: 'agent ingress',
+  description: 'Regional agent-connection domains under a domain of your own, with optional certificate management.',
+  idPrefix: 'agin',
+  path: '/agent_ingresses',
+  listKey: 'ingresses',
+  uri: 'path',
+  findTroubles: findProvisioningTroubles,
+  fields: {
+    ...IDENTITY,
+    description: DESCRIPTION,
+    metadata: METADATA,
+    domain: field(
+      formatted('domain'),
+      'A domain that you own, the base of the regional domains. One ingress for each domain.',
+      {
+        lifecycle: 'immutable',
+        required: true,
+        unique: true,
+      },
+    ),
+    ns_targets: field(setOf(text()), 'Values for the NS records of the domain, which delegate it to the service.', {
+      lifecycle: 'computed',
+    }),
+    region_domains: field(listOf(text()), 'Regional domains below the domain. Grows as regions are added.', {
+      lifecycle: 'computed',
+    }),
+    certificate_management_policy: field(
+      objectOf({
+        authority: field(oneOf('letsencrypt'), 'Certificate authority to request certificates from.', {
+          default: 'letsencrypt',
+        }),
+        private_key_type: field(oneOf('rsa', 'ecdsa'), 'Type of the private keys.', { default: 'rsa' }),
+      }),
+      'Automatic management of TLS certificates. Leave it out to disable it.',
+      { clear: 'null' },
+    ),
+    certificate_management_status: field(
+      objectOf({
+        renews_at: field(timestamp, 'When the next renewal will be requested.'),
+        provisioning_job: field(JOB, 'Null unless a certificate is being provisioned or renewed.'),
+      }),
+      'State of the automatic certificate management; null when it is disabled.',
+      { lifecycle: 'computed' },
+    ),
+  },
+});
+
+/** Certificates that fail provisioning. Source: section 2.3 of the interface. */
+function findProvisioningTroubles({
+  certificate_management_status: status = null,
+  ns_targets: targets = null,
+}: JsonObject): readonly Trouble[] {
+  const job = isJsonObject(status) ? status['provisioning_job'] : undefined;
+  if (!isJsonObject(job) || typeof job['error_code'] !== 'string' || job['error_code'] === '') return [];
+  const said = typeof job['msg'] === 'string' ? `: ${job['msg']}` : '';
+  const message = `its certificate can not be provisioned: ${job['error_code']}${said}`;
+  const retry = typeof job['retries_at'] === 'string' ? `, at ${job['retries_at']}` : '';
+  const servers = isJsonArray(targets) && targets.length > 0 ? ` (${targets.join(', ')})` : '';
+  const remedy =
+    job['error_code'] === 'DNS_ERROR'
+      ? `Set the NS records of the domain to its ns_targets${servers}. Until then the service tries in vain.`
+      : `The service tries again${retry}. If it goes on, ask those who run the service.`;
+  return [{ message, remedy, field: 'certificate_management_policy' }];
+}

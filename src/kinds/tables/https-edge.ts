@@ -1,0 +1,26 @@
+import { field, idOf, moduleOf, refTo, setOf } from '../field.ts';
+import { defineKind } from '../kind.ts';
+
+export const HTTPS_EDGE = defineKind({
+  name: 'HTTPSEdge',
+  role: 'attached',
+  title: 'HTTPS edge',
+  description:
+    'Modules on an HTTPS edge that exists already. The document is the whole truth about these modules; removing it leaves them alone.',
+  idPrefix: 'edghts',
+  path: '/edges/https/{id}',
+  fields: {
+    id: field(idOf('edghts'), 'Id of the HTTPS edge.', { lifecycle: 'immutable', required: true, unique: true }),
+    mutual_tls: field(
+      moduleOf({
+        certificate_authority_ids: field(
+          setOf(refTo('ca')),
+          'The certificate authorities used to validate the TLS client certificate.',
+          { required: true, responseName: 'certificate_authorities' },
+        ),
+      }),
+      'Mutual TLS module: which client certificates are accepted.',
+      { clear: 'delete', hasPath: true },
+    ),
+  },
+});

@@ -1,0 +1,41 @@
+import { boolean, field, oneOf, refTo, setOf } from '../field.ts';
+import { defineKind } from '../kind.ts';
+import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+
+export const IP_RESTRICTION = defineKind({
+  name: 'IPRestriction',
+  role: 'owned',
+  title: 'IP restriction',
+  description: 'Binds IP policies to a kind of traffic of the whole account. There is one for each type.',
+  idPrefix: 'ipx',
+  path: '/ip_restrictions',
+  listKey: 'ip_restrictions',
+  canLockOut: (spec) => spec['enforced'] === true && spec['type'] !== 'endpoints',
+  fields: {
+    ...IDENTITY,
+    description: DESCRIPTION,
+    metadata: METADATA,
+    enforced: field(boolean, 'True: the restriction is enforced. False: only warnings are issued.', {
+      default: false,
+      whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so that it keeps nobody out' },
+    }),
+    type: field(
+      oneOf('dashboard', 'api', 'agent', 'endpoints'),
+      'Which traffic is restricted. One restriction of each type.',
+      {
+        lifecycle: 'immutable',
+        required: true,
+        unique: true,
+      },
+    ),
+    ip_policy_ids: field(
+      setOf(refTo('ipp'), { minItems: 1 }),
+      'The IP policies used to enforce the restriction. At least one.',
+      {
+        required: true,
+        responseName: 'ip_policies',
+        alwaysSent: true,
+      },
+    ),
+  },
+});

@@ -1,0 +1,45 @@
+import { assertDefined } from '../../model/errors.ts';
+import type { Kind } from '../kind.ts';
+import { ABUSE_REPORT } from './abuse-report.ts';
+import { AGENT_INGRESS } from './agent-ingress.ts';
+import { CREDENTIAL } from './credential.ts';
+import { HTTPS_EDGE } from './https-edge.ts';
+import { HTTPS_EDGE_ROUTE } from './https-edge-route.ts';
+import { IP_RESTRICTION } from './ip-restriction.ts';
+import { SSH_USER_CERTIFICATE } from './ssh-user-certificate.ts';
+import { TCP_EDGE } from './tcp-edge.ts';
+import { WEIGHTED_BACKEND } from './weighted-backend.ts';
+
+/** Every kind of the interface. Adding a kind is its file and a line here. */
+export const KINDS: readonly Kind[] = [
+  TCP_EDGE,
+  WEIGHTED_BACKEND,
+  IP_RESTRICTION,
+  AGENT_INGRESS,
+  CREDENTIAL,
+  SSH_USER_CERTIFICATE,
+  HTTPS_EDGE,
+  HTTPS_EDGE_ROUTE,
+  ABUSE_REPORT,
+];
+
+/** The kinds that can carry our mark. */
+export const OWNED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role === 'owned');
+
+/** The kinds that attach modules to what exists. */
+export const ATTACHED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role === 'attached');
+
+/** The kinds that a manifest may have, without `External`, `Stack` and `List`. */
+export const MANIFEST_KINDS: readonly Kind[] = [...OWNED_KINDS, ...ATTACHED_KINDS];
+
+const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
+
+/** The kind of that name, if there is one. */
+export function findKind(name: string): Kind | undefined {
+  return BY_NAME.get(name);
+}
+
+/** The kind of that name. Throws `InvariantError` when there is none: for names that were checked before. */
+export function getKind(name: string): Kind {
+  return assertDefined(BY_NAME.get(name), `kind ${name}`);
+}

@@ -1,0 +1,129 @@
+import { isJsonObject } from '../../model/json.ts';
+import type { Spec } from '../../model/state.ts';
+import { renderTimeSpan, toDurationMs } from '../duration.ts';
+import { field, formatted, idOf, mapOf, oneOf, setOf, text, timestamp } from '../field.ts';
+import { checkSourceAddress } from '../formats.ts';
+import { defineKind, type SpecProblem } from '../kind.ts';
+import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+
+/** How long a certificate is valid when nobody says it. Source: section 8 of the interface. */
+export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
+
+export const SSH_USER_CERTIFICATE = defineKind({
+  name: 'SSHUserCertificate',
+  role: 'owned',
+  title: 'SSH user certificate',
+  description:
+    'A certificate for an SSH public key, signed by an SSH certificate authority. Only its description and metadata can be changed.',
+  idPrefix: 'sucrt',
+  path: '/ssh_user_certificates',
+  listKey: 'ssh_user_certificates',
+  check: checkTimesAndOptions,
+  checkLifecycle: checkRenewal,
+  fileField: 'certificate',
+  validity: { after: 'valid_after', until: 'valid_until' },
+  lifecycle: {
+    valid_for: field(
+      formatted('duration'),
+      'How long it is valid, from when it is made. Instead of valid_after and valid_until.',
+    ),
+    renew_before: field(
+      formatted('duration'),
+      'How long before its end it is replaced, the new one first. Left out: when it has expired.',
+    ),
+    write_to: field(
+      text({ isPath: true }),
+      'File that apply keeps equal to the certificate, relative to the folder of the manifest.',
+    ),
+  },
+  fields: {
+    ...IDENTITY,
+    description: DESCRIPTION,
+    metadata: METADATA,
+    public_key: field(
+      text({ format: 'ssh-public-key', orFile: true }),
+      'Public key to certify, in OpenSSH authorized-keys format.',
+      { lifecycle: 'immutable', required: true },
+    ),
+    key_type: field(oneOf('rsa', 'ecdsa', 'ed25519'), 'Type of the public key.', { lifecycle: 'computed' }),
+    ssh_certificate_authority_id: field(idOf('sshca'), 'The SSH certificate authority that signs.', {
+      lifecycle: 'immutable',
+      required: true,
+    }),
+    principals: field(
+      setOf(formatted('principal')),
+      'User names that the holder may sign in as. Empty: the interface says any user name, but OpenSSH with TrustedUserCAKeys lets nobody in.',
+      {
+        lifecycle: 'immutable',
+        whenUnset: {
+          code: 'certificate-without-principals',
+          message: 'it names no principals, so that a host takes it for every user, or for none, as the host is set up',
+        },
+      },
+    ),
+    critical_options: field(
+      mapOf(text(), text()),
+      'Critical options of the certificate. Only `force-command` and `source-address` are defined.',
+      { lifecycle: 'immutable' },
+    ),
+    extensions: field(
+      mapOf(text(), text()),
+      'Extensions of the certificate. Left out: `permit-pty` and `permit-user-rc`, each with an empty value.',
+      { lifecycle: 'immutable', default: { 'permit-pty': '', 'permit-user-rc': '' } },
+    ),
+    valid_after: field(timestamp, 'When it becomes valid. Left out: now.', {
+      lifecycle: 'immutable',
+      serviceDefault: true,
+    }),
+    valid_until: field(timestamp, 'When it becomes invalid. Left out: 24 hours after valid_after.', {
+      lifecycle: 'immutable',
+      serviceDefault: true,
+    }),
+    certificate: field(text(), 'The signed certificate in OpenSSH authorized-keys format.', { lifecycle: 'computed' }),
+  },
+});
+
+function checkTimesAndOptions(spec: Spec): readonly SpecProblem[] {
+  return [...checkTimes(spec), ...checkCriticalOptions(spec), ...checkExtensions(spec)];
+}
+
+function checkTimes(spec: Spec): readonly SpecProblem[] {
+  const { valid_after: after, valid_until: until } = spec;
+  if (typeof after !== 'string' || typeof until !== 'string' || Date.parse(after) < Date.parse(until)) return [];
+  return [{ path: ['valid_until'], message: 'valid_until is not later than valid_after' }];
+}
+
+function checkCriticalOptions(spec: Spec): readonly SpecProblem[] {
+  const options = isJsonObject(spec['critical_options']) ? spec['critical_options'] : {};
+  return Object.entries(options).flatMap(([option, value]) => {
+    const message = checkCriticalOption(option, String(value));
+    return message === undefined
+      ? []
+      : [{ path: ['critical_options', option], message: `critical_options.${option} ${message}` }];
+  });
+}
+
+function checkCriticalOption(option: string, value: string): string | undefined {
+  if (option === 'force-command') return undefined;
+  if (option === 'source-address') return checkSourceAddress(value);
+  return 'is not defined: only `force-command` and `source-address` are';
+}
+
+function checkExtensions({ extensions }: Spec): readonly SpecProblem[] {
+  if (!isJsonObject(extensions) || !Object.hasOwn(extensions, '')) return [];
+  return [{ path: ['extensions', ''], message: 'extensions has one without a name' }];
+}
+
+function checkRenewal(settings: Spec, spec: Spec): readonly SpecProblem[] {
+  const { valid_for: validFor, renew_before: renewBefore } = settings;
+  const stated = ['valid_after', 'valid_until'].filter((name) => spec[name] !== undefined);
+  if (validFor !== undefined && stated.length > 0)
+    return [
+      { path: ['valid_for'], message: `lifecycle.valid_for and spec.${stated.join(', spec.')} exclude each other` },
+    ];
+  if (renewBefore === undefined || spec['valid_until'] !== undefined) return [];
+  const validMs = validFor === undefined ? DEFAULT_VALIDITY_MS : toDurationMs(String(validFor));
+  if (validMs === undefined || (toDurationMs(String(renewBefore)) ?? 0) < validMs) return [];
+  const message = `lifecycle.renew_before is not shorter than the ${renderTimeSpan(validMs)} for which the certificate is valid`;
+  return [{ path: ['renew_before'], message }];
+}

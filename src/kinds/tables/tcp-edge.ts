@@ -1,0 +1,86 @@
+import { field, formatted, idOf, jsonWith, listOf, moduleOf, objectOf, refTo, setOf, text } from '../field.ts';
+import { defineKind } from '../kind.ts';
+import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
+
+/** What a policy can ask about a connection. */
+const VARIABLES = ['conn.ClientIP', 'conn.client_ip', 'conn.geo.*'];
+
+const ACTION = objectOf({
+  type: field(
+    text({ known: ['deny', 'log', 'restrict-ips'] }),
+    'The action: `deny`, `log` or `restrict-ips` on TCP traffic.',
+    { required: true },
+  ),
+  config: field(
+    jsonWith({ ip_policies: idOf('ipp') }),
+    'Configuration of the action. `log` takes a `metadata` map; `restrict-ips` takes `enforce`, `allow`, `deny` and `ip_policies`; `deny` takes none.',
+  ),
+});
+
+const RULE = objectOf({
+  name: field(text(), 'Name of the rule.'),
+  expressions: field(
+    listOf(text({ cel: VARIABLES })),
+    'CEL expressions that filter the traffic the rule applies to. All must hold; none means always.',
+  ),
+  actions: field(
+    listOf(ACTION, { orSingle: true }),
+    'What to do with traffic that the rule applies to: one action or a list.',
+  ),
+});
+
+export const TCP_EDGE = defineKind({
+  name: 'TCPEdge',
+  role: 'owned',
+  title: 'TCP edge',
+  description: 'A TCP edge: hostports that accept traffic, and the modules that handle it.',
+  idPrefix: 'edgtcp',
+  path: '/edges/tcp',
+  listKey: 'tcp_edges',
+  fields: {
+    ...IDENTITY,
+    description: DESCRIPTION,
+    metadata: METADATA,
+    hostports: field(
+      setOf(formatted('hostport')),
+      'Hostports served by this edge, each `host:port`. A hostport belongs to one TCP edge at a time.',
+      { unique: true },
+    ),
+    backend: field(
+      moduleOf({
+        backend_id: field(refTo('bkdwd', 'bkdhr', 'bkdtg'), 'The backend that gets the traffic.', {
+          required: true,
+          responseName: 'backend',
+        }),
+      }),
+      'Backend module: where the traffic goes.',
+      {
+        clear: 'delete',
+        hasPath: true,
+        whenUnset: {
+          code: 'edge-without-backend',
+          message: 'no backend is enabled, so that its traffic goes nowhere',
+        },
+      },
+    ),
+    ip_restriction: field(
+      moduleOf({
+        ip_policy_ids: field(
+          setOf(refTo('ipp'), { minItems: 1 }),
+          'The IP policies that check whether a source IP may access the edge. At least one.',
+          { required: true, responseName: 'ip_policies' },
+        ),
+      }),
+      'IP restriction module: which source addresses may connect.',
+      { clear: 'delete', hasPath: true },
+    ),
+    policy: field(
+      moduleOf({
+        inbound: field(listOf(RULE, { orSingle: true }), 'Rules for traffic that comes in: one rule or a list.'),
+        outbound: field(listOf(RULE, { orSingle: true }), 'Rules for traffic that goes out: one rule or a list.'),
+      }),
+      'Traffic policy of this edge. A disabled policy without rules is the same as none.',
+      { clear: 'disable' },
+    ),
+  },
+});

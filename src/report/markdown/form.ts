@@ -1,0 +1,99 @@
+import { assertNever } from '../../model/errors.ts';
+import type { ApplyReport, Failure, FormOptions, PlanReport, Report, ValidationReport } from '../report.ts';
+import { toCount } from '../text/layout.ts';
+import { toApplyView } from '../view/apply-view.ts';
+import { toDriftView } from '../view/drift-view.ts';
+import { toFailureView } from '../view/failure-view.ts';
+import { toPlanView } from '../view/plan-view.ts';
+import { listResultHeadPieces, listResultPieces } from './apply.ts';
+import { listDriftHeadPieces, listDriftPieces } from './drift.ts';
+import { joinPieces, type Piece } from './pieces.ts';
+import { listCallPieces, listCommandPieces, listHeadPieces, listPlanPieces, toDiagnosticPiece } from './plan.ts';
+import { toFence, toMarker } from './text.ts';
+
+/** A report as a comment on a pull request. It never has more characters than a comment may, and says what it left out for that. */
+export function renderMarkdownForm(report: Report, options: FormOptions): string {
+  const { command, stack, head, body } = toComment(report, options);
+  const marker: Piece = { text: `${toMarker(command, stack)}\n\n`, weight: 'always' };
+  return `${joinPieces([marker, ...head], body).trimEnd()}\n`;
+}
+
+interface Comment {
+  /** What makes it, for those who look for the comment of an earlier run. */
+  readonly command: string;
+  readonly stack?: string;
+  /** Stands above what was left out. */
+  readonly head: readonly Piece[];
+  readonly body: readonly Piece[];
+}
+
+function toComment(report: Report, options: FormOptions): Comment {
+  switch (report.about) {
+    case 'plan':
+      return toPlanComment(report, options);
+    case 'apply':
+      return toApplyComment(report);
+    case 'drift': {
+      const view = toDriftView(report.drift);
+      return {
+        command: 'drift',
+        stack: report.drift.stack,
+        head: listDriftHeadPieces(view),
+        body: listDriftPieces(view),
+      };
+    }
+    case 'validation':
+      return toValidationComment(report);
+    case 'failure':
+      return toFailureComment(report.failure);
+    default:
+      return assertNever(report);
+  }
+}
+
+function toPlanComment({ plan, standing }: PlanReport, { applyCommand, verbose }: FormOptions): Comment {
+  const view = toPlanView({ ...plan, violations: standing });
+  return {
+    command: 'plan',
+    stack: plan.stack,
+    head: listHeadPieces(view),
+    body: [
+      ...listPlanPieces(view),
+      ...(verbose ? listCallPieces(view.writes) : []),
+      ...listCommandPieces(view, applyCommand),
+    ],
+  };
+}
+
+function toApplyComment({ plan, result }: ApplyReport): Comment {
+  const view = toPlanView({ ...plan, violations: [] });
+  const ended = toApplyView(plan, result);
+  return {
+    command: plan.mode,
+    stack: plan.stack,
+    head: listResultHeadPieces(ended),
+    body: [...listResultPieces(ended), { text: '## The plan\n\n', weight: 'always' }, ...listPlanPieces(view)],
+  };
+}
+
+function toValidationComment({ command, validation: { files, resources, diagnostics } }: ValidationReport): Comment {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const place = `${toCount(resources, 'resource')} in ${toCount(files, 'file')}`;
+  const verdict = errors === 0 ? `${place}: valid.` : `The manifests are invalid: ${toCount(errors, 'error')}.`;
+  return {
+    command,
+    head: [{ text: `## Manifests\n\n**${verdict}**\n\n`, weight: 'always' }],
+    body: diagnostics.map(toDiagnosticPiece),
+  };
+}
+
+function toFailureComment(failure: Failure): Comment {
+  const { diagnostics, error } = toFailureView(failure);
+  const lines = error === undefined ? [] : [...error.lines, ...(error.remedy?.split('\n') ?? [])];
+  const why: Piece = { text: lines.length === 0 ? '' : `${toFence('text', lines)}\n\n`, weight: 'always' };
+  return {
+    command: failure.command ?? 'edgewise',
+    head: [{ text: '## Edgewise came to no result\n\n', weight: 'always' }, why],
+    body: diagnostics.map(toDiagnosticPiece),
+  };
+}

@@ -1,0 +1,46 @@
+import type { FormOptions, Report } from '../report.ts';
+import { toCount } from '../text/layout.ts';
+import { listRemarks, type Remark, summarizeReport } from './remarks.ts';
+
+/**
+ * A report as workflow annotations: a command on each line and nothing else, so that no text of others is ever read as one.
+ * Source: "Workflow commands for GitHub Actions".
+ */
+export function renderGithubForm(report: Report, options: FormOptions): string {
+  const remarks = listRemarks(report, options);
+  const notices = remarks.filter(({ level }) => level === 'notice');
+  const shown = remarks.filter((remark) => remark.level !== 'notice' || notices.indexOf(remark) < MAX_NOTICES);
+  const left = notices.length - MAX_NOTICES;
+  const more = left > 0 ? ` ${toCount(left, 'notice')} left out.` : '';
+  const summary = toCommand('notice', { title: 'edgewise' }, `${summarizeReport(report)}${more}`);
+  return [...shown.map((remark) => toAnnotation(remark, options)), summary, ''].join('\n');
+}
+
+/** Of each level ten are shown for a step; one of the notices is the summary. */
+const MAX_NOTICES = 9;
+
+function toAnnotation({ rule, level, message, remedy, place }: Remark, options: FormOptions): string {
+  const text = remedy === undefined ? message : `${message}\n${remedy}`;
+  return toCommand(level, { ...toPosition(place, options), title: `edgewise: ${rule}` }, text);
+}
+
+/** Nothing for what is in no file: the annotation then stands at the run. */
+function toPosition(place: Remark['place'], { toRepositoryPath = (file) => file }: FormOptions): Properties {
+  if (place === undefined || place.file === '<stdin>') return {};
+  return { file: toRepositoryPath(place.file), line: String(place.line), col: String(place.column) };
+}
+
+type Properties = Readonly<Record<string, string>>;
+
+function toCommand(name: string, properties: Properties, text: string): string {
+  const listed = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(value)}`);
+  return `::${name} ${listed.join(',')}::${escapeText(text)}`;
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,123 @@
+import type { Action } from '../../model/change.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import { countDriftStates, type Drift, hasDrift, isComplete, toCoverage } from '../../model/drift.ts';
+import { ApiError } from '../../model/errors.ts';
+import { type JsonObject, renderStableJson } from '../../model/json.ts';
+import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { Plan } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { Failure, Validation } from '../report.ts';
+import { isFullyApplied, toApplyTotals } from '../view/apply-totals.ts';
+import { countActions } from '../view/plan-view.ts';
+import { redactDrift, redactPlan } from '../view/redact.ts';
+
+/**
+ * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each is one
+ * object, ends with a line break, and holds no character that a terminal would act on (they are escaped, which JSON reads as
+ * the same).
+ */
+
+/** Version of the shape of these documents. Fields may be added without raising it. */
+const REPORT_FORMAT = 1;
+
+/** The last that a command knows of an abuse report, and why that is not enough. */
+export interface AbuseReportResult {
+  readonly command: string;
+  readonly report: JsonObject;
+  readonly error?: Failure['error'];
+}
+
+/** A plan as its published schema says: the bytes of a plan file. Equal plans give equal bytes. */
+export function renderPlanJson(plan: Plan): string {
+  return renderStableJson(redactPlan(plan)).split('\n').map(toPrintable).join('\n');
+}
+
+/** How an apply ended, with the plan that it applied. `ok`: all of it was done, and tokens went where they should. */
+export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Failure, 'plan'> = {}): string {
+  const { command = plan.mode, diagnostics = [], error } = more;
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command,
+    ok: isFullyApplied(result) && error === undefined && !hasErrors(diagnostics),
+    interrupted: result.interrupted,
+    totals: toApplyTotals(result),
+    outcomes: result.outcomes.map(toOutcomeDocument),
+    tokens: result.tokens,
+    files: result.files,
+    lookUps: result.lookUps,
+    diagnostics: [...result.diagnostics, ...diagnostics],
+    ...(error !== undefined && { error: toErrorDocument(error) }),
+    plan: redactPlan(plan),
+  });
+}
+
+/** What is live, compared with what it should be. `ok`: it could be compared; `drifted`: something is not as it should be. */
+export function renderDriftJson(drift: Drift): string {
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command: 'drift',
+    ok: isComplete(drift),
+    drifted: hasDrift(drift),
+    counts: countDriftStates(drift),
+    coverage: toCoverage(drift),
+    ...redactDrift(drift),
+  });
+}
+
+/** What a check of manifests found. `ok`: the manifests are valid. */
+export function renderValidationJson({ files, resources, diagnostics }: Validation, command = 'validate'): string {
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command,
+    ok: !hasErrors(diagnostics),
+    files,
+    resources,
+    diagnostics,
+  });
+}
+
+/** An abuse report as the service shows it. With an error, what was asked for has not come: `ok` is false. */
+export function renderAbuseReportJson({ command, report, error }: AbuseReportResult): string {
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command,
+    ok: error === undefined,
+    ...(error !== undefined && { error: toErrorDocument(error) }),
+    report,
+  });
+}
+
+/** The document of a command that came to no result. `error` and `plan` are there when there are any. */
+export function renderFailureJson({ command, diagnostics = [], error, plan }: Failure): string {
+  return renderDocument({
+    format: REPORT_FORMAT,
+    command: command ?? null,
+    ok: false,
+    diagnostics,
+    ...(error !== undefined && { error: toErrorDocument(error) }),
+    ...(plan !== undefined && { totals: toTotals(plan), plan: redactPlan(plan) }),
+  });
+}
+
+/** `JSON.stringify` escapes what JSON demands; the rest of what can't be printed is escaped here. */
+export function renderDocument(document: object): string {
+  const lines = JSON.stringify(document, null, 2).split('\n');
+  return `${lines.map(toPrintable).join('\n')}\n`;
+}
+
+function toTotals(plan: Plan): Readonly<Record<Exclude<Action, 'no-op'> | 'unchanged', number>> {
+  const { 'no-op': unchanged, ...totals } = countActions(plan.changes);
+  return { ...totals, unchanged };
+}
+
+/** An outcome with the id of its write instead of the write, which stands in the plan. */
+function toOutcomeDocument({ write, ...outcome }: Outcome): object {
+  return { write: write.id, address: write.address, ...outcome };
+}
+
+/** A message, with what is known of where it comes from. */
+function toErrorDocument(error: NonNullable<Failure['error']>): object {
+  if (!(error instanceof Error)) return error;
+  const { name, message } = error;
+  return error instanceof ApiError ? { name, message, ...error.response } : { name, message };
+}

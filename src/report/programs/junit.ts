@@ -1,0 +1,112 @@
+import { assertNever } from '../../model/errors.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { FormOptions, Report } from '../report.ts';
+import { toWord } from '../view/escape.ts';
+import { listRemarks, type Remark } from './remarks.ts';
+
+/**
+ * A report as test results: a suite for each kind, in it a case that passes for each resource that nothing is wrong with, and one
+ * that fails for each thing that is wrong. What an apply will do is nothing wrong. Structure: the schema of the Jenkins JUnit plugin.
+ */
+export function renderJunitForm(report: Report, options: FormOptions): string {
+  const cases = listCases(report, options);
+  const suites = [...Map.groupBy(cases, ({ suite }) => suite)].sort(([left], [right]) => (left < right ? -1 : 1));
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="edgewise"${toCounts(cases)}>`,
+    ...suites.flatMap(([suite, members]) => [
+      `  <testsuite name="${escapeXml(suite)}"${toCounts(members)}>`,
+      ...members.flatMap(renderCase),
+      '  </testsuite>',
+    ]),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+interface Case {
+  readonly suite: string;
+  readonly name: string;
+  /** Absent: it passes. */
+  readonly remark?: Remark;
+}
+
+function listCases(report: Report, options: FormOptions): readonly Case[] {
+  const remarks = listRemarks(report, options).filter(({ nature }) => nature !== 'change');
+  const told = new Set(remarks.flatMap(({ address }) => (address === undefined ? [] : [address])));
+  const passed = [...new Set(listAddresses(report))].filter((address) => !told.has(address));
+  const failed = remarks.map((remark): Case => {
+    const { rule, address = remark.place?.file ?? 'run' } = remark;
+    return { suite: toSuite(remark.address), name: `${address}: ${rule}`, remark };
+  });
+  return [...failed, ...passed.map((address) => ({ suite: toSuite(address), name: toWord(address) }))];
+}
+
+/** What is about no single resource is of the run. */
+function toSuite(address: string | undefined): string {
+  const end = address?.indexOf('/') ?? -1;
+  return address === undefined || end < 0 ? 'edgewise' : toPrintable(address.slice(0, end));
+}
+
+function listAddresses(report: Report): readonly string[] {
+  switch (report.about) {
+    case 'plan':
+    case 'apply':
+      return report.plan.changes.map(({ address }) => toPrintable(address));
+    case 'drift':
+      return report.drift.resources.map(({ address }) => toPrintable(address));
+    case 'validation':
+      return (report.validation.addresses ?? []).map(toPrintable);
+    case 'failure':
+      return [];
+    default:
+      return assertNever(report);
+  }
+}
+
+function toCounts(cases: readonly Case[]): string {
+  const counted = Map.groupBy(cases, ({ remark }) => (remark === undefined ? 'passed' : toElement(remark)));
+  const count = (element: Element): number => counted.get(element)?.length ?? 0;
+  return ` tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}"`;
+}
+
+type Element = 'failure' | 'error' | 'skipped';
+
+function toElement({ rule, nature }: Remark): Element {
+  if (rule === 'write-skipped') return 'skipped';
+  return nature === 'failure' ? 'error' : 'failure';
+}
+
+function renderCase({ suite, name, remark }: Case): readonly string[] {
+  const start = `    <testcase classname="edgewise.${escapeXml(suite)}" name="${escapeXml(name)}" time="0"`;
+  if (remark === undefined) return [`${start}/>`];
+  const element = toElement(remark);
+  const type = element === 'skipped' ? '' : ` type="${escapeXml(remark.level)}"`;
+  const body = element === 'skipped' ? '/>' : `>${escapeXml(renderDetails(remark))}</${element}>`;
+  return [`${start}>`, `      <${element} message="${escapeXml(remark.message)}"${type}${body}`, '    </testcase>'];
+}
+
+function renderDetails({ message, remedy, place }: Remark): string {
+  const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`, place.excerpt];
+  return [message, ...where, ...(remedy === undefined ? [] : [remedy])].join('\n');
+}
+
+/** Source: XML 1.0, 2.2 Characters, 2.4 Character Data, 3.3.3 Attribute-Value Normalization. */
+function escapeXml(text: string): string {
+  return text.replace(FORBIDDEN, '\ufffd').replace(/[&<>"'\n\r\t]/g, (character) => {
+    return ESCAPES[character] ?? character;
+  });
+}
+
+const FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+  '\t': '&#9;',
+};

@@ -1,0 +1,255 @@
+import type { Change, Difference } from '../../model/change.ts';
+import { toBaseAddress } from '../../model/change.ts';
+import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
+import { hasDrift, type ResourceDrift } from '../../model/drift.ts';
+import { assertNever } from '../../model/errors.ts';
+import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { GuardViolation, Plan } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { Failure, FormOptions, Report } from '../report.ts';
+import { countSeverities } from '../text/diagnostics.ts';
+import { toCount } from '../text/layout.ts';
+import { toApplyTotals } from '../view/apply-totals.ts';
+import { toWord } from '../view/escape.ts';
+import { toRemedy } from '../view/failure-view.ts';
+import { countActions } from '../view/plan-view.ts';
+import { toPrintableDiagnostic } from '../view/printable-diagnostic.ts';
+
+/**
+ * What is to be said of single resources and places: all that the forms need that have no room for a plan (annotations, findings,
+ * test cases). Texts are printable; forms escape them for their syntax and for nothing else.
+ */
+export interface Remark {
+  /** A diagnostic code, a safety rule, or one of `OTHER_RULES`. */
+  readonly rule: string;
+  readonly level: 'error' | 'warning' | 'notice';
+  /** `finding`: something is wrong. `change`: an apply does it, as the manifests ask. `failure`: the run itself went wrong. */
+  readonly nature: 'finding' | 'change' | 'failure';
+  readonly message: string;
+  readonly remedy?: string;
+  readonly address?: string;
+  readonly place?: SourcePlace;
+  readonly related?: Diagnostic['related'];
+}
+
+/** Rules of remarks that are no diagnostics, with what each means. */
+export const OTHER_RULES = {
+  protect: 'The plan would delete or replace a protected resource.',
+  'delete-share': 'The plan would delete more of what is owned than the guard allows.',
+  'delete-all': 'The plan would delete everything that is owned.',
+  delete: 'A resource is deleted.',
+  replace: 'A resource is replaced.',
+  drift: 'What is live differs though the manifest did not change.',
+  pending: 'What a manifest says has not been applied.',
+  'write-failed': 'A write failed.',
+  'write-skipped': 'A write was not made, because what it waits for failed, or because the run was interrupted.',
+  'file-failed': 'A file could not be written.',
+  'token-rescued': 'A token could not be brought to its sink and is in a rescue file.',
+  failure: 'The command came to no result.',
+} as const;
+
+type OtherRule = keyof typeof OTHER_RULES;
+
+/** Everything that a report has to say of single resources and places, the most important first. */
+export function listRemarks(report: Report, options: FormOptions): readonly Remark[] {
+  const remarks = [...listUnordered(report)].map((remark) => withPlace(remark, options));
+  return LEVELS.flatMap((level) => remarks.filter((remark) => remark.level === level));
+}
+
+const LEVELS = ['error', 'warning', 'notice'] as const;
+
+/** The report in one sentence. */
+export function summarizeReport(report: Report): string {
+  switch (report.about) {
+    case 'plan':
+      return summarizePlan(report.plan, report.standing);
+    case 'apply':
+      return summarizeApply(report.result);
+    case 'drift': {
+      const { resources } = report.drift;
+      const off = resources.filter(({ state }) => state !== 'in-sync').length;
+      return hasDrift(report.drift)
+        ? `${off} of ${toCount(resources.length, 'resource')} not as the manifests say.`
+        : `${toCount(resources.length, 'resource')}, all as the manifests say.`;
+    }
+    case 'validation': {
+      const { diagnostics, resources, files } = report.validation;
+      const found = diagnostics.length === 0 ? 'no diagnostics' : countSeverities(diagnostics);
+      return `${toCount(resources, 'resource')} in ${toCount(files, 'file')}: ${found}.`;
+    }
+    case 'failure': {
+      const { diagnostics = [], command } = report.failure;
+      const what = command === undefined ? 'The command' : `edgewise ${toPrintable(command)}`;
+      return `${what} came to no result${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
+    }
+    default:
+      return assertNever(report);
+  }
+}
+
+function summarizePlan({ changes, diagnostics }: Plan, standing: readonly GuardViolation[]): string {
+  const totals = countActions(changes);
+  const actions = (['delete', 'replace', 'update', 'adopt', 'create'] as const).map(
+    (action) => `${totals[action]} to ${action}`,
+  );
+  const found = [
+    ...(diagnostics.length === 0 ? [] : [countSeverities(diagnostics)]),
+    ...(standing.length === 0 ? [] : [`refused by ${toCount(standing.length, 'safety rule')}`]),
+  ];
+  return `${[`${actions.join(', ')}; ${totals['no-op']} unchanged`, ...found].join('; ')}.`;
+}
+
+function summarizeApply(result: ApplyResult): string {
+  const { applied, failed, skipped } = toApplyTotals(result);
+  const end = result.interrupted ? '; interrupted' : '';
+  return `${toCount(applied, 'write')} applied, ${failed} failed, ${skipped} skipped${end}.`;
+}
+
+function listUnordered(report: Report): readonly Remark[] {
+  switch (report.about) {
+    case 'plan':
+      return [
+        ...report.standing.map(toViolationRemark),
+        ...report.plan.diagnostics.map(toDiagnosticRemark),
+        ...report.plan.changes.flatMap(listChangeRemarks),
+      ];
+    case 'apply':
+      return [...listResultRemarks(report.result), ...report.plan.diagnostics.map(toDiagnosticRemark)];
+    case 'drift':
+      return [
+        ...report.drift.diagnostics.map(toDiagnosticRemark),
+        ...report.drift.resources.flatMap(listResourceRemarks),
+      ];
+    case 'validation':
+      return report.validation.diagnostics.map(toDiagnosticRemark);
+    case 'failure':
+      return listFailureRemarks(report.failure);
+    default:
+      return assertNever(report);
+  }
+}
+
+/** The start of the resource's document, where nothing says more exactly what the remark is about. */
+function withPlace(remark: Remark, { locate }: FormOptions): Remark {
+  if (remark.place !== undefined || remark.address === undefined) return remark;
+  const place = locate?.(toBaseAddress(remark.address));
+  return place === undefined ? remark : { ...remark, place };
+}
+
+function toDiagnosticRemark(diagnostic: Diagnostic): Remark {
+  const { code, severity, ...rest } = toPrintableDiagnostic(diagnostic);
+  return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };
+}
+
+function toViolationRemark({ rule, message, remedy, addresses }: GuardViolation): Remark {
+  const [address] = addresses;
+  const texts = { message: toPrintable(message), remedy: toPrintable(remedy) };
+  return { rule, level: 'error', nature: 'finding', ...texts, ...(address !== undefined && { address }) };
+}
+
+function listChangeRemarks(change: Change): readonly Remark[] {
+  const { action, address, differences } = change;
+  const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
+  return [
+    ...(action === 'delete' || action === 'replace' ? [toLossRemark(change, action)] : []),
+    ...(drifted.length === 0 ? [] : [toDriftRemark(address, drifted, 'notice')]),
+  ];
+}
+
+function toLossRemark({ address, reason, live }: Change, action: 'delete' | 'replace'): Remark {
+  const id = live === undefined ? '' : ` (${toWord(live.id)})`;
+  const why = reason === undefined ? '' : `: ${toPrintable(reason)}`;
+  return toRemark(action, 'warning', `${toWord(address)}${id} will be ${action}d${why}`, { address, nature: 'change' });
+}
+
+function toDriftRemark(address: string, differences: readonly Difference[], level: Remark['level']): Remark {
+  const fields = differences.map(({ path }) => toPrintable(path)).join(', ');
+  return toRemark('drift', level, `${toWord(address)} drifted: ${fields} changed at the service`, { address });
+}
+
+function listResourceRemarks(resource: ResourceDrift): readonly Remark[] {
+  const { address, state, differences, moved = [], reason } = resource;
+  const fields = [...differences.map(({ path }) => path), ...moved].map(toPrintable).join(', ');
+  const why = [fields, ...(reason === undefined ? [] : [toPrintable(reason)])].filter((text) => text !== '').join('; ');
+  const tell = (rule: OtherRule, what: string): readonly Remark[] => {
+    const message = `${toWord(address)} ${what}${why === '' ? '' : `: ${why}`}`;
+    return [toRemark(rule, 'warning', message, { address })];
+  };
+  switch (state) {
+    case 'in-sync':
+      return [];
+    case 'drifted':
+      return tell('drift', 'drifted');
+    case 'drifted-and-pending':
+      return tell('drift', 'drifted, and has changes that were not applied');
+    case 'differs':
+      return tell('drift', 'differs from its manifest');
+    case 'missing':
+      return tell('drift', 'is not there');
+    case 'pending':
+      return tell('pending', 'has changes that were not applied');
+    case 'left-over':
+      return tell('pending', 'is in no manifest any more');
+    default:
+      return assertNever(state);
+  }
+}
+
+function listResultRemarks({ outcomes, files, tokens, diagnostics }: ApplyResult): readonly Remark[] {
+  return [
+    ...diagnostics.map(toDiagnosticRemark),
+    ...outcomes.flatMap(listOutcomeRemarks),
+    ...files
+      .filter(({ outcome }) => outcome !== 'applied')
+      .map(({ address, path, message = 'not written' }) =>
+        toRemark('file-failed', 'error', `${toPrintable(path)}: ${toPrintable(message)}`, { address }),
+      ),
+    ...tokens
+      .filter(({ rescued }) => rescued)
+      .map(({ address, place }) =>
+        toRemark('token-rescued', 'warning', `${toWord(address)}: its token is in ${toPrintable(place)}`, { address }),
+      ),
+  ];
+}
+
+function listOutcomeRemarks(outcome: Outcome): readonly Remark[] {
+  const { write } = outcome;
+  const { address } = write;
+  switch (outcome.outcome) {
+    case 'applied':
+      return [];
+    case 'failed':
+      return [
+        toRemark('write-failed', 'error', `${toPrintable(write.id)}: ${toPrintable(outcome.message)}`, { address }),
+      ];
+    case 'skipped':
+      return [
+        toRemark('write-skipped', 'warning', `${toPrintable(write.id)}: ${toPrintable(outcome.message)}`, { address }),
+      ];
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function listFailureRemarks({ diagnostics = [], error }: Failure): readonly Remark[] {
+  const found = diagnostics.map(toDiagnosticRemark);
+  if (error === undefined) return found;
+  const remedy = error instanceof Error ? toRemedy(error) : error.remedy;
+  const failure: Remark = {
+    rule: 'failure',
+    level: 'error',
+    nature: 'failure',
+    message: toPrintable(error.message),
+    ...(remedy !== undefined && { remedy: toPrintable(remedy) }),
+  };
+  return [failure, ...found];
+}
+
+function toRemark(
+  rule: OtherRule,
+  level: Remark['level'],
+  message: string,
+  { address, nature = 'finding' }: { readonly address: string; readonly nature?: Remark['nature'] },
+): Remark {
+  return { rule, level, nature, message, address: toPrintable(address) };
+}

@@ -1,0 +1,107 @@
+import type { ApplyResult } from '../../model/outcome.ts';
+import type { Plan } from '../../model/plan.ts';
+import {
+  type AppliedView,
+  type ApplyView,
+  type FailedView,
+  type FileView,
+  type SkippedView,
+  toApplyView,
+} from '../view/apply-view.ts';
+import { toSubject } from '../view/plan-view.ts';
+import { toPaint } from './color.ts';
+import { renderDiagnosticLines } from './diagnostics.ts';
+import { isTooWide, toColumns, toCount, toPadded, wrapBehind } from './layout.ts';
+import type { TextOptions } from './options.ts';
+
+export { renderApplyEventText } from './event.ts';
+export { type Ahead, createLiveProgress, type LiveProgress, listLeft } from './live-progress.ts';
+
+/** Widest name of a write that ids are aligned to. */
+const MAX_NAME_COLUMNS = 56;
+
+/** How an apply ended: what was applied, failed and skipped, where tokens went, totals, what to do next. Ends with a line break. */
+export function renderApplyResultText(plan: Plan, result: ApplyResult, options: TextOptions): string {
+  const view = toApplyView(plan, result);
+  const sections = [
+    renderSection('Applied:', renderApplied(view.applied, options)),
+    renderSection(
+      'Failed:',
+      view.failed.flatMap((one) => renderFailed(one, options)),
+    ),
+    renderSection(
+      'Skipped:',
+      view.skipped.flatMap((one) => renderSkipped(one, options)),
+    ),
+    renderSection('Tokens:', view.tokens.map(renderToken)),
+    renderSection('Files:', view.files.map(renderFile)),
+    ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
+    renderTotals(view, toSubject(plan), options),
+    renderSection(
+      'Next:',
+      view.next.flatMap((step) => wrapBehind('  ', step, { width: options.width, rest: 4 })),
+    ),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function renderSection(heading: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [heading, ...lines];
+}
+
+function renderApplied(applied: readonly AppliedView[], { color, width }: TextOptions): readonly string[] {
+  const paint = toPaint(color);
+  const column = Math.max(
+    0,
+    ...applied.map(({ name }) => toColumns(name)).filter((columns) => columns <= MAX_NAME_COLUMNS),
+  );
+  return applied.flatMap(({ name, id = '', remark }) => {
+    const more = remark === undefined ? id : `${id} (${remark})`.trimStart();
+    if (more !== '' && isTooWide(`  ${toPadded(name, column)}  ${more}`, width))
+      return [`  ${name}`, ...wrapBehind('      ', more, { width, rest: 6 }).map((line) => paint('muted', line))];
+    return `  ${toPadded(name, column)}  ${paint('muted', more)}`.trimEnd();
+  });
+}
+
+function renderFailed({ name, request, sentences }: FailedView, { color, width }: TextOptions): readonly string[] {
+  return [
+    `  ${toPaint(color)('error', name)}`,
+    ...(request === undefined ? [] : [`    ${request}`]),
+    ...sentences.flatMap((sentence) => wrapBehind('    ', sentence, { width, rest: 4 })),
+  ];
+}
+
+function renderSkipped({ name, reasons }: SkippedView, { color, width }: TextOptions): readonly string[] {
+  return [
+    `  ${toPaint(color)('warning', name)}`,
+    ...reasons.flatMap((why) => wrapBehind('    ', why, { width, rest: 6 })),
+  ];
+}
+
+function renderToken({ address, place, rescued }: ApplyView['tokens'][number]): string {
+  return `  ${address}: ${rescued ? 'rescued to ' : ''}${place}`;
+}
+
+function renderFile({ address, path, outcome, message = '' }: FileView): string {
+  const what = `${path} of ${address}`;
+  return outcome === 'applied' ? `  ${what}` : `  ${what} ${outcome}: ${message}`;
+}
+
+function renderTotals(
+  { totals, isComplete }: ApplyView,
+  subject: string,
+  { color, width }: TextOptions,
+): readonly string[] {
+  const paint = toPaint(color);
+  const line = wrapBehind('', `${toApplyCounts(totals)}: ${subject}.`, { width, rest: 2 });
+  return line.map((one) => paint(isComplete ? 'strong' : 'error', one));
+}
+
+/** `3 writes applied (1 done before), 0 failed, 0 skipped`. */
+export function toApplyCounts({ applied, alreadyDone, failed, skipped }: ApplyView['totals']): string {
+  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} done before)`;
+  return `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
+}

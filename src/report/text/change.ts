@@ -1,0 +1,190 @@
+import { assertNever } from '../../model/errors.ts';
+import type { ChangeAction, ChangeView } from '../view/change-view.ts';
+import type { FieldView } from '../view/field-view.ts';
+import type { FoldedLine } from '../view/line-diff.ts';
+import { type Paint, type Style, toPaint } from './color.ts';
+import { breakBehind, isTooWide, toColumns, toCount, toPadded, wrapBehind } from './layout.ts';
+import type { TextOptions } from './options.ts';
+
+/** How the lines of all changes of a plan are aligned. */
+export interface ChangeLayout extends TextOptions {
+  /** Column at which the actions stand. */
+  readonly actionColumn: number;
+}
+
+/** Widest path and widest title that others are aligned to; wider ones stick out. */
+const MAX_PATH_COLUMNS = 32;
+const MAX_TITLE_COLUMNS = 72;
+
+/** Columns that an action and its reason need to be read well. */
+const MIN_ACTION_COLUMNS = 24;
+
+/** The column at which the actions of changes stand. */
+export function toActionColumn(changes: readonly ChangeView[]): number {
+  const widths = changes.map((change) => toColumns(toHeading(change))).filter((width) => width <= MAX_TITLE_COLUMNS);
+  return Math.max(0, ...widths) + 3;
+}
+
+/** A change: its title line, then what else to know, then its fields, indented. */
+export function renderChange(change: ChangeView, layout: ChangeLayout): readonly string[] {
+  const notes = change.notes.flatMap((note) => wrapBehind('    ', note, { width: layout.width, rest: 6 }));
+  const fields = renderFields(listShownFields(change, layout), layout);
+  return [...renderTitle(change, layout), ...notes, ...fields, ...renderUnchanged(change, layout)];
+}
+
+/** The fields that are shown of a change. What is lost is for those who look closely. */
+export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextOptions): readonly FieldView[] {
+  return verbose ? [...fields, ...lost] : fields;
+}
+
+/** Said where fields are shown: beside others that change, one wonders about those that are not there. */
+function renderUnchanged({ fields, unchanged }: ChangeView, { color }: TextOptions): readonly string[] {
+  if (fields.length === 0 || unchanged === 0) return [];
+  return [`    ${toPaint(color)('muted', `(${toCount(unchanged, 'field')} unchanged)`)}`];
+}
+
+function toHeading({ glyph, address, id }: ChangeView): string {
+  return id === undefined ? `${glyph} ${address}` : `${glyph} ${address}  (${id})`;
+}
+
+/** The action stands in its column; on a narrow terminal behind the heading, or below it. */
+function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeLayout): readonly string[] {
+  const heading = toHeading(change);
+  const paint = toPaint(color);
+  const style = toStyle(change.action);
+  const styled = paint(style, heading);
+  const action = toActionText(change);
+  if (width > 0 && actionColumn > width - MIN_ACTION_COLUMNS) {
+    const isShort = toColumns(`${heading}  ${action}`) <= width;
+    if (isShort) return [`${styled}  ${action}`];
+    const headings = isTooWide(heading, width) ? wrapBehind('', heading, { width, rest: 4 }) : [heading];
+    return [...headings.map((line) => paint(style, line)), ...wrapBehind(' '.repeat(6), action, { width, rest: 8 })];
+  }
+  const prefix = toPadded(`${heading}  `, actionColumn);
+  const [first = '', ...rest] = wrapBehind(prefix, action, { width, rest: actionColumn });
+  return [styled + first.slice(heading.length), ...rest];
+}
+
+function toActionText({ action, reason, id, protect, isContinued }: ChangeView): string {
+  if (isContinued) return `${action}, as above`;
+  const why = reason ?? (action === 'adopt' && id !== undefined ? `takes over ${id}` : undefined);
+  return `${action}${why === undefined ? '' : `: ${why}`}${protect ? ' (protected)' : ''}`;
+}
+
+function toStyle(action: ChangeAction): Style {
+  switch (action) {
+    case 'delete':
+      return 'removed';
+    case 'replace':
+      return 'replaced';
+    case 'update':
+    case 'release':
+    case 'adopt':
+      return 'changed';
+    case 'create':
+      return 'added';
+    default:
+      return assertNever(action);
+  }
+}
+
+/** The fields of a resource, indented below its title, their values aligned. */
+export function renderFields(fields: readonly FieldView[], layout: TextOptions): readonly string[] {
+  const widths = fields.filter(({ inline }) => inline !== undefined).map(({ path }) => toColumns(path));
+  const pathColumns = Math.max(0, ...widths.filter((width) => width <= MAX_PATH_COLUMNS)) + 2;
+  return fields.flatMap((field) =>
+    field.inline === undefined
+      ? renderBlock(field, layout)
+      : renderInline(field.inline, { ...layout, path: toPadded(`${field.path}: `, pathColumns), notes: field.notes }),
+  );
+}
+
+function renderBlock({ path, notes, lines }: FieldView, { color, width }: TextOptions): readonly string[] {
+  const paint = toPaint(color);
+  return [
+    ...renderHeading(path, notes, { paint, width }),
+    ...lines.flatMap((line) => {
+      const { style, text } = toLook(line);
+      return breakBehind('      ', text, { width, rest: 6 }).map((part) => paintBehind(part, style, paint));
+    }),
+  ];
+}
+
+/** The path of a field, and the remarks behind it or, where there is no room, below it. */
+function renderHeading(
+  path: string,
+  notes: readonly string[],
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): readonly string[] {
+  const remark = notes.join(', ');
+  const headings = breakBehind('    ', `${path}:`, { width, rest: 4 });
+  if (remark === '') return headings;
+  if (headings.length === 1 && !isTooWide(`    ${path}: ${remark}`, width))
+    return [`    ${path}: ${paint('muted', remark)}`];
+  return [...headings, ...wrapBehind('      ', remark, { width, rest: 6 }).map((line) => paint('muted', line))];
+}
+
+interface InlineLayout extends TextOptions {
+  readonly path: string;
+  readonly notes: readonly string[];
+}
+
+/** Where there is no room behind the path, values stand below it, and remarks on a line of their own. */
+function renderInline(
+  { from, to }: NonNullable<FieldView['inline']>,
+  { path, notes, color, width }: InlineLayout,
+): readonly string[] {
+  const paint = toPaint(color);
+  const toValues = (style: Paint) => {
+    const before = from === undefined ? [] : [style('removed', from)];
+    const after = to === undefined ? [] : [style('added', to)];
+    return [...before, ...after].join(' → ');
+  };
+  const remark = notes.length === 0 ? '' : `(${notes.join(', ')})`;
+  const plain = toValues(toPaint(false));
+  if (isTooWide(`    ${path}${plain}`, width))
+    return [
+      ...renderHeading(path.trimEnd().replace(/:$/, ''), remark === '' ? [] : [remark], { paint, width }),
+      ...(isTooWide(`      ${plain}`, width)
+        ? renderValues({ from, to }, { paint, width })
+        : [`      ${toValues(paint)}`]),
+    ];
+  const line = `    ${path}${toValues(paint)}`;
+  if (remark === '') return [line];
+  const muted = paint('muted', remark);
+  return isTooWide(`    ${path}${plain}  ${remark}`, width) ? [line, `      ${muted}`] : [`${line}  ${muted}`];
+}
+
+/** Each on lines of its own. */
+function renderValues(
+  { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): readonly string[] {
+  const toLines = (style: Style, text: string) =>
+    breakBehind('      ', text, { width, rest: 6 }).map((line) => paintBehind(line, style, paint));
+  return [
+    ...(from === undefined ? [] : toLines('removed', from)),
+    ...(to === undefined ? [] : toLines('added', from === undefined ? to : `→ ${to}`)),
+  ];
+}
+
+/** Spaces before a line stay as they are. */
+function paintBehind(line: string, style: Style | undefined, paint: Paint): string {
+  const text = line.trimStart();
+  return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
+}
+
+function toLook({ role, text }: FoldedLine): { readonly style?: Style; readonly text: string } {
+  switch (role) {
+    case 'added':
+      return { style: 'added', text: `+ ${text}`.trimEnd() };
+    case 'removed':
+      return { style: 'removed', text: `- ${text}`.trimEnd() };
+    case 'same':
+      return { text: `  ${text}` };
+    case 'folded':
+      return { style: 'muted', text: `  … ${text}` };
+    default:
+      return assertNever(role);
+  }
+}

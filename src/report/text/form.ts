@@ -1,0 +1,41 @@
+import { assertNever } from '../../model/errors.ts';
+import type { FormOptions, PlanReport, Report, Validation } from '../report.ts';
+import { toDriftView } from '../view/drift-view.ts';
+import { toPlanView } from '../view/plan-view.ts';
+import { renderApplyResultText } from './apply.ts';
+import { renderDiagnosticsText } from './diagnostics.ts';
+import { renderDriftText } from './drift.ts';
+import { renderFailureText } from './failure.ts';
+import { toCount } from './layout.ts';
+import { renderPlanText } from './plan.ts';
+
+/** A report for a person at a terminal. That of an apply has its plan before it. */
+export function renderTextForm(report: Report, options: FormOptions): string {
+  switch (report.about) {
+    case 'plan':
+      return renderPlanReport(report, options);
+    case 'apply': {
+      const { plan, result } = report;
+      const shown = renderPlanReport({ about: 'plan', plan, standing: [] }, options);
+      return `${shown}\n${renderApplyResultText(plan, result, options)}`;
+    }
+    case 'drift':
+      return renderDriftText(toDriftView(report.drift), options);
+    case 'validation':
+      return renderValidation(report.validation, options);
+    case 'failure':
+      return renderFailureText(report.failure, options);
+    default:
+      return assertNever(report);
+  }
+}
+
+function renderPlanReport({ plan, standing }: PlanReport, options: FormOptions): string {
+  return renderPlanText(toPlanView({ ...plan, violations: standing }), options);
+}
+
+function renderValidation({ files, resources, diagnostics }: Validation, options: FormOptions): string {
+  const found = renderDiagnosticsText(diagnostics, options);
+  if (diagnostics.some(({ severity }) => severity === 'error')) return found;
+  return `${found}${toCount(resources, 'resource')} in ${toCount(files, 'file')}: valid.\n`;
+}

@@ -1,0 +1,74 @@
+import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
+import type { Write } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { parseRateLimit, toLeastMs } from '../../model/rate-limit.ts';
+import { toPaint } from './color.ts';
+import { renderApplyEventText } from './event.ts';
+import { toClipped, toTimeText } from './layout.ts';
+import type { TextOptions } from './options.ts';
+
+/** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
+export interface LiveProgress {
+  /** Takes in an event. Returns the lines to leave standing above the live ones: what went wrong, and diagnostics. */
+  readonly apply: (event: ApplyEvent) => readonly string[];
+  /** The live lines as of now: writes under way, then counts. None takes more than one row of the terminal. */
+  readonly render: () => readonly string[];
+}
+
+/** Writes under way that are named; more are counted. */
+const MAX_ROWS = 8;
+
+/** What an apply has before it. */
+export interface Ahead {
+  /** Its writes. */
+  readonly total: number;
+  /** `120/60s`, or `none`. */
+  readonly rateLimit: string;
+}
+
+/** A live view of an apply. */
+export function createLiveProgress(ahead: Ahead, options: TextOptions): LiveProgress {
+  const running = new Map<string, Write>();
+  const ended = { applied: 0, failed: 0, skipped: 0 };
+  return {
+    apply: (event) => {
+      if (event.event === 'write-started') running.set(event.write.id, event.write);
+      if (event.event === 'write-ended') {
+        running.delete(event.result.write.id);
+        ended[event.result.outcome] += 1;
+      }
+      return isWorthKeeping(event) ? (renderApplyEventText(event, options) ?? '').split('\n') : [];
+    },
+    render: () => [...renderRunning([...running.keys()], options), renderCounts(ended, { ...options, ...ahead })],
+  };
+}
+
+/** What went well is counted, and listed at the end. */
+function isWorthKeeping(event: ApplyEvent): boolean {
+  return event.event === 'diagnostic' || (event.event === 'write-ended' && event.result.outcome !== 'applied');
+}
+
+function renderRunning(ids: readonly string[], { color, width }: TextOptions): readonly string[] {
+  const paint = toPaint(color);
+  const hidden = ids.length - MAX_ROWS;
+  const rows = ids.slice(0, MAX_ROWS).map((id) => `  ${toPrintable(id)} …`);
+  const more = hidden > 0 ? [`  and ${hidden} more …`] : [];
+  return [...rows, ...more].map((row) => paint('muted', toClipped(row, width)));
+}
+
+/** The least time that what is left takes; nothing when that is none. */
+export function listLeft(writes: number, rateLimit: string): readonly string[] {
+  const limit = parseRateLimit(rateLimit);
+  const leastMs = limit === undefined ? 0 : toLeastMs(writes, limit);
+  return leastMs === 0 ? [] : [`at least ${toTimeText(leastMs)} left at ${toPrintable(rateLimit)}`];
+}
+
+function renderCounts(
+  { applied, failed, skipped }: Readonly<Record<Outcome['outcome'], number>>,
+  { color, width, total, rateLimit }: TextOptions & Ahead,
+): string {
+  const bad = [...(failed === 0 ? [] : [`${failed} failed`]), ...(skipped === 0 ? [] : [`${skipped} skipped`])];
+  const done = applied + failed + skipped;
+  const line = [`${done} of ${total} done`, ...bad, ...listLeft(total - done, rateLimit)].join(', ');
+  return toPaint(color)(failed === 0 ? 'strong' : 'error', toClipped(line, width));
+}

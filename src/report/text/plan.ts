@@ -1,0 +1,128 @@
+import type { GuardViolation } from '../../model/plan.ts';
+import type { ChangeView } from '../view/change-view.ts';
+import { toRequestSentence, toSummary } from '../view/plan-summary.ts';
+import type { PlanView, WriteView } from '../view/plan-view.ts';
+import { type ChangeLayout, listShownFields, renderChange, toActionColumn } from './change.ts';
+import { type Style, toPaint } from './color.ts';
+import { countSeverities, renderDiagnosticLines, renderHeadline, renderHelp } from './diagnostics.ts';
+import { breakBehind, toCount, wrapBehind } from './layout.ts';
+import type { TextOptions } from './options.ts';
+
+/** Addresses that a violation lists; what is deleted stands right below anyway. */
+const MAX_LISTED = 10;
+
+/**
+ * The plan for a person who approves it: broken safety rules, then what is lost, replaced, changed and made, then what to
+ * heed and the totals. Ends with a line break.
+ */
+export function renderPlanText(view: PlanView, options: TextOptions): string {
+  const sections = [
+    ...view.violations.map((violation) => renderViolation(violation, options)),
+    renderHead(view, options),
+    ...renderParts(view, options),
+    renderList('Files to write:', view.files, options),
+    renderList('Kept because of --no-delete:', view.withheld, options),
+    renderList('Left as they are:', view.unchanged, options),
+    ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
+    options.verbose ? renderWrites(view.writes, options) : [],
+    renderTotals(view, options),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+function renderViolation(
+  { rule, message, remedy, addresses }: GuardViolation,
+  options: TextOptions,
+): readonly string[] {
+  const listed = addresses.filter((address) => !message.includes(address));
+  const hidden = listed.length - MAX_LISTED;
+  return [
+    ...renderHeadline({ label: `refused[${rule}]`, style: 'error', message }, options),
+    ...listed.slice(0, MAX_LISTED).map((address) => `    ${address}`),
+    ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
+    ...renderHelp(remedy, options),
+  ];
+}
+
+function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): readonly string[] {
+  const paint = toPaint(color);
+  const titles = wrapBehind('', title, { width, rest: 2 }).map((line) => paint('strong', line));
+  return [...titles, ...notes.flatMap((note) => wrapBehind('', note, { width, rest: 2 }))];
+}
+
+/** Blocks of changes, below the headings of their parts. One that shows fields is a block of its own; others stand together. */
+function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
+  const changes = parts.flatMap(({ groups }) => groups.flatMap((group) => group.changes));
+  const layout = { ...options, actionColumn: toActionColumn(changes) };
+  const paint = toPaint(options.color);
+  return parts.flatMap(({ heading, groups }) => [
+    ...(heading === undefined ? [] : [[paint('strong', `${heading}:`)]]),
+    ...renderBlocks(
+      groups.flatMap((group) => group.changes),
+      layout,
+    ),
+  ]);
+}
+
+function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
+  const blocks: string[][] = [];
+  let isDense = false;
+  for (const change of changes) {
+    const hasFields = listShownFields(change, layout).length > 0;
+    const lines = renderChange(change, layout);
+    if (isDense && !hasFields) blocks.at(-1)?.push(...lines);
+    else blocks.push([...lines]);
+    isDense = !hasFields;
+  }
+  return blocks;
+}
+
+function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
+  if (sentences.length === 0) return [];
+  return [heading, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
+}
+
+function renderWrites(writes: readonly WriteView[], { color, width }: TextOptions): readonly string[] {
+  if (writes.length === 0) return [];
+  const paint = toPaint(color);
+  const columns = String(writes.length).length + 2;
+  return [
+    ...wrapBehind('', 'Requests, each sent as soon as those that it waits for are done:', { width, rest: 2 }),
+    ...writes.flatMap(({ number, id, method, path, reason, ...write }) => [
+      ...breakBehind(`  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} `, path, { width, rest: columns + 3 }),
+      ...[`${id}: ${reason}`, ...listWaits(write)].flatMap((sentence) =>
+        wrapBehind(' '.repeat(columns + 3), sentence, { width, rest: columns + 5 }).map((line) => paint('muted', line)),
+      ),
+    ]),
+  ];
+}
+
+function listWaits({ waitsFor, last }: Pick<WriteView, 'waitsFor' | 'last'>): readonly string[] {
+  const waits = waitsFor.length === 0 ? [] : [`waits for ${waitsFor.map((number) => `[${number}]`).join(', ')}`];
+  return last ? [...waits, 'comes last, after all others'] : waits;
+}
+
+function renderTotals(view: PlanView, { color, width }: TextOptions): readonly string[] {
+  const sentences: readonly (readonly [Style, string])[] = [
+    ['strong', toSummary(view)],
+    ['muted', toRequestSentence(view)],
+    [view.violations.length > 0 ? 'error' : 'warning', toVerdict(view)],
+  ];
+  const paint = toPaint(color);
+  return sentences
+    .filter(([, sentence]) => sentence !== '')
+    .flatMap(([style, sentence]) => wrapBehind('', sentence, { width, rest: 0 }).map((line) => paint(style, line)));
+}
+
+/** What a reader who only sees the end must not miss. */
+function toVerdict({ violations, diagnostics }: PlanView): string {
+  const refusals = toCount(violations.length, 'safety rule stands', 'safety rules stand');
+  const found = countSeverities(diagnostics);
+  return [
+    ...(violations.length === 0 ? [] : [`${refusals} against this plan: see the top.`]),
+    ...(found === '' ? [] : [`${found}: see above.`]),
+  ].join(' ');
+}

@@ -1,0 +1,26 @@
+import type { ApplyResult } from '../../model/outcome.ts';
+
+/** Number of writes by how they ended. `alreadyDone` are among the applied ones. */
+export interface ApplyTotals {
+  readonly applied: number;
+  readonly alreadyDone: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** The totals of an apply. */
+export function toApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
+  const totals = { applied: 0, alreadyDone: 0, failed: 0, skipped: 0 };
+  for (const result of outcomes) {
+    totals[result.outcome] += 1;
+    if ('alreadyDone' in result) totals.alreadyDone += 1;
+  }
+  return totals;
+}
+
+/** Whether all of the plan was done, files included, and every token is where it was meant to go. */
+export function isFullyApplied({ outcomes, files, tokens }: ApplyResult): boolean {
+  return (
+    [...outcomes, ...files].every(({ outcome }) => outcome === 'applied') && !tokens.some(({ rescued }) => rescued)
+  );
+}

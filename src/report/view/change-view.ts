@@ -1,0 +1,94 @@
+import { findKind } from '../../kinds/tables/registry.ts';
+import { type Action, type Change, type Difference, toBaseAddress } from '../../model/change.ts';
+import { parsePath } from '../../model/field-path.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { FieldPath } from '../../model/state.ts';
+import { toWord } from './escape.ts';
+import { type FieldView, listFieldViews, type OriginWords, toDifferenceView } from './field-view.ts';
+import { listLeaves } from './leaves.ts';
+import type { Names } from './value-lines.ts';
+
+/** What is done to a resource that is not left as it is. */
+export type ChangeAction = Exclude<Action, 'no-op'>;
+
+/** One change, or its share of one part of a plan, ready to read. */
+export interface ChangeView {
+  readonly action: ChangeAction;
+  readonly glyph: string;
+  readonly kind: string;
+  readonly address: string;
+  /** Id of the live resource. */
+  readonly id?: string;
+  readonly reason?: string;
+  /** What else who approves should know. */
+  readonly notes: readonly string[];
+  readonly protect: boolean;
+  /** What differs; of a create, what will be there. */
+  readonly fields: readonly FieldView[];
+  /** Of a delete, what will be gone. */
+  readonly lost: readonly FieldView[];
+  /** Number of fields that have a value and keep it. */
+  readonly unchanged: number;
+  /** The change stands in the part before too, with the fields that belong there. */
+  readonly isContinued: boolean;
+}
+
+/** The differences that a part of a plan shows of a change. */
+export interface ChangeShare {
+  readonly change: Change;
+  readonly action: ChangeAction;
+  readonly differences: readonly Difference[];
+  readonly isContinued: boolean;
+}
+
+/** The glyph of each action. */
+const GLYPHS: Readonly<Record<ChangeAction, string>> = {
+  delete: '-',
+  replace: '±',
+  update: '~',
+  release: '«',
+  adopt: '»',
+  create: '+',
+};
+
+/** What drifted stands apart, and nothing is said of what one expects: a manifest that changed, or another's settings when they are taken over. */
+const ORIGINS: OriginWords = { both: 'changed here and drifted', unknown: 'changed here or drifted' };
+
+/** The view of a change, or of a share of it. What is true of the whole change is said once, where it stands first. */
+export function toChangeView({ change, action, differences, isContinued }: ChangeShare, names: Names): ChangeView {
+  const context = { kind: findKind(change.kind), names, origins: action === 'adopt' ? {} : ORIGINS };
+  const { live, desired } = change;
+  const isNew = action === 'create' && desired !== undefined;
+  const isGone = action === 'delete' && live?.spec !== undefined;
+  return {
+    action,
+    glyph: GLYPHS[action],
+    kind: toWord(change.kind),
+    address: toWord(toBaseAddress(change.address)),
+    ...(live !== undefined && { id: toWord(live.id) }),
+    ...(change.reason !== undefined && !isContinued && { reason: toPrintable(change.reason) }),
+    notes: isContinued ? [] : (change.notes ?? []).map(toPrintable),
+    protect: change.protect === true,
+    fields: isNew
+      ? listFieldViews(desired, 'added', context)
+      : differences.map((difference) => toDifferenceView(difference, context)),
+    lost: isGone ? listFieldViews(live.spec, 'removed', context) : [],
+    unchanged: isContinued ? 0 : countUnchanged(change),
+    isContinued,
+  };
+}
+
+/** Fields at their defaults have no value to speak of. */
+function countUnchanged({ action, kind: kindName, desired, differences }: Change): number {
+  const kind = findKind(kindName);
+  const isKept = action === 'update' || action === 'replace' || action === 'adopt';
+  if (kind === undefined || desired === undefined || !isKept) return 0;
+  const paths = differences.map(({ path }) => parsePath(path) ?? []);
+  return listLeaves(kind, desired).filter(({ path }) => !paths.some((changed) => isAround(changed, path))).length;
+}
+
+/** Whether one of two paths stands inside of the other, or where it does. */
+function isAround(left: FieldPath, right: FieldPath): boolean {
+  const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
+  return shorter.every((step, index) => step === longer[index]);
+}

@@ -1,0 +1,72 @@
+import { type Field, type ObjectType, objectOf } from '../../kinds/field.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { toDefault } from '../../kinds/normalize.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
+import type { FieldPath, Spec } from '../../model/state.ts';
+import { type KnownType, toMemberType } from './field-type.ts';
+import { isEmpty, isScalar } from './value-lines.ts';
+
+/** A value with its place in a spec. */
+export interface Leaf {
+  readonly type: KnownType;
+  readonly path: FieldPath;
+  readonly value: Json;
+}
+
+/** What a spec says beyond defaults, with modules and flat maps taken apart, so that each member has a path of its own. */
+export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
+  const type = objectOf(kind.fields);
+  const value = withoutDefaults(type, toReadingOrder(type, spec));
+  return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
+}
+
+/** The value with the members of its objects in the order of the table, and by name where there is none: a plan file has them by name. */
+export function toReadingOrder(type: KnownType, value: Json): Json {
+  if (isJsonArray(value)) return value.map((member, index) => toReadingOrder(toMemberType(type, index), member));
+  if (!isJsonObject(value)) return value;
+  const known = type?.type === 'object' ? Object.keys(type.fields).filter((name) => Object.hasOwn(value, name)) : [];
+  const names = new Set([...known, ...Object.keys(value).sort()]);
+  const members = Array.from(names, (name): [string, Json] => {
+    return [name, toReadingOrder(toMemberType(type, name), value[name] ?? null)];
+  });
+  return Object.fromEntries(members);
+}
+
+/** The value without object members that are at their defaults; as it is when all of them are. */
+export function withoutDefaults(type: KnownType, value: Json): Json {
+  if (type?.type === 'list' && isJsonArray(value)) return value.map((member) => withoutDefaults(type.of, member));
+  if (type?.type !== 'object' || !isJsonObject(value) || hasOnlyDefaults(type, value)) return value;
+  const kept = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
+    return isAtDefault(type, name, member) ? [] : [[name, withoutDefaults(toMemberType(type, name), member)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function hasOnlyDefaults(type: ObjectType, value: JsonObject): boolean {
+  return Object.entries(value).every(([name, member]) => isAtDefault(type, name, member));
+}
+
+function isAtDefault(type: ObjectType, name: string, member: Json): boolean {
+  const field = findField(type, name);
+  return field !== undefined && !field.required && isSameJson(member, toDefault(field));
+}
+
+function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
+  const isTakenApart = isJsonObject(value) && (type?.type === 'object' || Object.values(value).every(isScalar));
+  if (!isTakenApart || isEmpty(value)) return [{ type, path, value }];
+  return Object.entries(value)
+    .filter(([name, member]) => !isEmpty(member) || isTelling(type, name))
+    .flatMap(([name, member]) => takeApart({ type: toMemberType(type, name), path: [...path, name], value: member }));
+}
+
+/** Whether it says something that there is nothing: not where leaving the member out says it too. */
+function isTelling(type: KnownType, name: string): boolean {
+  const field = type?.type === 'object' ? findField(type, name) : undefined;
+  if (field === undefined) return true;
+  const byDefault = toDefault(field);
+  return byDefault !== '' && !isEmpty(byDefault);
+}
+
+function findField(type: ObjectType, name: string): Field | undefined {
+  return Object.hasOwn(type.fields, name) ? type.fields[name] : undefined;
+}

@@ -1,0 +1,81 @@
+import { isAddress } from '../../model/address.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { toPrintableLines, toQuoted, toWord } from './escape.ts';
+import { type KnownType, toMemberType } from './field-type.ts';
+
+/**
+ * Values as text. Free text stands in quotes; ids, addresses, enumerated and checked words stand bare. So what is not quoted
+ * was said by the tool or is of a form that can't say anything else.
+ */
+
+/** Addresses by the ids that they have now, for readers who don't know ids by heart. */
+export type Names = ReadonlyMap<string, string>;
+
+/** What stands for no value. */
+const NO_VALUE = '(none)';
+
+/** A value on one line. For values that are neither lists nor objects, unless they are empty. */
+export function renderScalar(type: KnownType, value: Json | undefined, names: Names): string {
+  if (typeof value === 'string') return renderText(type, value, names);
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : NO_VALUE;
+}
+
+/** A value as lines: members of a list behind bullets, members of an object as `key: value`, nested ones indented. */
+export function renderValueLines(type: KnownType, value: Json, names: Names): readonly string[] {
+  if (isEmpty(value)) return [NO_VALUE];
+  if (isJsonArray(value)) {
+    const members = value.map((member, index) => renderValueLines(toMemberType(type, index), member, names));
+    return members.flatMap(([first = '', ...rest]) => [`• ${first}`, ...indent(rest)]);
+  }
+  if (isJsonObject(value)) return renderMembers(type, value, names);
+  return isLongText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
+}
+
+/** Whether there is nothing: no value, or an empty list or object. */
+export function isEmpty(value: Json | undefined): boolean {
+  return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+}
+
+/** Whether a value is of one piece: no list or object with something in it. */
+export function isScalar(value: Json | undefined): boolean {
+  return typeof value !== 'object' || isEmpty(value);
+}
+
+/** Whether a value is text of several lines. */
+export function isLongText(value: Json | undefined): value is string {
+  return typeof value === 'string' && value.includes('\n');
+}
+
+function renderText(type: KnownType, text: string, names: Names): string {
+  if (type?.type === 'reference') return renderReference(text, names);
+  const isWord = type?.type === 'enum' || type?.type === 'timestamp' || (type?.type === 'text' && type.format);
+  return isWord ? toWord(text) : toQuoted(text);
+}
+
+function renderReference(text: string, names: Names): string {
+  return isAddress(text) ? `${toWord(text)} (known after apply)` : renderKey(text, names);
+}
+
+function renderMembers(type: KnownType, value: JsonObject, names: Names): readonly string[] {
+  return Object.entries(value).flatMap(([key, member]) => {
+    const name = isReferenceMap(type) ? renderKey(key, names) : toWord(key);
+    const [first = '', ...rest] = renderValueLines(toMemberType(type, key), member, names);
+    if (isScalar(member)) return [`${name}: ${first}`, ...rest];
+    return [`${name}:`, ...indent([first, ...rest])];
+  });
+}
+
+/** The key of a map whose keys are ids: with the name that goes with it, if there is one. */
+export function renderKey(key: string, names: Names): string {
+  const name = names.get(key);
+  return name === undefined ? toWord(key) : `${toWord(key)} (${toWord(name)})`;
+}
+
+/** Whether the keys of a value are ids of something. */
+export function isReferenceMap(type: KnownType): boolean {
+  return type?.type === 'map' && type.keys.type === 'reference';
+}
+
+function indent(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => `  ${line}`);
+}

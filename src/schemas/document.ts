@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { hasPrefixOf, listIdPrefixes } from '../kinds/references.ts';
+import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
+import { isResourceName, parseAddress } from '../model/address.ts';
+import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
+import { toLifecycleShape, toManifestSchema } from './field.ts';
+import { toStackSpecSchema } from './stack.ts';
+
+/**
+ * zod schemas of whole documents: what surrounds `spec`, and the kinds that are no resources. The schema of a `spec` is
+ * derived from the kind's table. Built when first asked for.
+ */
+
+/** The apiVersion of every document. */
+export const API_VERSION = 'edgewise/v1';
+
+/** The apiVersions that a `List` may have: tools that make lists write their own. */
+export const LIST_API_VERSIONS = [API_VERSION, 'v1'] as const;
+
+/** Every kind that a document may have. */
+export const DOCUMENT_KINDS: readonly string[] = [
+  ...MANIFEST_KINDS.map(({ name }) => name),
+  'External',
+  'Stack',
+  'List',
+];
+
+/** The kinds of documents that name something, which is all but `List`. */
+export const NAMED_KINDS: readonly string[] = DOCUMENT_KINDS.filter((name) => name !== 'List');
+
+/** The schema of a document of a kind; `undefined` when manifests have no such kind. The members of a `List` are not looked into. */
+export function findDocumentSchema(kind: string): z.ZodType | undefined {
+  if (!DOCUMENT_KINDS.includes(kind)) return undefined;
+  const schema = BUILT.get(kind) ?? buildSchema(kind);
+  BUILT.set(kind, schema);
+  return schema;
+}
+
+/** The schema of a `List` whose members conform to another. */
+export function toListSchema(member: z.ZodType): z.ZodType {
+  return z
+    .strictObject({
+      apiVersion: z.enum(LIST_API_VERSIONS).describe('Format of the document.'),
+      kind: z.literal('List').describe('Several documents in one.'),
+      metadata: z.record(z.string(), z.json()).optional().describe('Accepted, because tools add it; not used.'),
+      items: z.array(member).describe('The documents.'),
+    })
+    .meta({ title: 'list', description: 'Several documents in one, as tools write them.' });
+}
+
+const BUILT = new Map<string, z.ZodType>();
+
+function buildSchema(kind: string): z.ZodType {
+  if (kind === 'List') return toListSchema(z.json());
+  if (kind === 'External') return toExternalSchema();
+  if (kind === 'Stack') return toStackSchema();
+  return toResourceSchema(getKind(kind));
+}
+
+function toResourceSchema(kind: Kind): z.ZodType {
+  const spec = toManifestSchema(kind).describe(`Fields of the ${kind.title}.`);
+  const isRequired = listSpecFields(kind).some(([, { required }]) => required);
+  return z
+    .strictObject({
+      ...toHeader(kind.name, kind.description),
+      spec: isRequired ? spec : spec.optional(),
+      lifecycle: toLifecycleSchema(kind).optional(),
+      lint: toAllowSchema().optional(),
+    })
+    .meta({ title: kind.title, description: kind.description });
+}
+
+function toHeader(kind: string, description: string): Readonly<Record<'apiVersion' | 'kind' | 'metadata', z.ZodType>> {
+  return {
+    apiVersion: z.literal(API_VERSION).describe('Format of the document.'),
+    kind: z.literal(kind).describe(description),
+    metadata: z
+      .strictObject({
+        name: toNameSchema().describe(
+          'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` says the old one.',
+        ),
+        labels: z.record(z.string(), z.string()).optional().describe('Accepted, because tools add them; not stored.'),
+        annotations: z
+          .record(z.string(), z.string())
+          .optional()
+          .describe('Accepted, because tools add them; not stored.'),
+      })
+      .describe('What the document is called.'),
+  };
+}
+
+function toNameSchema(): z.ZodType {
+  return z
+    .string()
+    .refine(isResourceName, { error: describeBadName, params: { code: 'bad-name' } })
+    .meta({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' });
+}
+
+function describeBadName({ input }: { readonly input?: unknown }): string {
+  const rule = '1 to 63 lower-case letters, digits, `.`, `_` and `-` that start and end with a letter or digit';
+  return `is \`${String(input)}\`, and a name is ${rule}`;
+}
+
+function toLifecycleSchema(kind: Kind): z.ZodType {
+  const isOwned = kind.role === 'owned';
+  const names = listSpecFields(kind).filter(([, { lifecycle }]) => isOwned || lifecycle === 'mutable');
+  const ignore = z
+    .array(z.enum(names.map(([name]) => name)).describe('A field of spec.'))
+    .optional()
+    .describe('Fields that somebody else owns: left alone in the comparison and in every write.');
+  const owned = {
+    protect: z
+      .boolean()
+      .optional()
+      .describe('Never delete or replace it. Remembered on the resource, so it outlives the manifest.'),
+    ignore,
+    adopt: toAdoptSchema(kind)
+      .optional()
+      .describe('Id of an existing resource to take over. No effect once it is ours.'),
+    renamed_from: toNameSchema()
+      .optional()
+      .describe('The name that it had before: its mark gets the new one. No effect once that is done.'),
+  };
+  return z
+    .strictObject({ ...(isOwned ? owned : { ignore }), ...toLifecycleShape(kind) })
+    .describe('How edgewise treats it.');
+}
+
+/** Which lint rules a document is excused from. A rule about suppressions is not one of them. */
+function toAllowSchema(): z.ZodType {
+  const ids = LINT_RULE_IDS.filter((id) => id !== 'suppression-unused');
+  const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, toReasonSchema(id).optional()])));
+  return z
+    .strictObject({ allow: allow.describe('Lint rules that do not apply here, and why not.') })
+    .describe('What lint leaves out.');
+}
+
+function toReasonSchema(id: LintCode): z.ZodType {
+  return z
+    .string()
+    .refine((reason) => /\S/.test(reason), { error: 'gives no reason, and needs one', params: { code: 'bad-value' } })
+    .meta({ pattern: '\\S' })
+    .describe(`Why this does not matter here: ${LINT_CODES[id]}`);
+}
+
+function toAdoptSchema(kind: Kind): z.ZodType {
+  const type = { type: 'reference', prefixes: [kind.idPrefix], asRef: false } as const;
+  return z
+    .string()
+    .refine((id) => hasPrefixOf(type, id), {
+      error: `must be the id of a ${kind.title}, ${kind.idPrefix}_…`,
+      params: { code: 'wrong-reference' },
+    })
+    .meta({ pattern: `^${kind.idPrefix}_.` });
+}
+
+function toExternalSchema(): z.ZodType {
+  const description = 'A name for the id of something that edgewise does not manage, so that others can refer to it.';
+  const prefixes = listIdPrefixes();
+  const type = { type: 'reference', prefixes, asRef: false } as const;
+  const id = z
+    .string()
+    .refine((value) => parseAddress(value)?.kind === 'External' || hasPrefixOf(type, value), {
+      error: `must be an id, which starts with ${prefixes.map((prefix) => `${prefix}_`).join(', ')}, or External/name`,
+      params: { code: 'wrong-reference' },
+    })
+    .meta({ pattern: `^((${prefixes.join('|')})_.|External/.)` })
+    .describe('The id, or another External.');
+  return z
+    .strictObject({ ...toHeader('External', description), spec: z.strictObject({ id }).describe('What it names.') })
+    .meta({ title: 'external id', description });
+}
+
+function toStackSchema(): z.ZodType {
+  const description =
+    'The settings of a run. One for all the manifests; its name is part of the mark of every resource.';
+  return z
+    .strictObject({ ...toHeader('Stack', description), spec: toStackSpecSchema().optional() })
+    .meta({ title: 'stack', description });
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { assertDefined } from '../model/errors.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, NAMED_KINDS, toListSchema } from './document.ts';
+
+/**
+ * The JSON Schema of manifests (draft 2020-12), for editors: of one document of any kind, or of one kind. It accepts everything
+ * that edgewise accepts; what it can't express (bytes, what references name, RE2) edgewise checks itself.
+ */
+export function toManifestJsonSchema(kind?: string): JsonObject {
+  const schema = kind === undefined ? toAnySchema() : assertDefined(findDocumentSchema(kind), `document kind ${kind}`);
+  const json = z.toJSONSchema(schema, { io: 'input', override: ({ jsonSchema, path }) => refine(jsonSchema, path) });
+  const merged = mergeTypes(json as JsonObject); // a JSON Schema is JSON
+  return kind === undefined && isJsonObject(merged) ? chooseByKind(merged) : (merged as JsonObject); // an object stays one
+}
+
+/** One document of any kind. */
+function toAnySchema(): z.ZodType {
+  const named = NAMED_KINDS.map((name) => assertDefined(findDocumentSchema(name), `document kind ${name}`));
+  const any: z.ZodType = z
+    .xor([...named, toListSchema(z.lazy(() => any))])
+    .meta({ title: 'edgewise manifest', description: 'One document of a manifest file.' });
+  return any;
+}
+
+/** Only the schema of the document's own kind counts, so that an editor tells what is wrong there and nothing of other kinds. */
+function chooseByKind({ oneOf, ...schema }: JsonObject): JsonObject {
+  const kinds = isJsonArray(oneOf) ? oneOf : [];
+  return {
+    ...schema,
+    type: 'object',
+    properties: {
+      apiVersion: { description: 'Format of the document.', default: API_VERSION },
+      kind: { description: 'What the document describes.', enum: DOCUMENT_KINDS },
+    },
+    required: ['kind'],
+    allOf: DOCUMENT_KINDS.map((kind, index) => ({
+      if: { properties: { kind: { const: kind } }, required: ['kind'] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: kinds[index] ?? false,
+    })),
+  };
+}
+
+/** What a string can be told by besides its type. */
+const CONSTRAINTS = ['enum', 'format', 'maxLength', 'minLength', 'pattern'] as const;
+
+/** The form of a text that is only known once the environment is. */
+const FROM_ENVIRONMENT = '\\$\\{env:';
+
+type Schema = z.core.JSONSchema.BaseSchema;
+
+/** Any constrained text may come from the environment instead. Keys may not. */
+function refine(schema: Schema, path: readonly (string | number)[]): void {
+  if (schema.format !== undefined) delete schema.pattern;
+  const constraints = CONSTRAINTS.filter((name) => schema[name] !== undefined);
+  if (schema.type !== 'string' || constraints.length === 0 || path.at(-1) === 'propertyNames') return;
+  if (constraints.every((name) => name === 'pattern')) {
+    schema.pattern = `(${schema.pattern})|${FROM_ENVIRONMENT}`;
+    return;
+  }
+  const constrained = Object.fromEntries(constraints.map((name) => [name, schema[name]]));
+  for (const name of constraints) delete schema[name];
+  delete schema.type;
+  schema.anyOf = [
+    { type: 'string', ...constrained },
+    { type: 'string', pattern: FROM_ENVIRONMENT },
+  ];
+}
+
+/** Alternatives of different types as one schema of several types: what is wrong in one is then not told of the others too. */
+function mergeTypes(schema: Json): Json {
+  if (isJsonArray(schema)) return schema.map(mergeTypes);
+  if (!isJsonObject(schema)) return schema;
+  const { anyOf, ...rest } = Object.fromEntries(
+    Object.entries(schema).map(([key, member]) => [key, mergeTypes(member)] as const),
+  );
+  const members = isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [];
+  const types = members.flatMap(({ type }) => (typeof type === 'string' ? [type] : []));
+  if (new Set(types).size < members.length) return anyOf === undefined ? rest : { ...rest, anyOf };
+  return anyOf === undefined ? rest : { ...Object.assign({}, ...members), ...rest, type: types };
+}

@@ -1,0 +1,103 @@
+import { OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
+import type { JsonObject } from '../model/json.ts';
+import { API_VERSION, DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { toComponentResponses, toContent, toResponses } from './openapi-responses.ts';
+import { toComponentSchemas, toRequestSchemaName } from './openapi-schemas.ts';
+
+/** The OpenAPI 3.1 document of the interface, with everything that the bundled server may answer. */
+export function toOpenApiDocument(options: { readonly versionHeader?: string } = {}): JsonObject {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Edge management service', version: API_VERSION, description: DESCRIPTION },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }],
+    paths: { ...toPaths(), '/openapi.json': { get: OWN_OPERATION } },
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
+      parameters: toComponentParameters(options.versionHeader ?? DEFAULT_VERSION_HEADER),
+      responses: toComponentResponses(),
+      schemas: toComponentSchemas(),
+    },
+  };
+}
+
+const DESCRIPTION =
+  'Configuration of network ingress. A method that a path does not have is answered with 405, a path that is not here with 404. What can not be read as a request is answered with 400, 408, 413, 417 or 431, and the connection is closed.';
+
+/** How this very document is read. */
+const OWN_OPERATION: JsonObject = {
+  operationId: 'getOpenApi',
+  summary: 'Read this document.',
+  tags: ['meta'],
+  security: [],
+  responses: {
+    200: { description: 'This document.', content: { 'application/json': { schema: { type: 'object' } } } },
+    500: { $ref: '#/components/responses/InternalError' },
+  },
+};
+
+const SUMMARIES: Readonly<Record<OperationAction, string>> = {
+  create: 'Create one.',
+  list: 'List them, newest first.',
+  get: 'Read one.',
+  update: 'Change the fields that are given; the others are kept.',
+  delete: 'Delete one.',
+  'replace-module': 'Set the module, as a whole.',
+  'get-module': 'Read the module.',
+  'delete-module': 'Remove the module; nothing happens when it is not set.',
+};
+
+const PAGE_PARAMETERS: JsonObject = {
+  limit: {
+    name: 'limit',
+    in: 'query',
+    description: 'How many to list at most.',
+    schema: { type: 'integer', minimum: 1, maximum: 100, default: 100 },
+  },
+  before_id: {
+    name: 'before_id',
+    in: 'query',
+    description: 'List only what was created before the one with this id.',
+    schema: { type: 'string' },
+  },
+};
+
+function toComponentParameters(versionHeader: string): JsonObject {
+  const version = {
+    name: versionHeader,
+    in: 'header',
+    required: true,
+    description: 'Version of the interface.',
+    schema: { type: 'string', const: API_VERSION },
+  };
+  return { version, ...PAGE_PARAMETERS };
+}
+
+function toPaths(): JsonObject {
+  const byPath = Map.groupBy(OPERATIONS, ({ path }) => path);
+  const items = [...byPath].map(([path, operations]) => {
+    const methods = operations.map((operation) => [operation.method.toLowerCase(), toOperation(operation)] as const);
+    return [path, Object.fromEntries(methods)] as const;
+  });
+  return Object.fromEntries(items);
+}
+
+function toOperation(operation: Operation): JsonObject {
+  const schema = toRequestSchemaName(operation);
+  return {
+    operationId: operation.id,
+    summary: SUMMARIES[operation.action],
+    tags: [operation.kind.title],
+    parameters: toParameters(operation),
+    ...(schema !== undefined && { requestBody: { required: true, content: toContent(schema) } }),
+    responses: toResponses(operation),
+  };
+}
+
+function toParameters({ action, path }: Operation): readonly JsonObject[] {
+  const ids = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => {
+    return { name, in: 'path', required: true, schema: { type: 'string' } };
+  });
+  const shared = ['version', ...(action === 'list' ? Object.keys(PAGE_PARAMETERS) : [])];
+  return [...ids, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+}

@@ -1,0 +1,27 @@
+import type { JsonObject } from '../model/json.ts';
+import { toEventsJsonSchema } from './events.ts';
+import { toFaultsJsonSchema } from './faults.ts';
+import { toJournalJsonSchema } from './journal.ts';
+import { toManifestJsonSchema } from './manifest.ts';
+import { toOpenApiDocument } from './openapi.ts';
+import { toPlanJsonSchema } from './plan.ts';
+
+/** What is published in `schemas/`: the file, what it describes, and where it comes from. */
+export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
+  { name: 'manifest', file: 'manifest.schema.json', about: 'manifests of all kinds', toSchema: toManifestJsonSchema },
+  { name: 'plan', file: 'plan.schema.json', about: 'plan files', toSchema: toPlanJsonSchema },
+  { name: 'events', file: 'events.schema.json', about: 'lines of `--format json-lines`', toSchema: toEventsJsonSchema },
+  { name: 'journal', file: 'journal.schema.json', about: 'lines of `--journal`', toSchema: toJournalJsonSchema },
+  { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: toFaultsJsonSchema },
+  { name: 'openapi', file: 'openapi.json', about: 'the API that the bundled server has', toSchema: toOpenApiDocument },
+];
+
+/** One published document. */
+export interface PublishedSchema {
+  readonly name: string;
+  /** Its name in `schemas/`. */
+  readonly file: string;
+  /** What it describes, to follow "the schema of". */
+  readonly about: string;
+  readonly toSchema: () => JsonObject;
+}

@@ -15,7 +15,20 @@ const MAY_IMPORT = {
   server: ['model', 'kinds', 'schemas', 'manifest'],
   report: ['model', 'kinds'],
   explain: ['model', 'kinds', 'schemas', 'manifest', 'report'],
-  cli: ['model', 'kinds', 'schemas', 'manifest', 'lint', 'client', 'plan', 'export', 'apply', 'server', 'report', 'explain'],
+  cli: [
+    'model',
+    'kinds',
+    'schemas',
+    'manifest',
+    'lint',
+    'client',
+    'plan',
+    'export',
+    'apply',
+    'server',
+    'report',
+    'explain',
+  ],
 };
 
 /** The one folder that imports each third-party package. */
@@ -108,7 +121,7 @@ export default {
     },
     {
       name: 'no-circles',
-      comment: 'Files that import each other can not be read one after another.',
+      comment: 'Files that import each other cannot be read one after another.',
       severity: 'error',
       from: {},
       to: { circular: true },

@@ -19,7 +19,7 @@ export async function writeAtomically(file: string, text: string, { mode }: Atom
   }
 }
 
-/** Rejects when a file can't be written there now. Leaves nothing behind. */
+/** Rejects when a file cannot be written there now. Leaves nothing behind. */
 export async function tryOutWriting(file: string, { mode }: AtomicFileOptions): Promise<void> {
   const temporary = toTemporary(file);
   try {

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { toReason } from '../model/errors.ts';
 import { writeAtomically } from './atomic-file.ts';
 
-/** Writes a file that a plan lists; rejects with why it can't be. */
+/** Writes a file that a plan lists; rejects with why it cannot be. */
 export type WriteFile = (path: string, text: string) => Promise<void>;
 
 /** Certificates are public: everybody may read them. */
@@ -19,12 +19,12 @@ export function createFileWriter(cwd: string): WriteFile {
     } catch (error) {
       // Behind a comma the system's message has paths that nobody wrote.
       const [why] = toReason(error).split(',');
-      throw new Error(`it can not be written: ${why}`, { cause: error });
+      throw new Error(`it cannot be written: ${why}`, { cause: error });
     }
   };
 }
 
-/** The texts of files that are there, by path. One that can't be read counts as absent: writing it says what is wrong. */
+/** The texts of files that are there, by path. One that cannot be read counts as absent: writing it says what is wrong. */
 export async function readFiles(paths: readonly string[], cwd: string): Promise<ReadonlyMap<string, string>> {
   const read = await Promise.allSettled(paths.map((path) => readFile(resolve(cwd, path), 'utf8')));
   return new Map(

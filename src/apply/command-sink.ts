@@ -51,7 +51,7 @@ function runCommand({ words, input, timeoutMs, cwd, env }: Run): Promise<void> {
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
     });
-    child.on('error', (error) => fail(new Error(`${program} can not be run: ${error.message}`, { cause: error })));
+    child.on('error', (error) => fail(new Error(`${program} cannot be run: ${error.message}`, { cause: error })));
     child.on('close', (code, signal) => {
       if (code === 0) return done();
       const why =

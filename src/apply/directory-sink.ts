@@ -33,7 +33,7 @@ async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
     return await act();
   } catch (error) {
     const [why] = toReason(error).split(',');
-    throw new Error(`the folder ${shown} can not be written to: ${why}`, { cause: error });
+    throw new Error(`the folder ${shown} cannot be written to: ${why}`, { cause: error });
   }
 }
 

@@ -21,10 +21,10 @@ export interface JournalEntry {
   readonly message?: string;
 }
 
-/** Takes an entry; resolves when it will survive a crash. Rejects when it can't be kept. */
+/** Takes an entry; resolves when it will survive a crash. Rejects when it cannot be kept. */
 export type Journal = (entry: JournalEntry) => Promise<void>;
 
-/** A request was not sent, because the journal can't say so. */
+/** A request was not sent, because the journal cannot say so. */
 export class JournalError extends Error {
   override readonly name = 'JournalError';
 }
@@ -64,7 +64,7 @@ async function begin(journal: Journal, entry: Omit<JournalEntry, 'event'>): Prom
   try {
     await journal({ event: 'before', ...entry });
   } catch (cause) {
-    throw new JournalError(`the journal can not be written, so nothing was sent: ${toReason(cause)}`, { cause });
+    throw new JournalError(`the journal cannot be written, so nothing was sent: ${toReason(cause)}`, { cause });
   }
 }
 

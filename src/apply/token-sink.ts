@@ -12,7 +12,7 @@ export interface Recipient {
  * the first write, and there is a second one for the case that it fails after all.
  */
 export interface TokenSink {
-  /** Rejects when a token can't be delivered now. Leaves nothing behind but an empty folder. */
+  /** Rejects when a token cannot be delivered now. Leaves nothing behind but an empty folder. */
   readonly test: () => Promise<void>;
   /** Delivers a token; resolves with where it is, in words. */
   readonly deliver: (recipient: Recipient, token: string) => Promise<string>;

@@ -70,7 +70,7 @@ export interface Client {
   readonly requestCount: () => number;
 }
 
-/** A client. Throws `TypeError` for a base URL, key or version header that can't be used. */
+/** A client. Throws `TypeError` for a base URL, key or version header that cannot be used. */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, apiKey, versionHeader, pageSize } = options;
   const wrong = checkBaseUrl(baseUrl) ?? checkApiKey(apiKey) ?? checkVersionHeader(versionHeader);

@@ -10,7 +10,7 @@ const DECODERS: Readonly<Record<string, typeof unzip>> = {
   br: promisify(brotliDecompress),
 };
 
-/** The bytes that a body was before a service or a proxy compressed it. Rejects with `NetworkError` when they can't be had, or are more than is taken. */
+/** The bytes that a body was before a service or a proxy compressed it. Rejects with `NetworkError` when they cannot be had, or are more than is taken. */
 export async function decodeBody(
   body: Buffer<ArrayBuffer>,
   encoding: string,
@@ -26,14 +26,14 @@ export async function decodeBody(
   } catch (error) {
     const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
     if (isTooLarge) throw tooLarge(request, [await decodeHead(body, decode)]);
-    throw refuse('can not be decompressed', error);
+    throw refuse('cannot be decompressed', error);
   }
 }
 
-/** So much of a compressed body can not become more than a megabyte. */
+/** So much of a compressed body cannot become more than a megabyte. */
 const COMPRESSED_HEAD_BYTES = 1024;
 
-/** How a body begins that is not taken whole; nothing where that can't be told. */
+/** How a body begins that is not taken whole; nothing where that cannot be told. */
 async function decodeHead(body: Buffer<ArrayBuffer>, decode: typeof unzip): Promise<Buffer<ArrayBuffer>> {
   const options = { maxOutputLength: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
   try {

@@ -58,7 +58,7 @@ function addNew(found: Map<string, JsonObject>, resources: readonly ListedResour
 function toUnreadUrl({ url, resources, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
   if (nextUrl === undefined || !seen.has(nextUrl.href)) return nextUrl;
   if (resources.length === 0 && nextUrl.href === url.href) return undefined;
-  throw fault(url, `next_page_uri leads back to ${toPath(nextUrl)}, so the list can't be read to its end`);
+  throw fault(url, `next_page_uri leads back to ${toPath(nextUrl)}, so the list cannot be read to its end`);
 }
 
 function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, json: Json | undefined): Page {

@@ -40,7 +40,7 @@ function findReason(
   first: ReadonlyMap<string, LiveResource>,
 ): string | undefined {
   const { mark, markTrouble } = resource;
-  if (markTrouble !== undefined) return `its mark can not be read: ${markTrouble}`;
+  if (markTrouble !== undefined) return `its mark cannot be read: ${markTrouble}`;
   if (mark === undefined) return undefined;
   if (mark.stack !== stack) return `it belongs to the stack ${mark.stack}, as ${resource.kind}/${mark.name}`;
   const owner = first.get(toMarkKey(resource) ?? '');

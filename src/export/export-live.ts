@@ -162,11 +162,11 @@ function toRemembered(kind: Kind, mark: Mark | undefined): JsonObject {
   return { ...(mark?.protect === true && { protect: true }), ...(ignore.length > 0 && { ignore }) };
 }
 
-/** What a document can't say. */
+/** What a document cannot say. */
 function toComment({ kind, stated }: NamedResource): readonly string[] {
   const secrets = listOneTimeFields(kind).map(
     (name) =>
-      `Its ${name} was shown once, when it was created, and can not be exported. Adopting it leaves it as it is.`,
+      `Its ${name} was shown once, when it was created, and cannot be exported. Adopting it leaves it as it is.`,
   );
   const times = kind.validity === undefined ? [] : [RENEWAL];
   const isBare =

@@ -47,9 +47,9 @@ export interface Validity {
   readonly until: string;
 }
 
-/** Something that the service can't do for a resource until somebody helps, or until it passes. */
+/** Something that the service cannot do for a resource until somebody helps, or until it passes. */
 export interface Trouble {
-  /** What can't be done: `its certificate can not be provisioned`. */
+  /** What cannot be done: `its certificate cannot be provisioned`. */
   readonly message: string;
   readonly remedy: string;
   /** The field of the spec that asks for it. */

@@ -29,6 +29,6 @@ export function isId(text: unknown): text is string {
 function toSegment(kind: Kind, name: string, ids: Spec): string {
   const id = ids[name];
   if (id === ID_PLACEHOLDER) return id;
-  if (!isId(id)) throw new InvariantError(`${kind.name}: ${JSON.stringify(id)} can't stand for ${name} in a path`);
+  if (!isId(id)) throw new InvariantError(`${kind.name}: ${JSON.stringify(id)} cannot stand for ${name} in a path`);
   return encodeURIComponent(id);
 }

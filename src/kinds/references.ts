@@ -57,7 +57,7 @@ export function listIdPrefixes(): readonly string[] {
   return [...new Set(prefixes)].sort();
 }
 
-/** Whether a resource may refer to one of the kind, which can't be deleted while it does. */
+/** Whether a resource may refer to one of the kind, which cannot be deleted while it does. */
 export function isReferable({ idPrefix }: Kind): boolean {
   return KINDS.some(({ fields }) => Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix)));
 }

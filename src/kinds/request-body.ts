@@ -3,7 +3,7 @@ import type { Field } from './field.ts';
 import { toEmpty } from './normalize.ts';
 
 /**
- * What a PATCH sends to bring a field back to its default. `undefined`: a PATCH can't; the field's own DELETE does.
+ * What a PATCH sends to bring a field back to its default. `undefined`: a PATCH cannot; the field's own DELETE does.
  */
 export function toClearValue(field: Field): Json | undefined {
   switch (field.clear) {

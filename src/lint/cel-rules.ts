@@ -3,7 +3,7 @@ import { toPathText } from '../model/field-path.ts';
 import type { FieldPath } from '../model/state.ts';
 import type { Hit, RuleContext, Subject } from './rule.ts';
 
-/** Expressions that can not be parsed. */
+/** Expressions that cannot be parsed. */
 export function checkCelSyntax({ spots }: Subject, { readCel }: RuleContext): readonly Hit[] {
   return listExpressions(spots).flatMap(({ path, text }): Hit[] => {
     const reading = readCel(text);

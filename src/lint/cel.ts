@@ -1,6 +1,6 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 
-/** What a CEL expression names, or why it can not be parsed. */
+/** What a CEL expression names, or why it cannot be parsed. */
 export type CelReading = { readonly names: readonly string[] } | { readonly fault: string; readonly column: number };
 
 /** Reads a CEL expression. Never throws. */

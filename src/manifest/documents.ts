@@ -25,7 +25,7 @@ import type { Fault } from './yaml-value.ts';
 export interface ReadDocuments {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly Diagnostic[];
-  /** One of them may be meant to be a `Stack`, but can not be read as one. */
+  /** One of them may be meant to be a `Stack`, but cannot be read as one. */
   readonly mayHideStack: boolean;
 }
 
@@ -105,7 +105,7 @@ interface Inspected {
   readonly subject: Subject;
   readonly document?: ManifestDocument;
   readonly problems: readonly Problem[];
-  /** Its kind can't be told, and may be `Stack`. */
+  /** Its kind cannot be told, and may be `Stack`. */
   readonly maybeStack: boolean;
 }
 

@@ -15,7 +15,7 @@ const LEAD = 40;
 
 /**
  * A line of a source with the caret below it, and the lines around it where they say something. `getLine` counts from 1.
- * What can't be printed is shown escaped, and the caret stays under what it points at.
+ * What cannot be printed is shown escaped, and the caret stays under what it points at.
  */
 export function renderExcerpt(getLine: (line: number) => string | undefined, caret: Caret): string {
   const gutter = String(caret.line + 1).length;

@@ -17,7 +17,7 @@ export type ReadFieldFile = (manifest: string, path: string) => FieldFile;
 
 /** For where manifests stand alone. */
 export const NO_FIELD_FILES: ReadFieldFile = () => ({
-  fault: 'can not be read: nothing but the manifests is read here',
+  fault: 'cannot be read: nothing but the manifests is read here',
 });
 
 /**

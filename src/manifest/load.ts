@@ -169,7 +169,7 @@ function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic 
 
 function toFileReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS[code] ?? `can not be read: ${toReason(error)}`;
+  return REASONS[code] ?? `cannot be read: ${toReason(error)}`;
 }
 
 /** What a field may hold is small; a file that is not is another than was meant. */
@@ -193,8 +193,8 @@ export function createFieldFileReader({ cwd }: Pick<LoadContext, 'cwd'>): ReadFi
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
-  EACCES: 'can not be read: permission denied',
-  EPERM: 'can not be read: permission denied',
+  EACCES: 'cannot be read: permission denied',
+  EPERM: 'cannot be read: permission denied',
   ELOOP: 'is a symbolic link that leads back to itself',
   ENOTDIR: 'is a path through something that is not a folder',
 };

@@ -60,7 +60,7 @@ interface Tree {
   readonly members: Map<Node, ReadonlyMap<string, Found>>;
 }
 
-/** `undefined`: the text is nested so deeply that its tree can not be built. */
+/** `undefined`: the text is nested so deeply that its tree cannot be built. */
 function parseTree(text: string): Tree | undefined {
   try {
     const document = composeDocument(text);

@@ -17,7 +17,7 @@ import { toRemedy } from './suggest.ts';
 export interface ManifestDocument {
   readonly position: Position;
   readonly kind: string;
-  /** Absent: it has none, or one that can't be a name. */
+  /** Absent: it has none, or one that cannot be a name. */
   readonly address: Address | undefined;
   readonly name: string;
   /** All of it, with variables filled in. */

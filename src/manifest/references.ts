@@ -17,7 +17,7 @@ export interface ResolvedReferences {
   readonly problems: readonly DocumentProblem[];
 }
 
-/** Resolves every reference of every document. One that can't be resolved does not hide others. */
+/** Resolves every reference of every document. One that cannot be resolved does not hide others. */
 export function resolveReferences(documents: readonly ManifestDocument[], index: DocumentIndex): ResolvedReferences {
   const { ids, circles } = resolveKnownIds(index);
   const problems: DocumentProblem[] = [...circles];

@@ -3,7 +3,7 @@ import type { JsonObject } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
 import { fillEnvironment } from './environment.ts';
 
-/** What a person can't see in a text. It is escaped, so that a manifest is what it looks like. */
+/** What a person cannot see in a text. It is escaped, so that a manifest is what it looks like. */
 const INVISIBLE = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** A text that can stand in a block as it is: no white space at its start or at the end of a line, and no control character but the tab. */

@@ -214,7 +214,7 @@ function convertNumber(value: number, scalar: Scalar, walk: Walk): Json {
   if (Number.isFinite(value) && !isInexact) return value === 0 ? 0 : value;
   walk.faults.push({
     code: 'bad-value',
-    message: `the number ${scalar.source ?? value} can not be kept exactly`,
+    message: `the number ${scalar.source ?? value} cannot be kept exactly`,
     remedy: `Put it in quotes, if it is a text: "${scalar.source ?? value}".`,
     span: toSpan(scalar),
   });

@@ -13,7 +13,7 @@ export function parseAddress(text: string): { readonly kind: string; readonly na
   return kind !== undefined && name !== undefined ? { kind, name } : undefined;
 }
 
-/** True when a text is of the form `Kind/name`. Ids never contain a slash, so the two can't be confused. */
+/** True when a text is of the form `Kind/name`. Ids never contain a slash, so the two cannot be confused. */
 export function isAddress(text: string): text is Address {
   return parseAddress(text) !== undefined;
 }

@@ -21,7 +21,7 @@ export interface Difference {
   /** Desired; absent: there will be no value. An address stands for an id that is known after apply. */
   readonly to?: Json;
   readonly origin: Origin;
-  /** The field can't be changed in place. */
+  /** The field cannot be changed in place. */
   readonly forcesReplace: boolean;
 }
 

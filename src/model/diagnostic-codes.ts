@@ -1,6 +1,6 @@
 /** The codes of lint rules, with the sentence of each. `src/lint` says how a rule is checked. */
 export const LINT_CODES = {
-  'cel-syntax': 'A CEL expression of a policy can not be parsed.',
+  'cel-syntax': 'A CEL expression of a policy cannot be parsed.',
   'cel-variable': 'A CEL expression names a variable that the traffic of its kind is not known to have.',
   'unknown-action': 'A policy has an action that is not known for the traffic of its kind.',
   'no-weight': 'The weights of a backend add up to zero, so that it passes no traffic on.',
@@ -25,10 +25,10 @@ export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // 
 
 /** Every diagnostic code, with the sentence that explains it. A diagnostic of any other code does not compile. */
 export const DIAGNOSTIC_CODES = {
-  'file-unreadable': 'A file or folder that was named can not be read.',
+  'file-unreadable': 'A file or folder that was named cannot be read.',
   'file-not-utf8': 'A manifest file is not UTF-8 text.',
   'no-manifests': 'A path that was named holds no manifest file.',
-  'yaml-syntax': 'A YAML or JSON document can not be parsed.',
+  'yaml-syntax': 'A YAML or JSON document cannot be parsed.',
   'yaml-aliases': 'A YAML document expands its aliases too often to be anything but a bomb.',
   'env-unset': 'A manifest names an environment variable that is not set and has no default.',
   'env-malformed': 'A manifest has `${env:` in it that is not the start of a variable, and is not escaped.',
@@ -55,14 +55,14 @@ export const DIAGNOSTIC_CODES = {
   'token-sink-missing': 'A credential would be created, and nothing says where its token is to go.',
   'adopt-missing': 'A resource to adopt does not exist.',
   'adopt-refused': 'A resource to adopt belongs to another stack, or to another address of this one.',
-  'adopt-replaces': 'Adopting a resource would replace it, because a field that can not be changed differs.',
+  'adopt-replaces': 'Adopting a resource would replace it, because a field that cannot be changed differs.',
   'take-over-idle': 'A stack is to be taken over, and nothing of it is what a manifest describes.',
   'renamed-maybe': 'A resource is deleted, and one of another name is made with its unique values.',
   'claimed-elsewhere': 'A value that a manifest claims is held by a resource that is not ours.',
-  'mark-invalid': 'The mark of a live resource can not be read, so the resource counts as not ours.',
+  'mark-invalid': 'The mark of a live resource cannot be read, so the resource counts as not ours.',
   'duplicate-mark': 'Two live resources bear the same mark.',
   'rotate-refused': 'A resource to rotate is not in the plan, or is of a kind that has nothing to rotate.',
-  'service-trouble': 'The service can not do for a resource what its manifest asks for, such as getting a certificate.',
+  'service-trouble': 'The service cannot do for a resource what its manifest asks for, such as getting a certificate.',
   'validity-ends': 'A certificate has expired, or is about to, and only an apply after its end would replace it.',
   'validity-over': 'A certificate has expired, or is about to, at a time that its manifest states.',
   'made-twice': 'Two applies of one stack made the same resource at the same time.',

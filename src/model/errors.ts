@@ -27,7 +27,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No response came, or one that can't be read: refused, reset, broken off, not what the interface says. */
+/** No response came, or one that cannot be read: refused, reset, broken off, not what the interface says. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
   /** The request surely did not reach the service. False: it may have taken effect there. */
@@ -65,7 +65,7 @@ export function assertNever(value: never): never {
   throw new InvariantError(`Unexpected value: ${JSON.stringify(value)}`);
 }
 
-/** The value, or an `InvariantError` that says what was missing. For look-ups that can't fail by the program's own rules. */
+/** The value, or an `InvariantError` that says what was missing. For look-ups that cannot fail by the program's own rules. */
 export function assertDefined<T>(value: T | undefined | null, what: string): T {
   if (value === undefined || value === null) throw new InvariantError(`Missing: ${what}`);
   return value;

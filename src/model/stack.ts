@@ -60,7 +60,7 @@ export interface GuardSettings {
   readonly maxDeleteShare: number;
 }
 
-/** Where tokens go. A credential that neither names can't be created. */
+/** Where tokens go. A credential that neither names cannot be created. */
 export interface TokenSettings {
   readonly default: SinkSettings | undefined;
   /** By credential name: instead of the default. */

@@ -71,7 +71,7 @@ export interface LiveResource {
   /** In normal form (see `kinds/normalize`), with the user's part of the metadata only. */
   readonly spec: Spec;
   readonly mark: Mark | undefined;
-  /** Why the mark that is there can't be read. */
+  /** Why the mark that is there cannot be read. */
   readonly markTrouble: string | undefined;
   /** Computed fields as the service sent them, never a token. */
   readonly computed: Readonly<Record<string, Json>>;

@@ -135,7 +135,7 @@ export function toLiveDigest({ spec, mark }: LiveResource): string {
   return toDigest({ spec, mark: mark === undefined ? null : { ...mark } });
 }
 
-/** What a reader must know of a replace that can't create first: for a while there is neither. By address. */
+/** What a reader must know of a replace that cannot create first: for a while there is neither. By address. */
 function explainDeletedFirst(writes: readonly Write[]): ReadonlyMap<string, string> {
   const places = new Map(writes.map(({ id }, index) => [id, index]));
   const isDeletedFirst = ({ id, address }: Write, index: number) =>

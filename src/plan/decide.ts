@@ -53,7 +53,7 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
   return pairs.map(({ address }) => assertDefined(decided.get(address), `decision on ${address}`));
 }
 
-/** What can't be done in the way that a manifest asks for. */
+/** What cannot be done in the way that a manifest asks for. */
 export function listRefusals(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
@@ -62,7 +62,7 @@ export function listRefusals(decisions: readonly Decision[]): readonly Diagnosti
   });
 }
 
-/** Warnings on certificates that stay expired whatever is done, and errors on what can't be rotated. */
+/** Warnings on certificates that stay expired whatever is done, and errors on what cannot be rotated. */
 export function listRenewalDiagnostics(
   decisions: readonly Decision[],
   { now, rotate }: RenewalContext,
@@ -166,7 +166,7 @@ function toAdoptionRefusal(desired: DesiredResource, id: string, forcing: readon
   return {
     code: 'adopt-replaces',
     severity: 'error',
-    message: `${desired.address}: adopting ${id} would replace it, because ${forcing.join(' and ')} can not be changed`,
+    message: `${desired.address}: adopting ${id} would replace it, because ${forcing.join(' and ')} cannot be changed`,
     remedy: 'Write the live values into the manifest and adopt it first.',
     address: desired.address,
     place: desired.locate(desired.lifecycle.adopt === undefined ? ['spec'] : ['lifecycle', 'adopt']),
@@ -178,7 +178,7 @@ function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Dia
   return {
     code: 'rotate-refused',
     severity: 'error',
-    message: `${address} can not be rotated: it is not in this plan, or of a kind that has nothing to rotate`,
+    message: `${address} cannot be rotated: it is not in this plan, or of a kind that has nothing to rotate`,
     remedy:
       nearest === undefined
         ? 'Name a credential or an SSH user certificate that the manifests describe: Credential/name.'

@@ -147,7 +147,7 @@ function toDuplicateWarning(pair: Pair): Diagnostic {
 function listMarkTrouble(live: LiveState): Diagnostic[] {
   return [...live.resources.values()].flat().flatMap(({ kind, id, markTrouble }) => {
     if (markTrouble === undefined) return [];
-    const message = `The mark of ${kind} ${id} can not be read: ${markTrouble}. It counts as not ours and is left alone.`;
+    const message = `The mark of ${kind} ${id} cannot be read: ${markTrouble}. It counts as not ours and is left alone.`;
     return [
       {
         code: 'mark-invalid',

@@ -77,7 +77,7 @@ function toWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): numb
 /** A token that nobody can have, or nobody knows whether it is the right one. */
 function findLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
   if (listOneTimeFields(kind).length === 0) return undefined;
-  if (live.mark?.delivered !== true) return 'nothing says that its token was delivered, and it can not be read again';
+  if (live.mark?.delivered !== true) return 'nothing says that its token was delivered, and it cannot be read again';
   return hasUndelivered
     ? 'a replacement of it broke off, and nobody knows which of the two tokens was delivered'
     : undefined;

@@ -12,7 +12,7 @@ export function describeTokens(decision: Decision, settings: TokenSettings): rea
   if (decision.action === 'update' && formerName !== undefined)
     return [`its token stays where it was delivered under the name ${formerName}: no file is moved`];
   if (decision.action === 'adopt')
-    return ['its token can not be known: it was shown once, when somebody else created it'];
+    return ['its token cannot be known: it was shown once, when somebody else created it'];
   const sink = givesToken(decision) ? findSink(decision, settings) : undefined;
   return sink === undefined ? [] : [`its token goes to ${describeSink(sink)}`];
 }

@@ -5,7 +5,7 @@ import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, NAMED_KINDS, toListSch
 
 /**
  * The JSON Schema of manifests (draft 2020-12), for editors: of one document of any kind, or of one kind. It accepts everything
- * that edgewise accepts; what it can't express (bytes, what references name, RE2) edgewise checks itself.
+ * that edgewise accepts; what it cannot express (bytes, what references name, RE2) edgewise checks itself.
  */
 export function toManifestJsonSchema(kind?: string): JsonObject {
   const schema = kind === undefined ? toAnySchema() : assertDefined(findDocumentSchema(kind), `document kind ${kind}`);

@@ -22,7 +22,7 @@ export function toOpenApiDocument(options: { readonly versionHeader?: string } =
 }
 
 const DESCRIPTION =
-  'Configuration of network ingress. A method that a path does not have is answered with 405, a path that is not here with 404. What can not be read as a request is answered with 400, 408, 413, 417 or 431, and the connection is closed.';
+  'Configuration of network ingress. A method that a path does not have is answered with 405, a path that is not here with 404. What cannot be read as a request is answered with 400, 408, 413, 417 or 431, and the connection is closed.';
 
 /** How this very document is read. */
 const OWN_OPERATION: JsonObject = {

@@ -39,7 +39,7 @@ export const SEED_SCHEMA = z
     externals: z
       .array(z.string())
       .optional()
-      .describe('The ids that exist of kinds that the interface can not create. Left out: every well-formed one.'),
+      .describe('The ids that exist of kinds that the interface cannot create. Left out: every well-formed one.'),
     resources: z
       .partialRecord(z.enum(KINDS.map(({ name }) => name)), z.array(SEED_RESOURCE))
       .optional()

@@ -14,7 +14,7 @@ export interface Tools {
   readonly abuseReportRules: readonly AbuseReportRule[];
 }
 
-/** What the server does for one kind that a table of fields can't say. Each part is optional; a `Failure` refuses the request. */
+/** What the server does for one kind that a table of fields cannot say. Each part is optional; a `Failure` refuses the request. */
 export interface Behaviour {
   /** Refuses what this caller may not create. */
   readonly authorize?: (caller: ApiKey, spec: Spec) => void;

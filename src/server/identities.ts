@@ -39,7 +39,7 @@ export function createIdentities(seed: string | Buffer, sequence: number): Ident
   };
 }
 
-/** 4 bytes of time, 5 bytes of the count, and 11 that can't be guessed: sorts by time, then by count. Source: the KSUID format. */
+/** 4 bytes of time, 5 bytes of the count, and 11 that cannot be guessed: sorts by time, then by count. Source: the KSUID format. */
 function toKsuid(now: Date, count: number, random: Buffer): string {
   const bytes = Buffer.alloc(20);
   const seconds = Math.floor(now.getTime() / 1000) - KSUID_EPOCH_SECONDS;

@@ -23,7 +23,7 @@ export interface Listener {
   readonly close: () => Promise<void>;
 }
 
-/** Opens a socket for a server. Port 0 picks a free one. Rejects when the port can't be had. */
+/** Opens a socket for a server. Port 0 picks a free one. Rejects when the port cannot be had. */
 export async function listen(
   server: Server,
   options: { readonly port: number; readonly host?: string },
@@ -119,7 +119,7 @@ function toRequestFailure(error: unknown): Failure {
   return new Failure('This is a bug in the server', { code: 'internal_error', cause: error });
 }
 
-/** Refuses what no request could be made of. An answer that is under way comes first; one that has begun can't be followed by another. */
+/** Refuses what no request could be made of. An answer that is under way comes first; one that has begun cannot be followed by another. */
 function refuseBytes(
   server: Server,
   error: Error,

@@ -44,7 +44,7 @@ export function updateResource(service: Service, kind: Kind, call: Call): Reply 
 
 export function deleteResource(service: Service, kind: Kind, call: Call): Reply {
   const resource = findResource(service, kind, call.ids);
-  if (!resource.deletable) throw new Failure(`${resource.id} can not be deleted`, { code: 'forbidden' });
+  if (!resource.deletable) throw new Failure(`${resource.id} cannot be deleted`, { code: 'forbidden' });
   const referrers = service.store.listReferrers(resource.id);
   if (referrers.size > 0) throw refuseUse(resource.id, referrers);
   service.store.remove(kind, resource);

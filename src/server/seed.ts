@@ -6,7 +6,7 @@ import type { AbuseReportRule } from './abuse-report-rules.ts';
 
 /** What a server begins with: existing objects and known external ids. Everything may be left out. */
 export interface ServerSeed {
-  /** The ids that exist of kinds that this interface can't create. Left out: every well-formed one. */
+  /** The ids that exist of kinds that this interface cannot create. Left out: every well-formed one. */
   readonly externals?: readonly string[];
   /** By kind, in any order: `created_at` says which is older, else the place in the list. */
   readonly resources?: Readonly<Record<string, readonly SeedResource[]>>;

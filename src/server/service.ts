@@ -17,7 +17,7 @@ export interface Service {
   readonly store: Store;
   readonly identities: Identities;
   readonly authorities: CertificateAuthorities;
-  /** The ids of kinds that this interface can't create; `undefined`: every well-formed one. */
+  /** The ids of kinds that this interface cannot create; `undefined`: every well-formed one. */
   readonly externals: ReadonlySet<string> | undefined;
   /** What becomes of the host names in abuse reports. */
   readonly abuseReportRules: readonly AbuseReportRule[];
@@ -46,7 +46,7 @@ export function toTools({ now, identities, authorities, abuseReportRules }: Serv
   return { now: now(), identities, authorities, abuseReportRules };
 }
 
-/** Whether something has that id that this interface can't create. */
+/** Whether something has that id that this interface cannot create. */
 export function isExternal(service: Service, id: string): boolean {
   return service.externals === undefined ? WELL_FORMED_ID.test(id) : service.externals.has(id);
 }

@@ -17,7 +17,7 @@ export interface SshCertificate {
 const USER_CERTIFICATE = 1;
 
 /**
- * A signed user certificate in OpenSSH authorized-keys format, with serial 0. sshpk's own writer can't leave the principals out.
+ * A signed user certificate in OpenSSH authorized-keys format, with serial 0. sshpk's own writer cannot leave the principals out.
  * Source: OpenSSH PROTOCOL.certkeys.
  */
 export function renderSshCertificate(certificate: SshCertificate, authority: PrivateKey): string {

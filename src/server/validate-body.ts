@@ -87,7 +87,7 @@ function refuseImmutable(kind: Kind, given: JsonObject): void {
   const fixed = Object.keys(given).filter(
     (name) => Object.hasOwn(kind.fields, name) && kind.fields[name]?.lifecycle !== 'mutable',
   );
-  refuseProblems(fixed.map((name) => ({ path: [name], message: `${name} can not be changed` })));
+  refuseProblems(fixed.map((name) => ({ path: [name], message: `${name} cannot be changed` })));
 }
 
 function unwrapModule(kind: Kind, body: JsonObject): JsonObject {

@@ -142,7 +142,7 @@ describe('a new credential', () => {
     `);
   });
 
-  it('whose token can not even be rescued says so, and never says the token', async () => {
+  it('whose token cannot even be rescued says so, and never says the token', async () => {
     const { result } = await apply([CREATE, DELIVER], { answer: WHOLE, sink: BROKEN, rescue: BROKEN });
     expect(toOutcomes(result)[0]).toContain('could neither be delivered (disk full) nor rescued (disk full)');
     expect(JSON.stringify(result)).not.toContain('the-token');

@@ -129,9 +129,9 @@ describe('a command', () => {
     );
   });
 
-  it('that can not be started says so', async () => {
+  it('that cannot be started says so', async () => {
     const { sinks } = await createSinks({ default: { command: ['./nothing'], timeoutMs: 1000 } });
-    await expect(sinks.find('agent')?.deliver(AGENT, 't')).rejects.toThrow('./nothing can not be run');
+    await expect(sinks.find('agent')?.deliver(AGENT, 't')).rejects.toThrow('./nothing cannot be run');
   });
 });
 

@@ -135,7 +135,7 @@ describe('abuse-report submit, when the answer does not come', () => {
       "exit code 1
       --- stderr
       edgewise: It is not known whether the report was submitted. POST /abuse_reports: 500 internal: oops (operation_id: op_1)
-      It was not sent again, since that could submit it twice, and reports can not be listed. Ask the service whether it has a report of these URLs; if that is not possible, submit it again: the worst is a second report.
+      It was not sent again, since that could submit it twice, and reports cannot be listed. Ask the service whether it has a report of these URLs; if that is not possible, submit it again: the worst is a second report.
       "
     `);
   });

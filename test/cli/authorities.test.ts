@@ -12,7 +12,7 @@ describe('a file of certificates to trust', () => {
   ])('with %s in it is refused before any request', async (_, text, why) => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK, 'ca.pem': text });
     const { exitCode, stderr } = await edgewise('plan edgewise.yaml --ca-file ca.pem');
-    expect(stderr).toContain(`The certificates in ca.pem can not be read: ${why}`);
+    expect(stderr).toContain(`The certificates in ca.pem cannot be read: ${why}`);
     expect(exitCode).toBe(3);
     expect(recorder.take()).toEqual([]);
   });

@@ -62,7 +62,7 @@ describe('lifecycle.write_to', () => {
     expect(await edgewise('plan m.yaml --detailed-exitcode', { now: () => now })).toMatchObject({ exitCode: 0 });
   });
 
-  it('fails the run when the file can not be written, and the next apply mends it', async () => {
+  it('fails the run when the file cannot be written, and the next apply mends it', async () => {
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN, keys: 'a file where a folder is needed' });
     const failed = await edgewise('apply m.yaml --yes');
     expect(failed.exitCode).toBe(1);
@@ -95,7 +95,7 @@ describe('lifecycle.write_to', () => {
     expect(await readFile(join(folder, 'keys/alice-cert.pub'), 'utf8')).toBe('');
   });
 
-  it('can not be one file for two certificates', async () => {
+  it('cannot be one file for two certificates', async () => {
     const two = toCertificate('alice', '{ write_to: a.pub }') + toCertificate('bob', '{ write_to: ./keys/../a.pub }');
     const { edgewise } = await createWorkspace({ 'm.yaml': STACK + two });
     const { exitCode, stderr, stdout } = await edgewise('validate m.yaml');

@@ -63,7 +63,7 @@ describe('export', () => {
     });
   });
 
-  it('shows everything as one text, with what can not be exported in comments', async () => {
+  it('shows everything as one text, with what cannot be exported in comments', async () => {
     const { edgewise, recorder } = await createAccount();
     const result = await edgewise(`export ${HTTPS}`);
     await expect(toTranscript(result)).toMatchFileSnapshot('goldens/export.txt');

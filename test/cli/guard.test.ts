@@ -215,7 +215,7 @@ describe('a plan file that was edited', () => {
     expect(listEdges(server)).toHaveLength(3);
   });
 
-  it('can not pass off what is protected as a duplicate', async () => {
+  it('cannot pass off what is protected as a duplicate', async () => {
     const { edgewise, folder, server, write } = await protectOne(EDGES[1]);
     await write({ 'edgewise.yaml': STACK + EDGES[1] });
     await edgewise('plan edgewise.yaml -o plan.json');

@@ -28,7 +28,7 @@ function toManifest(kind: string, spec: JsonObject): string {
 }
 
 describe.each(Object.entries(VALUES))('%s', (kind, values) => {
-  it('has a value here for each field that can not be changed', () => {
+  it('has a value here for each field that cannot be changed', () => {
     const fixed = listSpecFields(getKind(kind)).filter(([, { lifecycle }]) => lifecycle === 'immutable');
     expect(Object.keys(values)).toEqual(fixed.map(([name]) => name));
   });

@@ -92,11 +92,11 @@ describe('a journal', () => {
     ]);
   });
 
-  it('that can not be written stops before the first write', async () => {
+  it('that cannot be written stops before the first write', async () => {
     const { edgewise, recorder } = await createWorkspace(FILES);
     const refused = await edgewise('apply --yes --token-directory tokens --journal nowhere/run.ndjson');
     expect(refused).toMatchObject({ exitCode: 1 });
-    expect(refused.stderr).toContain('The journal can not be written: ');
+    expect(refused.stderr).toContain('The journal cannot be written: ');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 

@@ -34,7 +34,7 @@ describe.each(['throws', 'reports'] as const)('an output whose stream %s what we
     const exitCode = await settleOutputs(EXIT.done, { stdout: stdout.output, stderr: stderr.output });
     expect(exitCode).toBe(1);
     expect(stderr.written.join('')).toBe(
-      'edgewise: The result can not be written to standard output: ENOSPC: no space\n',
+      'edgewise: The result cannot be written to standard output: ENOSPC: no space\n',
     );
   });
 
@@ -77,14 +77,14 @@ describe.runIf(existsSync(FULL))('on a full device', () => {
     return { folder, shown, exitCode };
   };
 
-  it('a plan that can not be shown says so in one line', async () => {
+  it('a plan that cannot be shown says so in one line', async () => {
     const { shown, exitCode } = await start(['plan'], 'stdout');
     expect(exitCode).toBe(1);
-    expect(shown).toMatch(/\nedgewise: The result can not be written to standard output: ENOSPC.*\n$/);
+    expect(shown).toMatch(/\nedgewise: The result cannot be written to standard output: ENOSPC.*\n$/);
     expect(shown).not.toContain('    at ');
   }, 30_000);
 
-  it('an apply whose progress can not be shown is done to its end', async () => {
+  it('an apply whose progress cannot be shown is done to its end', async () => {
     const { folder, shown, exitCode } = await start(['apply', '--yes'], 'stderr');
     expect(exitCode).toBe(0);
     expect(shown).toContain('1 write applied');

@@ -47,12 +47,12 @@ describe('plan', () => {
     expect((await edgewise('validate plan.json')).exitCode).toBe(3);
   });
 
-  it('says why a plan can not be written, and shows it all the same', async () => {
+  it('says why a plan cannot be written, and shows it all the same', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     await mkdir(join(folder, 'taken'));
     const result = await edgewise('plan -o taken');
     expect(result).toMatchObject({ exitCode: 1 });
-    expect(result.stderr).toContain('The plan can not be written to taken');
+    expect(result.stderr).toContain('The plan cannot be written to taken');
   });
 
   it('reads manifests from standard input', async () => {

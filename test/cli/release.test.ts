@@ -52,7 +52,7 @@ describe('release', () => {
       error[unknown-target]: TCPEdge/a is not owned by the stack test
         help: A target is an address: Kind/name.
 
-      This plan can not be applied.
+      This plan cannot be applied.
       Reading took 1 request.
       1 error: see above.
       "

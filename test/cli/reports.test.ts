@@ -54,7 +54,7 @@ describe('--report', () => {
     await mkdir(join(folder, 'taken'));
     const lost = await edgewise('plan --report json=taken');
     expect(lost).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 to create') });
-    expect(lost.stderr).toContain('The report json=taken can not be written');
+    expect(lost.stderr).toContain('The report json=taken cannot be written');
   });
 
   it('as a page has the command that applies what was planned, and is a page of what failed too', async () => {

@@ -40,7 +40,7 @@ describe('a saved plan', () => {
 
   it.each([
     ['invalid manifests', `${ONE}nonsense: true\n`],
-    ['a plan that can not be applied', `${ONE}${toEdge('b', 20002)}lifecycle: { adopt: edgtcp_none }\n`],
+    ['a plan that cannot be applied', `${ONE}${toEdge('b', 20002)}lifecycle: { adopt: edgtcp_none }\n`],
   ])('does not stay where %s made none', async (_, manifests) => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('plan edgewise.yaml -o plan.json');
@@ -49,7 +49,7 @@ describe('a saved plan', () => {
     expect(failed).toMatchObject({ exitCode: 3 });
     expect(failed.stderr).toContain('plan.json was not written');
     expect(failed.stderr).toContain('the older plan that stood there was removed');
-    expect((await edgewise('show plan.json')).stderr).toContain('can not be read');
+    expect((await edgewise('show plan.json')).stderr).toContain('cannot be read');
   });
 
   it('made with --no-delete deletes nothing either, and lists what stays', async () => {
@@ -72,7 +72,7 @@ describe('a saved plan', () => {
     expect(refused.stderr).toContain('--no-revert-drift and --no-delete goes with manifests');
   });
 
-  it('that can not be made removes no file but a plan', async () => {
+  it('that cannot be made removes no file but a plan', async () => {
     const files = { 'edgewise.yaml': `${ONE}nonsense: true\n`, 'notes.txt': 'mine' };
     const { edgewise, folder } = await createWorkspace(files);
     expect((await edgewise('plan edgewise.yaml -o notes.txt')).stderr).toContain(

@@ -108,7 +108,7 @@ it('says when its port is taken', async () => {
   const address = other.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const { line } = await startServe(['--port', String(port)], await createFolder());
-  expect(line).toContain(`ended with 1: edgewise: Can not listen on 127.0.0.1:${port}`);
+  expect(line).toContain(`ended with 1: edgewise: Cannot listen on 127.0.0.1:${port}`);
 });
 
 it('has things go wrong by a faults file, and logs what', async () => {
@@ -136,5 +136,5 @@ it('refuses a faults file that is wrong, by the rule that is, or that is not the
   expect(wrong.log()).toContain('rules[1].nth (*) is 0, and must be at least 1');
   const missing = await startServe(['--faults', 'missing.yaml'], folder);
   expect(await missing.end()).toBe(3);
-  expect(missing.log()).toContain('missing.yaml can not be read');
+  expect(missing.log()).toContain('missing.yaml cannot be read');
 });

@@ -79,7 +79,7 @@ describe('an API error', () => {
     expect(message.length).toBeLessThan(250);
   });
 
-  it('can not forge lines of a terminal by its message', async () => {
+  it('cannot forge lines of a terminal by its message', async () => {
     const { message } = await failureOf(answer({ msg: 'no\n\u001b[32mApply complete\u001b[0m' }));
     expect(message).toBe('POST /edges/tcp: 400: no \\u001b[32mApply complete\\u001b[0m');
   });
@@ -137,7 +137,7 @@ describe('the API key', () => {
   });
 });
 
-describe('the answer to a write that can not be read', () => {
+describe('the answer to a write that cannot be read', () => {
   it('is not shown, for it may hold a token', async () => {
     const error = await failureOf(sayJson('{"id":"cr_1","token":"2abcSecret', 201));
     expect(error).toBeInstanceOf(NetworkError);

@@ -58,7 +58,7 @@ describe('requests', () => {
     }
   });
 
-  it('refuse a path that is none, so that the host can not be changed by it', async () => {
+  it('refuse a path that is none, so that the host cannot be changed by it', async () => {
     const { client } = createFakeService({});
     expect(await catchError(client.get('@evil.test/x'))).toBeInstanceOf(InvariantError);
   });

@@ -121,12 +121,12 @@ describe('list, rather than give a part', () => {
     expect(log).toEqual([FIRST]);
   });
 
-  it('refuses a link back to a page that was read, for what lies behind can not be known', async () => {
+  it('refuses a link back to a page that was read, for what lies behind cannot be known', async () => {
     const loop = { [FIRST]: [page([3], '?p=2')], 'GET /edges/tcp?p=2': [page([2], '?limit=100#again')] };
     const { client, log } = createFakeService(loop);
     expect(await catchError(client.list(KIND))).toHaveProperty(
       'message',
-      "GET /edges/tcp?p=2: next_page_uri leads back to /edges/tcp?limit=100, so the list can't be read to its end",
+      'GET /edges/tcp?p=2: next_page_uri leads back to /edges/tcp?limit=100, so the list cannot be read to its end',
     );
     expect(log).toHaveLength(2);
     expect(await failureOf(page([1], '?limit=100'))).toContain('leads back');

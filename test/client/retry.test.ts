@@ -92,7 +92,7 @@ describe('a GET', () => {
   });
 
   it.each([{ 'retry-after': 'soon' }, { 'retry-after': 'Sat, 31 Jan 2026 12:00:09 GMT' }, { 'retry-after': '-5' }])(
-    'backs off as usual when what the service asks can not be told: %j',
+    'backs off as usual when what the service asks cannot be told: %j',
     async (headers) => {
       const { client, sleeps } = createFakeService({ 'GET /x': [failing(503), failing(503, headers), {}] });
       await client.get('/x');
@@ -158,7 +158,7 @@ describe('a write', () => {
     expect(log).toHaveLength(1);
   });
 
-  it('by POST is sent once when its answer can not be used', async () => {
+  it('by POST is sent once when its answer cannot be used', async () => {
     for (const answer of [sayJson('{"id":'), new Response('<html>'), cutOff()]) {
       const { client, log } = createFakeService({ 'POST /x': [answer, { a: 1 }] });
       expect(await catchError(client.send('POST', '/x', {}))).toMatchObject({ isUnsent: false });

@@ -190,7 +190,7 @@ describe('an output that nobody reads', { timeout: 30_000 }, () => {
     const hold = createHold(CREATE);
     const { apply, service, start } = await prepare(hold.intercept);
     const { child, ended } = apply('--format', format);
-    // What it would have shown can't be read.
+    // What it would have shown cannot be read.
     ended.catch(() => undefined);
     const exited = once(child, 'exit');
     await hold.arrived;

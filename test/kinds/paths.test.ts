@@ -19,7 +19,7 @@ describe('paths', () => {
     );
   });
 
-  it('encodes an id, so that it can not lead to another path', () => {
+  it('encodes an id, so that it cannot lead to another path', () => {
     expect(toResourcePath(getKind('Credential'), { id: 'cr_1/../x?y#z' })).toBe('/credentials/cr_1%2F..%2Fx%3Fy%23z');
   });
 

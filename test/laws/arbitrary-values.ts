@@ -30,7 +30,7 @@ export function arbitraryField(field: Field): fc.Arbitrary<Json> {
   return arbitraryValue(field.type);
 }
 
-/** The ids that exist of a kind that this interface can't create. */
+/** The ids that exist of a kind that this interface cannot create. */
 export function listExternalIds(prefix: string): readonly string[] {
   return [1, 2, 3].map((index) => `${prefix}_${String(index).repeat(27)}`);
 }

@@ -262,7 +262,7 @@ describe('expressions', () => {
 
   it.each([
     ['a name', "conn.foo == 'x'", 'conn.foo'],
-    ['what can not be read', ') > 1', ')'],
+    ['what cannot be read', ') > 1', ')'],
   ])('are pointed at on their line of a block: %s', (_, wrong, marked) => {
     const lines = ['|-', "  conn.client_ip != 'x' &&", '    // a remark', `    ${wrong}`];
     const body = `spec:\n  policy:\n    inbound:\n      expressions:\n        - ${lines.join('\n          ')}\n`;

@@ -107,7 +107,7 @@ describe('an excerpt', () => {
     `);
   });
 
-  it('shows what can not be seen', () => {
+  it('shows what cannot be seen', () => {
     expect(render('a: "\u001b[31m\u202e\u0000" bad', 'bad')).toMatchInlineSnapshot(`
       "
       1 | a: "\\u001b[31m\\u202e\\u0000" bad

@@ -74,7 +74,7 @@ describe('loading a file', () => {
   });
 
   it('tells of a name that no file can have', async () => {
-    expect((await load('a\0b')).diagnostics).toEqual([expect.stringMatching(/^file-unreadable: .* can not be read: /)]);
+    expect((await load('a\0b')).diagnostics).toEqual([expect.stringMatching(/^file-unreadable: .* cannot be read: /)]);
   });
 
   it('tells of one that is empty', async () => {
@@ -167,9 +167,9 @@ describe('loading standard input', () => {
     ]);
   });
 
-  it('tells of one that can not be read', async () => {
+  it('tells of one that cannot be read', async () => {
     const readStdin = () => Promise.reject(new Error('it is closed'));
     const { diagnostics } = await loadManifests(['-'], { cwd: folder, readStdin });
-    expect(diagnostics).toMatchObject([{ code: 'file-unreadable', message: '<stdin> can not be read: it is closed' }]);
+    expect(diagnostics).toMatchObject([{ code: 'file-unreadable', message: '<stdin> cannot be read: it is closed' }]);
   });
 });

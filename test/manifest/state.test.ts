@@ -258,8 +258,8 @@ describe('a Stack', () => {
   it.each([
     ['it is there but invalid', 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: S }\n', 'bad-name'],
     ['its kind is misspelt', 'apiVersion: edgewise/v1\nkind: Stak\nmetadata: { name: s }\n', 'unknown-kind'],
-    ['its document can not be parsed', 'apiVersion: edgewise/v1\nkind: Stack\nspec: {', 'yaml-syntax'],
-    ['a document that can not be parsed may be one', '"', 'yaml-syntax'],
+    ['its document cannot be parsed', 'apiVersion: edgewise/v1\nkind: Stack\nspec: {', 'yaml-syntax'],
+    ['a document that cannot be parsed may be one', '"', 'yaml-syntax'],
   ])('is not called missing when %s', (_, text, code) => {
     expect(diagnose(text, true).map((diagnostic) => diagnostic.code)).toEqual([code]);
   });

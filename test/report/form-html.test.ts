@@ -72,7 +72,7 @@ describe('a page of a plan', () => {
   it('has no numbers to be approved when it has errors, which come first then', () => {
     const page = showPlan(makePlan({ changes: [makeChange('TCPEdge/a', 'create')], diagnostics: [MISTAKE] }));
     expect(listTexts(page, 'h2')).toEqual(['What is wrong', 'Changes']);
-    expect(listTexts(page, 'strong')).toEqual(['This plan can not be applied.']);
+    expect(listTexts(page, 'strong')).toEqual(['This plan cannot be applied.']);
   });
 
   it('says that there is nothing to do', () => {

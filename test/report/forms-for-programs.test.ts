@@ -29,7 +29,7 @@ const TWICE: Diagnostic = {
   place: makePlace('b.yaml', 4, 9),
   related: [{ message: 'first described here', place: makePlace('a.yaml', 2, 1) }],
 };
-const WARNING: Diagnostic = { code: 'mark-invalid', severity: 'warning', message: 'The mark can not be read: 100%' };
+const WARNING: Diagnostic = { code: 'mark-invalid', severity: 'warning', message: 'The mark cannot be read: 100%' };
 
 function toValidation(...diagnostics: readonly Diagnostic[]): Report {
   const addresses = ['TCPEdge/a', 'TCPEdge/fine'];
@@ -91,7 +91,7 @@ describe('github', () => {
   it('puts each diagnostic at its line, errors first and the sum last', () => {
     expect(renderGithubForm(toValidation(WARNING, UNKNOWN), PLAIN)).toMatchInlineSnapshot(`
       "::error file=my edges/a%2C1.yaml,line=7,col=3,title=edgewise%3A unknown-field::TCPEdge/a: spec.hostport is not a field that is known here%0ADid you mean \`hostports\`?
-      ::warning title=edgewise%3A mark-invalid::The mark can not be read: 100%25
+      ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
       ::notice title=edgewise::2 resources in 1 file: 1 error, 1 warning.
       "
     `);
@@ -100,7 +100,7 @@ describe('github', () => {
   it('warns of what is deleted and replaced, where a manifest says so', () => {
     expect(renderGithubForm(PLAN, { ...PLAIN, locate })).toMatchInlineSnapshot(`
       "::error title=edgewise%3A protect::TCPEdge/gone is protected.%0AAllow it.
-      ::warning title=edgewise%3A mark-invalid::The mark can not be read: 100%25
+      ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
       ::warning title=edgewise%3A delete::TCPEdge/gone (edgtcp_1) will be deleted: not in the manifests any more
       ::warning file=m.yaml,line=3,col=1,title=edgewise%3A replace::AgentIngress/moved (agin_1) will be replaced
       ::notice file=m.yaml,line=3,col=1,title=edgewise%3A drift::TCPEdge/a drifted: description changed at the service
@@ -209,7 +209,7 @@ describe('junit', () => {
         </testsuite>
         <testsuite name="edgewise" tests="1" failures="1" errors="0" skipped="0">
           <testcase classname="edgewise.edgewise" name="run: mark-invalid" time="0">
-            <failure message="The mark can not be read: 100%" type="warning">The mark can not be read: 100%</failure>
+            <failure message="The mark cannot be read: 100%" type="warning">The mark cannot be read: 100%</failure>
           </testcase>
         </testsuite>
       </testsuites>
@@ -244,7 +244,7 @@ describe('junit', () => {
     expect(readJunit(renderJunitForm(FAILURE, PLAIN)).counts[0]).toMatchObject({ tests: 1, errors: 1 });
   });
 
-  it('replaces what XML can not hold', () => {
+  it('replaces what XML cannot hold', () => {
     const hostile = { ...UNKNOWN, message: '\u0000]]><![CDATA[\ufffe\ud800 &amp; "' };
     expect(readJunit(renderJunitForm(toValidation(hostile), PLAIN)).counts[0]?.failures).toBe(1);
   });

@@ -106,7 +106,7 @@ describe('no text of others can start a line of ours', () => {
 
   test('in a plan', () => {
     const OURS =
-      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Narrowed to |This change:|Drift that will be put back:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan can not be applied\.|Reading took |\d+ (safety|error|warning))/;
+      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Narrowed to |This change:|Drift that will be put back:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan cannot be applied\.|Reading took |\d+ (safety|error|warning))/;
     fc.assert(
       fc.property(plan, (hostile) => {
         const heads = listHeadLines(renderPlanText(toPlanView(hostile), wide));
@@ -147,7 +147,7 @@ describe('no text of others can start a line of ours', () => {
   });
 });
 
-test('user text can not say that a value is known after apply', () => {
+test('user text cannot say that a value is known after apply', () => {
   const change: Change = {
     address: 'TCPEdge/a',
     kind: 'TCPEdge',

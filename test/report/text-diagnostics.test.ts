@@ -40,7 +40,7 @@ const DIAGNOSTICS: readonly Diagnostic[] = [
   {
     code: 'mark-invalid',
     severity: 'warning',
-    message: 'The mark of edgtcp_2abc can not be read: its stack is not a valid name',
+    message: 'The mark of edgtcp_2abc cannot be read: its stack is not a valid name',
     address: 'TCPEdge/old',
   },
 ];

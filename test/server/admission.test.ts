@@ -200,7 +200,7 @@ describe('API keys', () => {
     expect(() => parseApiKey(text)).not.toThrow(SECRET);
   });
 
-  it('can not be the same for two', () => {
+  it('cannot be the same for two', () => {
     const apiKeys = [parseApiKey('same'), parseApiKey('same:admin')];
     expect(() => createServer({ apiKeys })).toThrow('Two API keys are the same');
   });

@@ -108,7 +108,7 @@ describe('the fields of a body', () => {
   });
 
   it.each(['uri', 'created_at', 'constructor', '__proto__', 'hasOwnProperty', 'toString'])(
-    'can not be `%s`',
+    'cannot be `%s`',
     async (name) => {
       const { call } = createTestServer();
       for (const value of ['"x"', '{}']) {

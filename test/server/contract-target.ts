@@ -3,12 +3,12 @@ import type { Target } from './caller.ts';
 import { holdToDocument } from './conformance.ts';
 import { createTestServer } from './test-server.ts';
 
-/** What the contract suite faces: a service, and ids there of what the interface can't create. */
+/** What the contract suite faces: a service, and ids there of what the interface cannot create. */
 export interface ContractTarget extends Target {
   readonly ids: ContractIds;
 }
 
-/** One existing id of each kind that the interface can't create. */
+/** One existing id of each kind that the interface cannot create. */
 export interface ContractIds {
   readonly ipp: string;
   readonly ca: string;

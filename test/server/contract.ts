@@ -14,7 +14,7 @@ export interface Sample {
   readonly create: (number: number, ids: ContractTarget['ids']) => JsonObject;
   /** Fields for a PATCH, other than description and metadata. */
   readonly update?: (ids: ContractTarget['ids']) => JsonObject;
-  /** A field that a PATCH can't change, with another value for it. */
+  /** A field that a PATCH cannot change, with another value for it. */
   readonly immutable?: JsonObject;
 }
 

@@ -178,7 +178,7 @@ describe('a snapshot', () => {
     expect(textOf(young.body['id']) > textOf(old.body['id'])).toBe(true);
   });
 
-  it('keeps which external ids are known, and what can not be deleted', async () => {
+  it('keeps which external ids are known, and what cannot be deleted', async () => {
     const seed = { externals: ['ipp_1'], resources: { Credential: [{ id: 'cr_default', deletable: false }] } };
     const snapshot = createServer({ seed }).snapshot();
     const { call } = createTestServer({ seed: snapshot });

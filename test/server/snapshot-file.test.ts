@@ -32,7 +32,7 @@ describe('a snapshot file', () => {
     expect(readdirSync(folder)).toEqual(['account.json']);
   });
 
-  it('that can not be written is left alone, and so is its folder', async () => {
+  it('that cannot be written is left alone, and so is its folder', async () => {
     const snapshot = createServer().snapshot();
     await expect(writeSnapshotFile(join(folder, 'missing', 'account.json'), snapshot)).rejects.toThrow('ENOENT');
     await expect(writeSnapshotFile(folder, snapshot)).rejects.toThrow();

@@ -134,7 +134,7 @@ describe('a signed certificate', () => {
   it.each([
     ['before 1970', { valid_after: '1969-12-31T23:59:59Z' }],
     ['after 9999', { valid_until: '9999-12-31T23:59:59-01:00' }],
-  ])('can not be valid %s', async (_, times) => {
+  ])('cannot be valid %s', async (_, times) => {
     expect(await sign(times)).toMatchObject({ status_code: 400, msg: expect.stringContaining('between the years') });
   });
 

@@ -63,13 +63,13 @@ describe('a PATCH', () => {
     });
   });
 
-  it('says of a field that can not be changed that it can not', async () => {
+  it('says of a field that cannot be changed that it cannot', async () => {
     const { call } = createTestServer();
     const path = await create(call, 'IPRestriction');
     const { body } = await call('PATCH', path, { body: { type: 'api', created_at: 'x', enforced: true } });
     expect(body).toMatchObject({
       error_code: 'invalid_field',
-      msg: 'type can not be changed; created_at can not be changed',
+      msg: 'type cannot be changed; created_at cannot be changed',
       details: { field: 'type' },
     });
     expect((await call('PATCH', path, { body: { type: null, enforced: true } })).body['enforced']).toBe(true);

@@ -114,7 +114,7 @@ export class Ledger {
     this.#noteLost(before, after);
   }
 
-  /** What lost our mark while a run was at work, or while its reading was untrue, it can not know. */
+  /** What lost our mark while a run was at work, or while its reading was untrue, it cannot know. */
   #mayTouch(suspect: Suspect, id: string, held: Held): boolean {
     if (isModuleHolder(held)) return this.#options.isAttached(id);
     if (findOurMark(held.resource) !== undefined) return true;

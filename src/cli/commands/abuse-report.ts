@@ -47,7 +47,7 @@ export function defineAbuseReport(program: Command, act: Act): void {
 function defineSubmit(group: Command, act: Act): void {
   const command = group
     .command('submit')
-    .description('Submit a report. Only accounts that are authorized may. A report can not be changed or taken back.')
+    .description('Submit a report. Only accounts that are authorized may. A report cannot be changed or taken back.')
     .argument('<urls...>', 'absolute http or https URLs')
     .option('--metadata <text>', 'data of your own, at most 4096 bytes');
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);

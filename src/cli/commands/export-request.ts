@@ -35,13 +35,13 @@ export function toExportRequest(
   };
 }
 
-/** The id of an HTTPS edge. Throws `InvalidArgumentError` when it can't be one. */
+/** The id of an HTTPS edge. Throws `InvalidArgumentError` when it cannot be one. */
 export function parseHttpsEdge(text: string): string {
   if (isIdOf(HTTPS_EDGE, text)) return text;
   throw new InvalidArgumentError('The id of an HTTPS edge is edghts_….');
 }
 
-/** The ids of a route. Throws `InvalidArgumentError` when they can't be. */
+/** The ids of a route. Throws `InvalidArgumentError` when they cannot be. */
 export function parseHttpsRoute(text: string): HttpsRouteId {
   const [edge = '', id = '', ...rest] = text.split('/');
   if (isIdOf(HTTPS_EDGE, edge) && isIdOf(HTTPS_EDGE_ROUTE, id) && rest.length === 0) return { edge_id: edge, id };

@@ -79,7 +79,7 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
     port: flags.port,
     host: flags.host,
   }).catch((error: unknown) => {
-    throw new CommandError(`Can not listen on ${flags.host}:${flags.port}: ${toReason(error)}`, {
+    throw new CommandError(`Cannot listen on ${flags.host}:${flags.port}: ${toReason(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
     });

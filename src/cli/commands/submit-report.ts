@@ -39,7 +39,7 @@ function toUnknown(error: ApiError | NetworkError): CommandError {
   return new CommandError(`It is not known whether the report was submitted. ${toPrintable(error.message)}`, {
     exitCode: EXIT.failed,
     remedy:
-      'It was not sent again, since that could submit it twice, and reports can not be listed. Ask the service whether it has a report of these URLs; if that is not possible, submit it again: the worst is a second report.',
+      'It was not sent again, since that could submit it twice, and reports cannot be listed. Ask the service whether it has a report of these URLs; if that is not possible, submit it again: the worst is a second report.',
     cause: error,
   });
 }

@@ -56,7 +56,7 @@ export function isChange({ method, status }: RequestLogEntry): boolean {
 
 function refuseSnapshot(error: unknown): never {
   const why = toReason(error);
-  throw new CommandError(`The snapshot can not be written: ${why}`, { exitCode: EXIT.failed, cause: error });
+  throw new CommandError(`The snapshot cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
 }
 
 async function readSeed(file: string, context: Context): Promise<ServerSeed> {

@@ -40,7 +40,7 @@ export async function readAuthorities(file: string, { cwd }: Pick<Context, 'cwd'
     return text;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The certificates in ${file} can not be read: ${why}`, {
+    throw new CommandError(`The certificates in ${file} cannot be read: ${why}`, {
       exitCode: EXIT.invalid,
       remedy: 'It must hold certificates in PEM, each from BEGIN CERTIFICATE to END CERTIFICATE.',
       cause: error,

@@ -14,12 +14,12 @@ export async function withServerInput<T>(what: string, task: () => T | Promise<T
   }
 }
 
-/** The text of a file that the bundled server is given. One that can't be read is the user's to mend. */
+/** The text of a file that the bundled server is given. One that cannot be read is the user's to mend. */
 export async function readServerFile(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<string> {
   try {
     return await readFile(resolve(cwd, file), 'utf8');
   } catch (error) {
     const why = toReason(error);
-    throw new CommandError(`${file} can not be read: ${why}`, { exitCode: EXIT.invalid, cause: error });
+    throw new CommandError(`${file} cannot be read: ${why}`, { exitCode: EXIT.invalid, cause: error });
   }
 }

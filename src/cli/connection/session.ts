@@ -31,7 +31,7 @@ export function isEmbedded(baseUrl: string): boolean {
 /** What a command that only looks gets of a client. */
 export type Reader = Omit<Client, 'send'>;
 
-/** A session that can't write: the task gets no function for it, and a request other than a GET would be a bug that ends the run before it is sent. */
+/** A session that cannot write: the task gets no function for it, and a request other than a GET would be a bug that ends the run before it is sent. */
 export async function withReadSession<T>(
   settings: RunSettings,
   context: Context,

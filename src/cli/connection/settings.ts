@@ -110,7 +110,7 @@ export async function readApiKey({ env, cwd }: Pick<Context, 'env' | 'cwd'>): Pr
     if (text !== '') return text;
   } catch (error) {
     const why = toReason(error);
-    throw new CommandError(`The API key file can not be read: ${why}`, {
+    throw new CommandError(`The API key file cannot be read: ${why}`, {
       exitCode: EXIT.authentication,
       remedy,
       cause: error,

@@ -50,7 +50,7 @@ export async function settleOutputs(
   { stdout, stderr }: { readonly stdout: ProcessOutput; readonly stderr: ProcessOutput },
 ): Promise<ExitCode> {
   const fault = await stdout.settle();
-  if (fault !== undefined) stderr.write(`edgewise: The result can not be written to standard output: ${fault}\n`);
+  if (fault !== undefined) stderr.write(`edgewise: The result cannot be written to standard output: ${fault}\n`);
   await stderr.settle();
   const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
   return fault !== undefined && isGood ? EXIT.failed : exitCode;

@@ -71,7 +71,7 @@ export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<C
   for (const { form, file } of report) {
     const path = resolve(cwd, file);
     const refuse = (why: string): CommandError =>
-      new CommandError(`The report ${form}=${file} can not be written: ${why}.`, { exitCode: EXIT.invalid });
+      new CommandError(`The report ${form}=${file} cannot be written: ${why}.`, { exitCode: EXIT.invalid });
     if (files.has(path)) throw refuse('another report goes into the same file');
     files.add(path);
     await access(dirname(path), constants.W_OK).catch(() => {
@@ -91,6 +91,6 @@ async function writeReport(
     return [];
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    return [`The report ${name}=${file} can not be written: ${error.message}`];
+    return [`The report ${name}=${file} cannot be written: ${error.message}`];
   }
 }

@@ -65,6 +65,6 @@ async function write(path: string, text: string, cwd: string): Promise<void> {
   } catch (error) {
     // Behind a comma the system's message has paths that nobody wrote.
     const [why] = (error instanceof Error ? error.message : String(error)).split(',');
-    throw new CommandError(`${path} can not be written: ${why}`, { exitCode: EXIT.failed, cause: error });
+    throw new CommandError(`${path} cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
   }
 }

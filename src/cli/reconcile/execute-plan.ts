@@ -61,7 +61,7 @@ export async function executePlan(client: Client, execution: Execution, context:
   return publish({ about: 'apply', plan, result }, publication, context);
 }
 
-/** A journal that can't be written stops everything before the first write. */
+/** A journal that cannot be written stops everything before the first write. */
 async function startJournal(
   plan: Plan,
   flag: string | undefined,
@@ -72,7 +72,7 @@ async function startJournal(
   try {
     return await openJournal(resolve(cwd, file), plan, now);
   } catch (cause) {
-    const message = `The journal can not be written: ${toReason(cause)}`;
+    const message = `The journal cannot be written: ${toReason(cause)}`;
     throw new CommandError(message, { exitCode: EXIT.failed, remedy: 'Nothing was written.', cause });
   }
 }

@@ -14,7 +14,7 @@ export async function writePlanFile(file: string, cwd: string, plan: Plan): Prom
   try {
     await writeResultFile(resolve(cwd, file), renderPlanJson(plan));
   } catch (error) {
-    throw new CommandError(`The plan can not be written to ${file}: ${toReason(error)}`, {
+    throw new CommandError(`The plan cannot be written to ${file}: ${toReason(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
     });
@@ -87,7 +87,7 @@ async function readText(file: string, cwd: string): Promise<string> {
   try {
     return await readFile(resolve(cwd, file), 'utf8');
   } catch (error) {
-    throw new CommandError(`The plan file ${file} can not be read: ${toReason(error)}`, {
+    throw new CommandError(`The plan file ${file} cannot be read: ${toReason(error)}`, {
       exitCode: EXIT.invalid,
       cause: error,
     });

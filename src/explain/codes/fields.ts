@@ -51,7 +51,7 @@ export const FIELDS = {
   },
   'bad-value': {
     meaning:
-      'The value has the right type and still is none that the field can have: a word that is not in the list, a hostport without a port, a pattern that can not be read, two values that exclude each other.',
+      'The value has the right type and still is none that the field can have: a word that is not in the list, a hostport without a port, a pattern that cannot be read, two values that exclude each other.',
     remedy: 'Write a value of the form that the message names. `edgewise explain Kind.field` says which there are.',
     bad: inFile(toEdge('  hostports: ["1.tcp.example.net"]', ...BACKEND)),
     good: mended(toEdge(PORT, ...BACKEND)),

@@ -81,7 +81,7 @@ export const LINTING = {
   },
   'cel-variable': {
     meaning:
-      'An expression of a policy names a variable that edgewise does not know for this traffic. Most often it is misspelt, or belongs to HTTP. An expression that can not be computed holds for nobody.',
+      'An expression of a policy names a variable that edgewise does not know for this traffic. Most often it is misspelt, or belongs to HTTP. An expression that cannot be computed holds for nobody.',
     remedy: 'Correct the name, or list it in `spec.lint.cel_variables` of the Stack if your service has it.',
     ...toExamples(toPolicy("conn.cleint_ip == '192.0.2.1'", 'deny'), toPolicy("conn.client_ip == '192.0.2.1'", 'deny')),
   },
@@ -124,7 +124,7 @@ export const LINTING = {
   },
   'certificate-too-long': {
     meaning:
-      'A certificate can not be called back: who has the key gets in until it ends. This one is valid for longer than the Stack allows, which is 90 days when it does not say.',
+      'A certificate cannot be called back: who has the key gets in until it ends. This one is valid for longer than the Stack allows, which is 90 days when it does not say.',
     remedy:
       'Let short ones follow each other with `lifecycle.valid_for` and `renew_before`, or raise `spec.lint.max_validity` of the Stack.',
     ...toExamples(

@@ -88,7 +88,7 @@ export const PLANNING = {
   },
   'adopt-replaces': {
     meaning:
-      'A field that can not be changed has another value live than in the manifest, so that taking the resource over would mean to delete it and make a new one. That is not what adopting promises.',
+      'A field that cannot be changed has another value live than in the manifest, so that taking the resource over would mean to delete it and make a new one. That is not what adopting promises.',
     remedy:
       'Write the live value into the manifest and adopt the resource. Change the value afterwards, if it must be another.',
     bad: toPlanOf(toIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live'), {
@@ -126,7 +126,7 @@ export const PLANNING = {
   },
   'mark-invalid': {
     meaning:
-      'A live resource has the key of the mark in its metadata, and what stands there is no mark: somebody edited it. Edgewise can not know whose it is, so it neither changes nor deletes it.',
+      'A live resource has the key of the mark in its metadata, and what stands there is no mark: somebody edited it. Edgewise cannot know whose it is, so it neither changes nor deletes it.',
     remedy: 'Mend the metadata by hand, or adopt the resource, which writes a new mark.',
     bad: toPlanOf(POOL, { live: toPools({ bkdwd_edited: ['production', 'my pool'] }) }),
     good: { live: toPools({ bkdwd_edited: OURS }) },

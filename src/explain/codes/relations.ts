@@ -53,7 +53,7 @@ export const RELATIONS = {
   },
   'renamed-from-standing': {
     meaning:
-      '`lifecycle.renamed_from` says that what had another name now has this one: its mark gets the new name, and nothing else happens. That can not be while another document still describes the old name.',
+      '`lifecycle.renamed_from` says that what had another name now has this one: its mark gets the new name, and nothing else happens. That cannot be while another document still describes the old name.',
     remedy: 'Remove the document of the old name; or the line, if this is to be a new resource.',
     bad: {
       command: 'validate',

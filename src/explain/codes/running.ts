@@ -62,7 +62,7 @@ const LIVE_POOL: LiveResources = {
 export const RUNNING = {
   'service-trouble': {
     meaning:
-      'The manifest is right and the service has not refused it, but can not do what it asks for: to get a certificate for a domain, say. Nothing that edgewise writes helps.',
+      'The manifest is right and the service has not refused it, but cannot do what it asks for: to get a certificate for a domain, say. Nothing that edgewise writes helps.',
     remedy:
       'Do what the help of the diagnostic says, such as to set the NS records of the domain. The next plan looks again.',
     bad: { command: 'plan', files: inStack(toIngress('agents.invalid')), live: toLiveIngress('agents.invalid') },

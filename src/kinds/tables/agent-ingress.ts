@@ -72,7 +72,7 @@ function findProvisioningTroubles({
   const job = isJsonObject(status) ? status['provisioning_job'] : undefined;
   if (!isJsonObject(job) || typeof job['error_code'] !== 'string' || job['error_code'] === '') return [];
   const said = typeof job['msg'] === 'string' ? `: ${job['msg']}` : '';
-  const message = `its certificate can not be provisioned: ${job['error_code']}${said}`;
+  const message = `its certificate cannot be provisioned: ${job['error_code']}${said}`;
   const retry = typeof job['retries_at'] === 'string' ? `, at ${job['retries_at']}` : '';
   const servers = isJsonArray(targets) && targets.length > 0 ? ` (${targets.join(', ')})` : '';
   const remedy =

@@ -1,6 +1,6 @@
 import { toPrintable } from '../../model/printable.ts';
 
-/** A piece of a document. Only `html` makes one, of our own source and of texts that can't be anything but text. */
+/** A piece of a document. Only `html` makes one, of our own source and of texts that cannot be anything but text. */
 export interface Html {
   readonly source: string;
 }

@@ -99,7 +99,7 @@ export function renderFailureJson({ command, diagnostics = [], error, plan }: Fa
   });
 }
 
-/** `JSON.stringify` escapes what JSON demands; the rest of what can't be printed is escaped here. */
+/** `JSON.stringify` escapes what JSON demands; the rest of what cannot be printed is escaped here. */
 export function renderDocument(document: object): string {
   const lines = JSON.stringify(document, null, 2).split('\n');
   return `${lines.map(toPrintable).join('\n')}\n`;

@@ -10,7 +10,7 @@ export function toQuoted(text: string): string {
   return toPrintable(JSON.stringify(text));
 }
 
-/** A name, id or other word as it is when it can't be taken for anything else, else in double quotes. */
+/** A name, id or other word as it is when it cannot be taken for anything else, else in double quotes. */
 export function toWord(text: string): string {
   return WORD.test(text) ? text : toQuoted(text);
 }

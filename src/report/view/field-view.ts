@@ -35,7 +35,7 @@ export interface FieldView {
 export interface FieldContext {
   readonly kind: Kind | undefined;
   readonly names: Names;
-  /** Remarks on whose a difference is, where the reader can't know it from where the difference stands. */
+  /** Remarks on whose a difference is, where the reader cannot know it from where the difference stands. */
   readonly origins?: OriginWords;
 }
 

@@ -5,7 +5,7 @@ import type { PlanView } from './plan-view.ts';
 
 /** What a plan comes to, in one sentence. Nothing of one with errors can be applied, so that has no numbers to be approved. */
 export function toSummary(view: PlanView): string {
-  if (hasErrors(view.diagnostics)) return 'This plan can not be applied.';
+  if (hasErrors(view.diagnostics)) return 'This plan cannot be applied.';
   return view.isEmpty ? toNothing(view) : toCounts(view);
 }
 

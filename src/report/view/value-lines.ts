@@ -5,7 +5,7 @@ import { type KnownType, toMemberType } from './field-type.ts';
 
 /**
  * Values as text. Free text stands in quotes; ids, addresses, enumerated and checked words stand bare. So what is not quoted
- * was said by the tool or is of a form that can't say anything else.
+ * was said by the tool or is of a form that cannot say anything else.
  */
 
 /** Addresses by the ids that they have now, for readers who don't know ids by heart. */

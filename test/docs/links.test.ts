@@ -21,14 +21,21 @@ describe('documents', () => {
 
 describe('src/README.md', () => {
   const document = DOCUMENTS.get('src/README.md') ?? '';
-  const sections = document.split(/^#{2,3} /m).map((section) => [section.split('\n', 1)[0] ?? '', section] as const);
+  const [, rooms = ''] = /^## Rooms$(.*?)^## /ms.exec(document) ?? [];
+  const paragraphs = rooms.split(/^- /m);
   const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
 
-  it.each(folders.map(({ name }) => name))('maps the folder %s, and files of it that exist', (folder) => {
-    const [, section = ''] = sections.find(([heading]) => heading.startsWith(`\`${folder}\`:`)) ?? [];
-    const files = Array.from(section.matchAll(/`([\w-]+\.ts)`/g), ([, file = '']) => file);
-    expect(files.length).toBeGreaterThan(3);
-    expect(files.filter((file) => !existsSync(join('src', folder, file)))).toEqual([]);
+  it.each(folders.map(({ name }) => name))('has a paragraph on the folder %s, and names a file of it', (folder) => {
+    const paragraph = paragraphs.find((one) => one.startsWith(`**\`${folder}\`**:`)) ?? '';
+    const files = Array.from(paragraph.matchAll(/`([\w-]+\.ts)`/g), ([, file = '']) => file);
+    const rooms = Array.from(paragraph.matchAll(/`([\w-]+)\/`/g), ([, room = '']) => room);
+    expect(files).not.toEqual([]);
+    const places = [folder, ...rooms.map((room) => join(folder, room))];
+    expect(files.filter((file) => !places.some((place) => existsSync(join('src', place, file))))).toEqual([]);
+  });
+
+  it('is short enough to be read', () => {
+    expect(document.split(/\s+/).length).toBeLessThan(2000);
   });
 
   it('names files that exist in the folders of src', () => {

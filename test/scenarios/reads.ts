@@ -4,13 +4,33 @@ import { parseAllDocuments } from 'yaml';
 import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import type { Holdings } from './scenario.ts';
+import type { Played } from './scenario.ts';
 import { toMembers } from './setup.ts';
+import type { SentRequest } from './wire.ts';
 
 /** How many requests planning may take: one for each page of a kind's list, and one for each module slot that a document declares. */
-export function countReads(before: Holdings, documents: readonly JsonObject[], pageSize: number): number {
-  const pages = OWNED_KINDS.map(({ name }) => Math.max(1, Math.ceil((before.get(name)?.length ?? 0) / pageSize)));
-  return [...pages, ...documents.map(countSlots)].reduce((sum, count) => sum + count, 0);
+export function countReads({ setup, plan, holdings }: Played, documents: readonly JsonObject[]): number {
+  const { reads } = setup;
+  if (reads !== undefined && 'number' in reads) return reads.number;
+  const pageSize = Number(/limit=(\d+)/.exec(plan.requests[0]?.path ?? '')?.[1]);
+  const countPages = (kind: string) => Math.ceil((holdings.beforePlan.get(kind)?.length ?? 0) / pageSize);
+  const pages = OWNED_KINDS.map(({ name }) => Math.max(1, countPages(name)));
+  return [...pages, ...documents.map(countSlots)].reduce((sum, count) => sum + count, reads?.more ?? 0);
+}
+
+/**
+ * Whether a request read the list of a kind that the scenario is not about: no manifest has one of it, the service never held one, and
+ * the answer was an empty list. A new kind adds such reads to every scenario.
+ */
+export function findOtherReads(
+  { setup, holdings }: Played,
+  documents: readonly JsonObject[],
+): (request: SentRequest) => boolean {
+  if (setup.inFull) return () => false;
+  const held = Object.values(holdings).flatMap((resources) => [...resources].filter(([, { length }]) => length > 0));
+  const kinds = new Set([...held.map(([kind]) => kind), ...documents.map(({ kind }) => kind)]);
+  const others = new Set(OWNED_KINDS.filter(({ name }) => !kinds.has(name)).map(({ path }) => path));
+  return ({ method, path, status }) => method === 'GET' && status === 200 && others.has(path.replace(/\?.*/, ''));
 }
 
 /** The documents of manifest files and folders; the items of lists stand for themselves. */

@@ -34,8 +34,13 @@ export interface Setup {
   /** Why there is something left to do in the end. */
   readonly diverges?: string;
   /** Why planning takes another number of requests than one for each page of a kind's list and each module slot. */
-  readonly reads?: { readonly number: number; readonly why: string };
+  readonly reads?: Reads;
+  /** Reads of kinds that the scenario is not about are shown too. */
+  readonly inFull?: boolean;
 }
+
+/** `number`: so many, however many kinds there are. `more`: so many more than usual, or fewer when it is negative. */
+export type Reads = { readonly why: string } & ({ readonly number: number } | { readonly more: number });
 
 /**
  * `apply`: a file beside `live.yaml` is applied. `edgewise`: a command line; `exits` is its exit code, 0 when it is left out.
@@ -63,7 +68,9 @@ const SETUP_KEYS = [
   'again',
   'diverges',
   'reads',
+  'inFull',
 ];
+const READS_KEYS = ['number', 'more', 'why'];
 const STEP_KEYS = ['apply', 'edgewise', 'exits', 'faults', 'request', 'body', 'wait'];
 const FAULT_KEYS = ['on', 'after', 'answer', 'forget', 'change', 'lost', 'interrupt', 'times'];
 
@@ -73,6 +80,7 @@ export async function readSetup(folder: string): Promise<Setup> {
   const setup: Json = existsSync(file) ? (parse(await readFile(file, 'utf8')) ?? {}) : {};
   expectKeys(setup, SETUP_KEYS);
   if (!isJsonObject(setup)) return {};
+  expectKeys(setup['reads'] ?? {}, READS_KEYS);
   for (const list of [setup['steps'], setup['between']]) {
     for (const step of toMembers(list)) {
       expectKeys(step, STEP_KEYS);

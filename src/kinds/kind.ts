@@ -98,6 +98,8 @@ function findFault(kind: Kind): string | undefined {
   if ((kind.role === 'owned') !== (kind.listKey !== undefined)) return 'owned kinds, and only those, have a listKey';
   if (kind.role === 'attached' && !kind.path.includes('{id}')) return 'the path of an attached kind holds {id}';
   for (const [name, field] of Object.entries(kind.fields)) {
+    if (kind.role === 'attached' && !isModule(field) && !kind.path.includes(`{${name}}`))
+      return `${name} is no module, and no id in the path`;
     if (field.required && (field.default !== undefined || field.serviceDefault))
       return `${name} is required and has a default`;
     if (field.hasPath && !isModule(field)) return `${name} has a path but is no module`;

@@ -1,6 +1,6 @@
 import { InvariantError } from '../model/errors.ts';
 import type { Spec } from '../model/state.ts';
-import type { Kind } from './kind.ts';
+import { type Kind, onceForEachKind } from './kind.ts';
 
 /** Stands in a path for an id that is known after apply. */
 export const ID_PLACEHOLDER = '{id}';
@@ -13,6 +13,14 @@ export function toResourcePath(kind: Kind, ids: Spec): string {
 /** The path of one resource with `{id}` and the names of parents' ids in it. */
 export function toPathTemplate(kind: Kind): string {
   return kind.role === 'attached' ? kind.path : `${kind.path}/{id}`;
+}
+
+/** The names of the ids that the path of one resource holds, parents first: `id`, and for attached kinds fields of their specs. */
+export const listPathFields = onceForEachKind((kind): readonly string[] => listPathParameters(toPathTemplate(kind)));
+
+/** The names that stand in braces in a path. */
+export function listPathParameters(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
 }
 
 /** The path of one module of a resource. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Kind } from '../kinds/kind.ts';
 import { OPERATIONS, type Operation, toPascalCase } from '../kinds/operations.ts';
+import { listPathFields } from '../kinds/paths.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { toModuleSchema, toRequestSchema, toResponseSchema } from './field.ts';
 
@@ -100,13 +101,10 @@ function toTolerant(body: JsonObject, kind: Kind, isUpdate: boolean): JsonObject
 
 /** A module stands in the body alone, or under `module` with the ids of the path beside it. */
 function toReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
-  const ids = Array.from(
-    kind.path.matchAll(/\{(\w+)\}/g),
-    ([, name = '']) => [name, { description: 'Ignored.' }] as const,
-  );
+  const ids = listPathFields(kind).map((name) => [name, { description: 'Ignored.' }] as const);
   const wrapped = {
     type: 'object',
-    properties: { id: { description: 'Ignored.' }, ...Object.fromEntries(ids), module },
+    properties: { ...Object.fromEntries(ids), module },
     required: ['module'],
     additionalProperties: false,
   };

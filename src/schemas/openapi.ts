@@ -1,4 +1,5 @@
 import { OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
+import { listPathParameters } from '../kinds/paths.ts';
 import type { JsonObject } from '../model/json.ts';
 import { API_VERSION, DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import { toComponentResponses, toContent, toResponses } from './openapi-responses.ts';
@@ -95,7 +96,7 @@ function toOperation(operation: Operation): JsonObject {
 }
 
 function toParameters({ action, path }: Operation): readonly JsonObject[] {
-  const ids = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => {
+  const ids = listPathParameters(path).map((name) => {
     return { name, in: 'path', required: true, schema: { type: 'string' } };
   });
   const shared = ['version', ...(action === 'list' ? Object.keys(PAGE_PARAMETERS) : [])];

@@ -1,5 +1,6 @@
 import { idOf } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { listPathFields } from '../kinds/paths.ts';
 import { hasPrefixOf } from '../kinds/references.ts';
 import { findKind, KINDS } from '../kinds/tables/registry.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
@@ -109,9 +110,8 @@ function toDraft(service: Service, placed: Placed): Draft {
 
 function draftAttachment(service: Service, { kind, resource }: Placed): StoredResource {
   const spec = validateCreate(kind, resource);
-  const isModule = (name: string): boolean => kind.fields[name]?.hasPath === true;
-  const ids = Object.entries(spec).filter(([name]) => !isModule(name));
-  return { ...createAttachment(service, kind, Object.fromEntries(ids.map(([name, id]) => [name, String(id)]))), spec };
+  const ids = listPathFields(kind).map((name) => [name, String(spec[name])] as const);
+  return { ...createAttachment(service, kind, Object.fromEntries(ids)), spec };
 }
 
 function draftOwned(service: Service, { kind, resource, created }: Placed): StoredResource {

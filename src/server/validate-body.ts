@@ -1,5 +1,6 @@
 import type { Kind, SpecProblem } from '../kinds/kind.ts';
 import type { OperationModule } from '../kinds/operations.ts';
+import { listPathFields } from '../kinds/paths.ts';
 import { toClearValue } from '../kinds/request-body.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
@@ -93,14 +94,10 @@ function refuseImmutable(kind: Kind, given: JsonObject): void {
 function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   const { module, ...rest } = body;
   if (module === undefined) return body;
-  const beside = Object.keys(rest).find((name) => !toPathParameters(kind).includes(name));
+  const beside = Object.keys(rest).find((name) => !listPathFields(kind).includes(name));
   if (beside === undefined && isJsonObject(module)) return module;
   const problem = beside === undefined ? 'module is not an object' : `${beside} does not belong beside \`module\``;
   throw new Failure(problem, { code: 'invalid_field', details: { field: beside ?? 'module' } });
-}
-
-function toPathParameters(kind: Kind): readonly string[] {
-  return ['id', ...Array.from(kind.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)];
 }
 
 /** What clears a field without a default leaves nothing behind. */

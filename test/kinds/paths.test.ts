@@ -1,9 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
+import { field, idOf } from '../../src/kinds/field.ts';
+import { defineKind } from '../../src/kinds/kind.ts';
+import { listPathFields, toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { InvariantError } from '../../src/model/errors.ts';
 
 describe('paths', () => {
+  it('names the ids in the path of a resource, parents first', () => {
+    expect(listPathFields(getKind('TCPEdge'))).toEqual(['id']);
+    expect(listPathFields(getKind('HTTPSEdge'))).toEqual(['id']);
+    expect(listPathFields(getKind('HTTPSEdgeRoute'))).toEqual(['edge_id', 'id']);
+  });
+
+  it('refuses an attached kind with a field that is neither a module nor an id in its path', () => {
+    const kind = getKind('HTTPSEdge');
+    const fields = { ...kind.fields, edge_id: field(idOf('edghts'), 'Another id.') };
+    expect(() => defineKind({ ...kind, fields })).toThrow('edge_id is no module, and no id in the path');
+  });
+
   it('puts the id of an owned resource behind the path of its kind', () => {
     expect(toResourcePath(getKind('TCPEdge'), { id: 'edgtcp_1' })).toBe('/edges/tcp/edgtcp_1');
     expect(toModulePath(getKind('TCPEdge'), { id: 'edgtcp_1' }, 'backend')).toBe('/edges/tcp/edgtcp_1/backend');

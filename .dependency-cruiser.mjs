@@ -55,6 +55,8 @@ const HOMES = {
 const EFFECTS = [
   'manifest/load',
   'apply/command-sink',
+  'apply/run-command',
+  'apply/unlinked-file',
   'apply/directory-sink',
   'apply/journal-file',
   'apply/atomic-file',

@@ -1,68 +1,31 @@
-import { spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import type { CommandSinkSettings } from '../model/stack.ts';
+import { runCommand } from './run-command.ts';
 import type { Recipient, SinkContext, TokenSink } from './token-sink.ts';
 
 /**
  * A command that gets the token on its standard input. It is run without a shell, with the credential's name, address, id and
- * stack in its arguments and its environment, without the API key, and it is stopped when it takes too long. What it prints is
- * not shown, since it may be the token.
+ * stack in its arguments and its environment, without the API key, and it is stopped when it takes too long. When it fails, what it wrote to
+ * standard error is shown without the token; what it wrote to standard output never is.
  */
 export function createCommandSink(settings: CommandSinkSettings, context: SinkContext): TokenSink {
   const { command, test, timeoutMs } = settings;
+  const { cwd, temporaryFolder } = context;
   const [program = ''] = command;
   return {
     test: async () => {
       await findProgram(program, context);
-      if (test !== undefined)
-        await runCommand({ words: test, input: '', timeoutMs, cwd: context.cwd, env: toEnvironment(context.env) });
+      if (test === undefined) return;
+      await runCommand({ words: test, secret: '', timeoutMs, cwd, temporaryFolder, env: toEnvironment(context.env) });
     },
     deliver: async (recipient, token) => {
       const words = command.map((word) => fillIn(word, recipient));
-      await runCommand({
-        words,
-        input: token,
-        timeoutMs,
-        cwd: context.cwd,
-        env: toEnvironment(context.env, recipient),
-      });
+      const env = toEnvironment(context.env, recipient);
+      await runCommand({ words, secret: token, timeoutMs, cwd, temporaryFolder, env });
       return `the command ${program}`;
     },
   };
-}
-
-interface Run {
-  readonly words: readonly string[];
-  readonly input: string;
-  readonly timeoutMs: number;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-/** Resolves when the command ended with 0. A command that does not read its input is no fault of its own. */
-function runCommand({ words, input, timeoutMs, cwd, env }: Run): Promise<void> {
-  const [program = '', ...args] = words;
-  return new Promise((done, fail) => {
-    const child = spawn(program, args, {
-      cwd,
-      env: { ...env },
-      stdio: ['pipe', 'ignore', 'ignore'],
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-    });
-    child.on('error', (error) => fail(new Error(`${program} cannot be run: ${error.message}`, { cause: error })));
-    child.on('close', (code, signal) => {
-      if (code === 0) return done();
-      const why =
-        signal === null
-          ? `ended with exit code ${code}`
-          : `was stopped by ${signal}, at the latest after ${timeoutMs} ms`;
-      return fail(new Error(`${program} ${why}`));
-    });
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
-  });
 }
 
 /** Names are checked names and ids come from the service, so what is filled in can be an argument but never a second one. */

@@ -83,11 +83,73 @@ describe('a command', () => {
     await expect(sinks.find('agent')?.deliver(AGENT, 'x'.repeat(1_000_000))).resolves.toContain('the command');
   });
 
-  it('that fails says with which exit code, and nothing that it printed', async () => {
-    const { sinks } = await createSinks({ default: toCommand('console.log("the-token"); process.exit(3)') });
-    const failure = sinks.find('agent')?.deliver(AGENT, 'the-token');
-    await expect(failure).rejects.toThrow(/ended with exit code 3$/);
-    await expect(failure).rejects.not.toThrow('the-token');
+  it('can open its standard input and its standard error by name, like those of a shell', async () => {
+    const { folder, sinks } = await createSinks({
+      default: {
+        command: ['sh', '-c', 'cat /dev/stdin /dev/stdin >seen; echo refused >/dev/stderr; exit 4'],
+        timeoutMs: 10_000,
+      },
+    });
+    await expect(sinks.find('agent')?.deliver(AGENT, 'the-token')).rejects.toThrow(
+      /^sh ended with exit code 4: refused$/,
+    );
+    expect(await readFile(join(folder, 'seen'), 'utf8')).toBe('the-tokenthe-token');
+  });
+
+  it('reads the token from a file without a name, which is for its owner only', async () => {
+    const script = `
+      const { nlink, mode } = require('fs').fstatSync(0);
+      console.error(nlink, (mode & 0o777).toString(8), require('fs').readdirSync('.'));
+      process.exit(1)`;
+    const { sinks } = await createSinks({ default: toCommand(script) });
+    await expect(sinks.find('agent')?.deliver(AGENT, 'the-token')).rejects.toThrow(/: 0 600 \[\]$/);
+  });
+
+  it('that fails says with which exit code and why, and nothing of what it printed', async () => {
+    const script = 'console.log("printed"); console.error("\\x1b[31mno such\\x1b[0m\\nvault"); process.exit(3)';
+    const { sinks } = await createSinks({ default: toCommand(script) });
+    await expect(sinks.find('agent')?.deliver(AGENT, 'the-token')).rejects.toThrow(
+      /ended with exit code 3: no such vault$/,
+    );
+  });
+
+  it('that fails does not have its token shown, whatever it made of it', async () => {
+    const token = 'Ab1Cd2Ef3Gh4Ij5_K+l/Mn"Op6Qr7';
+    const script = `
+      const token = require('fs').readFileSync(0, 'utf8');
+      const bytes = Buffer.from(token);
+      const say = (text) => process.stderr.write('<' + text + '>\\n');
+      say(token);
+      say(JSON.stringify({ token }));
+      say(encodeURIComponent(token));
+      say(bytes.toString('hex'));
+      say(bytes.toString('base64'));
+      say(Buffer.from('user:' + token).toString('base64url'));
+      say(token.match(/.{1,4}/g).join('\\n'));
+      process.stderr.write('<' + token.slice(0, 9));
+      setTimeout(() => { say(token.slice(9)); process.exit(1); }, 50);`;
+    const { sinks } = await createSinks({ default: toCommand(script) });
+    const shown = await sinks.find('agent')?.deliver(AGENT, token).catch(String);
+    expect(shown?.replace(/^.*?exit code 1: /, '')).toMatchInlineSnapshot(
+      `"<[token]> <{"token":"[token]"}> <[token]> <[token]> <[token]c=> <dXNlcjp[token]w> <[token]> <[token]>"`,
+    );
+  });
+
+  it('that complains without end is shown by its last words, on one line', async () => {
+    const script =
+      'for (let i = 0; i < 300; i++) console.error("x".repeat(10_000)); console.error("the end\\u202e"); process.exit(1)';
+    const { sinks } = await createSinks({ default: toCommand(script) });
+    const shown = String(await sinks.find('agent')?.deliver(AGENT, 'the-token').catch(String));
+    expect(shown.length).toBeLessThan(1200);
+    expect(shown).toMatch(/x the end\\u202e$/);
+  });
+
+  it('is waited for no longer than it runs itself, whatever it leaves running', async () => {
+    const script =
+      'console.error(require("child_process").spawn("sleep", ["60"], { stdio: "inherit", detached: true }).pid); process.exit(1)';
+    const { sinks } = await createSinks({ default: toCommand(script) });
+    const shown = String(await sinks.find('agent')?.deliver(AGENT, 'the-token').catch(String));
+    process.kill(Number(/exit code 1: (\d+)$/.exec(shown)?.[1]));
   });
 
   it('that takes too long is stopped', async () => {

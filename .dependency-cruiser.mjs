@@ -31,6 +31,14 @@ const MAY_IMPORT = {
   ],
 };
 
+/** Which room of src/cli may import which of the others. What stands beside the rooms is for all of them, but for main.ts and run.ts, which know them all. */
+const CLI_ROOMS = {
+  output: [],
+  connection: ['output'],
+  reconcile: ['output', 'connection'],
+  commands: ['output', 'connection', 'reconcile'],
+};
+
 /** The one folder that imports each third-party package. */
 const HOMES = {
   '@dagrejs/dagre': 'report',
@@ -80,6 +88,17 @@ const folderRules = Object.entries(MAY_IMPORT).map(([folder, allowed]) => ({
   to: { path: '^src/', pathNot: [folder, ...allowed].map((name) => `^src/${name}/`) },
 }));
 
+const roomRules = Object.entries(CLI_ROOMS).map(([room, allowed]) => ({
+  name: `cli-${room}-imports-upward`,
+  comment: `src/cli/${room} may import ${allowed.join(', ') || 'no other room'} of src/cli.`,
+  severity: 'error',
+  from: { path: `^src/cli/${room}/` },
+  to: {
+    path: ['^src/cli/\\w+/', '^src/cli/(main|run)[.]ts$'],
+    pathNot: [room, ...allowed].map((name) => `^src/cli/${name}/`),
+  },
+}));
+
 const homeRules = Object.entries(HOMES).map(([name, folder]) => ({
   name: `${name}-has-one-home`,
   comment: `Only src/${folder} imports ${name}.`,
@@ -92,6 +111,7 @@ const homeRules = Object.entries(HOMES).map(([name, folder]) => ({
 export default {
   forbidden: [
     ...folderRules,
+    ...roomRules,
     ...homeRules,
     {
       name: 'package-without-a-home',

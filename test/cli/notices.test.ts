@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createNotices } from '../../src/cli/output/notices.ts';
+import { createNotices } from '../../src/cli/connection/notices.ts';
 
 function tell(env: Readonly<Record<string, string>>, causes: readonly string[]): string {
   const written: string[] = [];

@@ -9,13 +9,13 @@ import type { JsonObject } from '../../model/json.ts';
 import { type AbuseReportResult, renderAbuseReportJson } from '../../report/programs/json.ts';
 import { renderAbuseReportText, toAbuseReportView } from '../../report/text/abuse-report.ts';
 import { toParagraph } from '../../report/text/failure.ts';
-import type { Act } from '../act.ts';
 import { withSession } from '../connection/session.ts';
 import { type ConnectionFlags, resolveSettings } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { addExamples, addExitCodes, addFormatOptions, addServiceOptions } from '../options.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, addFormatOptions, addServiceOptions } from './options.ts';
 import { submitReport, toReportBody } from './submit-report.ts';
 import { type Waited, waitForReport } from './wait-for-report.ts';
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { addExamples, addExitCodes, addPlanOptions, addRotateOption, addWriteOptions } from '../options.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
 import { applySaved } from '../reconcile/apply-saved.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, addPlanOptions, addRotateOption, addWriteOptions } from './options.ts';
 
 /** `edgewise apply`. */
 export function defineApply(program: Command, act: Act): void {

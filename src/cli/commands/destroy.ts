@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
 import { EXIT } from '../exit-code.ts';
-import { addExamples, addExitCodes, addScopeOptions, addWriteOptions } from '../options.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, addScopeOptions, addWriteOptions } from './options.ts';
 
 /** `edgewise destroy`. */
 export function defineDestroy(program: Command, act: Act): void {

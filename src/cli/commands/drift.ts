@@ -3,18 +3,18 @@ import { readLive } from '../../client/read-live.ts';
 import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { toDrift } from '../../plan/compute-drift.ts';
 import { toAgainstRequest, toDriftAgainst } from '../../plan/drift-against.ts';
-import type { Act } from '../act.ts';
-import { readStack, resolvePlanSettings } from '../connection/plan-settings.ts';
 import { withReadSession } from '../connection/session.ts';
 import type { ConnectionFlags } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addTargetOption } from '../options.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { planLive, resolveStackSettings } from '../reconcile/make-plan.ts';
 import { readValidManifests, toLocate } from '../reconcile/manifests.ts';
 import { readPlanFile } from '../reconcile/plan-file.ts';
+import { readStack, resolvePlanSettings } from '../reconcile/plan-settings.ts';
+import type { Act } from './act.ts';
+import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addTargetOption } from './options.ts';
 
 interface Flags extends ConnectionFlags, FormatFlags {
   readonly target: readonly string[];

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { addExamples, addExitCodes, addFormatOptions } from '../options.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, addFormatOptions } from './options.ts';
 
 /** `edgewise explain`. */
 export function defineExplain(program: Command, act: Act): void {

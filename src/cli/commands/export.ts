@@ -6,15 +6,15 @@ import { isResourceName } from '../../model/address.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
-import type { Act } from '../act.ts';
 import { withReadSession } from '../connection/session.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { addConnectionOptions, addExamples, addExitCodes, repeatable } from '../options.ts';
 import { PLAIN } from '../output/present.ts';
 import { writeNewFiles } from '../output/write-new-files.ts';
+import type { Act } from './act.ts';
 import { type HttpsRouteId, parseHttpsEdge, parseHttpsRoute, toExportRequest } from './export-request.ts';
+import { addConnectionOptions, addExamples, addExitCodes, repeatable } from './options.ts';
 
 interface Flags extends ConnectionFlags {
   readonly out?: string;

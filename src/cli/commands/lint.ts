@@ -5,13 +5,13 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { LINT_CODES } from '../../model/diagnostic-codes.ts';
 import { type LintRuleRow, renderLintRulesJson, renderLintRulesText } from '../../report/text/lint-rules.ts';
-import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { addExamples, addExitCodes, addReportOptions } from '../options.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { readManifests } from '../reconcile/manifests.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, addReportOptions } from './options.ts';
 
 interface Flags extends FormatFlags {
   readonly strict?: boolean;

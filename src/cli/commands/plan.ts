@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
-import type { Act } from '../act.ts';
 import { withReadSession } from '../connection/session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { addExamples, addExitCodes, addPlanOptions, addRotateOption } from '../options.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../reconcile/make-plan.ts';
 import { readValidManifests, toLocate } from '../reconcile/manifests.ts';
 import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, addPlanOptions, addRotateOption } from './options.ts';
 
 interface Flags extends PlanFlags, FormatFlags {
   readonly out?: string;

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { parseAddress } from '../../model/address.ts';
-import type { Act } from '../act.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
+import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
+import type { Act } from './act.ts';
 import {
   addConnectionOptions,
   addExamples,
@@ -10,8 +11,7 @@ import {
   addPlanFormatOptions,
   addProtectedOption,
   addWriteOptions,
-} from '../options.ts';
-import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
+} from './options.ts';
 
 /** `edgewise release`. */
 export function defineRelease(program: Command, act: Act): void {

@@ -3,10 +3,10 @@ import { MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { toManifestJsonSchema } from '../../schemas/manifest.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
-import type { Act } from '../act.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { addExamples, addExitCodes } from '../options.ts';
 import { PLAIN } from '../output/present.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes } from './options.ts';
 
 /** `edgewise schema`. */
 export function defineSchema(program: Command, act: Act): void {

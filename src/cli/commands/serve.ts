@@ -4,14 +4,14 @@ import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
 import type { ServerFaults } from '../../schemas/faults.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
-import type { Act } from '../act.ts';
 import { createKeeper, isChange } from '../connection/keeper.ts';
 import { readServerFile, withServerInput } from '../connection/server-input.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { addExamples, addExitCodes, repeatable } from '../options.ts';
 import { createLogger } from '../output/logger.ts';
 import { PLAIN } from '../output/present.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, repeatable } from './options.ts';
 
 interface Flags {
   readonly port: number;

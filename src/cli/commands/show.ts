@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import type { Act } from '../act.ts';
 import { EXIT } from '../exit-code.ts';
-import { addExamples, addExitCodes, addPlanFormatOptions } from '../options.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { toSavedCommand } from '../reconcile/apply-command.ts';
 import { readPlanFile } from '../reconcile/plan-file.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, addPlanFormatOptions } from './options.ts';
 
 /** `edgewise show`. */
 export function defineShow(program: Command, act: Act): void {

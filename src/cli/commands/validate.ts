@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Act } from '../act.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { addExamples, addExitCodes, addReportOptions } from '../options.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { readManifests } from '../reconcile/manifests.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes, addReportOptions } from './options.ts';
 
 /** `edgewise validate`. */
 export function defineValidate(program: Command, act: Act): void {

@@ -4,8 +4,8 @@ import { parseRateLimit } from '../../model/rate-limit.ts';
 import type { Transport } from '../../model/transport.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { listenForInterrupts } from '../interrupts.ts';
-import { createNotices, type TellBy } from '../output/notices.ts';
+import { listenForInterrupts } from './interrupts.ts';
+import { createNotices, type TellBy } from './notices.ts';
 import { findProxy, readAuthorities } from './proxy.ts';
 import { type RunSettings, readApiKey } from './settings.ts';
 

@@ -1,6 +1,5 @@
 import type { Plan } from '../../model/plan.ts';
 import { withSession } from '../connection/session.ts';
-import { resolveTokens } from '../connection/token-sinks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, showPlanFirst } from '../output/present.ts';
@@ -8,6 +7,7 @@ import { publish } from '../output/publish.ts';
 import { executePlan } from './execute-plan.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from './make-plan.ts';
 import { readValidManifests, toLocate } from './manifests.ts';
+import { resolveTokens } from './token-sinks.ts';
 
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {

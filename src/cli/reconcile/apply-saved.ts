@@ -5,9 +5,7 @@ import type { Plan } from '../../model/plan.ts';
 import { type GuardSettings, NO_SINKS } from '../../model/stack.ts';
 import type { LiveState } from '../../model/state.ts';
 import { countOwned, guardPlan } from '../../plan/guard.ts';
-import { readStack, resolvePlanSettings } from '../connection/plan-settings.ts';
 import { withSession } from '../connection/session.ts';
-import { resolveTokens } from '../connection/token-sinks.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showPlanFirst } from '../output/present.ts';
@@ -17,6 +15,8 @@ import type { ApplyFlags } from './apply-manifests.ts';
 import { executePlan } from './execute-plan.ts';
 import { isInvalid, listRefused } from './make-plan.ts';
 import { readPlanFile } from './plan-file.ts';
+import { readStack, resolvePlanSettings } from './plan-settings.ts';
+import { resolveTokens } from './token-sinks.ts';
 
 /** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {

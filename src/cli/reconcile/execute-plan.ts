@@ -11,14 +11,14 @@ import type { Plan } from '../../model/plan.ts';
 import type { TokenSettings } from '../../model/stack.ts';
 import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
-import { chooseSinks, listOpenWrites } from '../connection/token-sinks.ts';
+import type { TellBy } from '../connection/notices.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showFailure } from '../output/failure.ts';
-import type { TellBy } from '../output/notices.ts';
 import { type FormatFlags, renderAskedPlan, toTextOptions } from '../output/present.ts';
 import { createProgress } from '../output/progress.ts';
 import { type Publication, publish } from '../output/publish.ts';
+import { chooseSinks, listOpenWrites } from './token-sinks.ts';
 
 /** A plan that was let through, and what is known of it already. */
 export interface Execution {

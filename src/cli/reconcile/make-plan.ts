@@ -11,9 +11,9 @@ import { toReleaseState } from '../../plan/release.ts';
 import { toReadRequest } from '../../plan/select-targets.ts';
 import type { Reader } from '../connection/session.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings, toStoredSettings } from '../connection/settings.ts';
-import { resolveTokens, type TokenFlags } from '../connection/token-sinks.ts';
 import type { Context } from '../context.ts';
 import { VERSION } from '../version.ts';
+import { resolveTokens, type TokenFlags } from './token-sinks.ts';
 
 /** Flags that say what a plan covers and what it may do. */
 export interface PlanFlags extends ConnectionFlags, TokenFlags {

@@ -1,10 +1,10 @@
 import type { Plan } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
+import { isEmbedded } from '../connection/session.ts';
+import { type ConnectionFlags, type RunSettings, resolveSettings } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { readValidManifests } from '../reconcile/manifests.ts';
-import { isEmbedded } from './session.ts';
-import { type ConnectionFlags, type RunSettings, resolveSettings } from './settings.ts';
+import { readValidManifests } from './manifests.ts';
 
 /** The Stack that goes with a saved plan. It says what a plan file must not: where tokens go, and where the API key may be sent. */
 export async function readStack(path: string | undefined, context: Context): Promise<StackSettings | undefined> {

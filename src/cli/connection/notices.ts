@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../../client/client.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Context } from '../context.ts';
-import { createLogger } from './logger.ts';
+import { createLogger } from '../output/logger.ts';
 
 /** What a client tells of while it works. */
 export interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>> {

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { isAddress, isResourceName } from '../model/address.ts';
-import { isJsonArray, parseJson } from '../model/json.ts';
-import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
-import { FORM_NAMES, type FormName, isFormName } from '../report/forms.ts';
-import { EXIT_MEANINGS, type ExitCode } from './exit-code.ts';
-import type { ReportTarget } from './output/present.ts';
+import { isAddress, isResourceName } from '../../model/address.ts';
+import { isJsonArray, parseJson } from '../../model/json.ts';
+import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
+import { FORM_NAMES, type FormName, isFormName } from '../../report/forms.ts';
+import { EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
+import type { ReportTarget } from '../output/present.ts';
 
 /** Options that several commands share. Each adder returns the command, for chaining. */
 

@@ -1,5 +1,5 @@
-import type { Context } from './context.ts';
-import { CommandError, EXIT } from './exit-code.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
 
 /** Requests to stop, for the length of one command. */
 export interface Interrupts {

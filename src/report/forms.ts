@@ -1,32 +1,38 @@
-import type { Form } from './report.ts';
+import type { Form, Report } from './report.ts';
 
-/** Where each form is, loaded when it is asked for: most runs need one. */
+/** A form of reports, and how to get at it. */
+interface FormEntry {
+  /** The one result that it is offered for; absent: every result. */
+  readonly only?: Report['about'];
+  /** Loads it when it is asked for: most runs need one. */
+  readonly load: () => Promise<Form>;
+}
+
+/** Every form of reports. Adding a form is its file and a line here. */
 const FORMS = {
-  text: async (): Promise<Form> => (await import('./text/form.ts')).renderTextForm,
-  json: async (): Promise<Form> => (await import('./programs/json-form.ts')).renderJsonForm,
-  'json-lines': async (): Promise<Form> => (await import('./programs/json-lines-form.ts')).renderJsonLinesForm,
-  markdown: async (): Promise<Form> => (await import('./markdown/form.ts')).renderMarkdownForm,
-  html: async (): Promise<Form> => (await import('./html/form.ts')).renderHtmlForm,
-  github: async (): Promise<Form> => (await import('./programs/github.ts')).renderGithubForm,
-  sarif: async (): Promise<Form> => (await import('./programs/sarif.ts')).renderSarifForm,
-  junit: async (): Promise<Form> => (await import('./programs/junit.ts')).renderJunitForm,
-  metrics: async (): Promise<Form> => (await import('./programs/metrics.ts')).renderMetricsForm,
-};
+  text: { load: async () => (await import('./text/form.ts')).renderTextForm },
+  json: { load: async () => (await import('./programs/json-form.ts')).renderJsonForm },
+  'json-lines': { load: async () => (await import('./programs/json-lines-form.ts')).renderJsonLinesForm },
+  markdown: { load: async () => (await import('./markdown/form.ts')).renderMarkdownForm },
+  html: { load: async () => (await import('./html/form.ts')).renderHtmlForm },
+  github: { load: async () => (await import('./programs/github.ts')).renderGithubForm },
+  sarif: { load: async () => (await import('./programs/sarif.ts')).renderSarifForm },
+  junit: { load: async () => (await import('./programs/junit.ts')).renderJunitForm },
+  metrics: { only: 'drift', load: async () => (await import('./programs/metrics.ts')).renderMetricsForm },
+} as const satisfies Readonly<Record<string, FormEntry>>;
 
-/** The name of a form of reports. */
+/** The name of a form of reports, as `--format` and `--report` name it. */
 export type FormName = keyof typeof FORMS;
 
-/** The forms that every result has, as `--format` and `--report` name them. */
-export const FORM_NAMES = [
-  'text',
-  'json',
-  'json-lines',
-  'markdown',
-  'html',
-  'github',
-  'sarif',
-  'junit',
-] as const satisfies readonly FormName[];
+/** The forms that a result has; without one, those that every result has. */
+export function listFormNames(about?: Report['about']): readonly FormName[] {
+  const entries: readonly (readonly [string, FormEntry])[] = Object.entries(FORMS);
+  const offered = entries.filter(([, { only }]) => only === undefined || only === about);
+  return offered.map(([name]) => name).filter(isFormName);
+}
+
+/** The forms that every result has. */
+export const FORM_NAMES: readonly FormName[] = listFormNames();
 
 /** Whether a text names a form. */
 export function isFormName(text: string): text is FormName {
@@ -35,5 +41,5 @@ export function isFormName(text: string): text is FormName {
 
 /** The form of that name. */
 export async function loadForm(name: FormName): Promise<Form> {
-  return FORMS[name]();
+  return FORMS[name].load();
 }

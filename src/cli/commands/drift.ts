@@ -3,6 +3,7 @@ import { readLive } from '../../client/read-live.ts';
 import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { toDrift } from '../../plan/compute-drift.ts';
 import { toAgainstRequest, toDriftAgainst } from '../../plan/drift-against.ts';
+import { listFormNames } from '../../report/forms.ts';
 import { withReadSession } from '../connection/session.ts';
 import type { ConnectionFlags } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
@@ -33,7 +34,7 @@ export function defineDrift(program: Command, act: Act): void {
     .option('--stack <path>', 'with --against: manifests whose Stack says where the service is');
   const { done, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication]);
-  addExamples(addPlanFormatOptions(addTargetOption(addConnectionOptions(command)), ['metrics']), [
+  addExamples(addPlanFormatOptions(addTargetOption(addConnectionOptions(command)), listFormNames('drift')), [
     ['edgewise drift manifests', '0: all is as the manifests say; 2: something is not'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
     ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a collector of text files'],

@@ -108,16 +108,15 @@ export function addWriteOptions(command: Command): Command {
 }
 
 /** How plans are shown. */
-export function addPlanFormatOptions(command: Command, more: readonly FormName[] = []): Command {
-  return addReportOptions(command, more).option(
+export function addPlanFormatOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
+  return addReportOptions(command, forms).option(
     '--verbose',
     'also show the API calls, and the fields of what is deleted',
   );
 }
 
-/** How results are shown, in any form; `more`: those that only this command has. */
-export function addReportOptions(command: Command, more: readonly FormName[] = []): Command {
-  const forms = [...FORM_NAMES, ...more];
+/** How results are shown, in any form. */
+export function addReportOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
   return addFormatOptions(command, forms).addOption(
     repeatable('--report <format=file>', 'also write the result to a file in this form; repeatable', {
       parse: (text) => parseReport(text, forms),

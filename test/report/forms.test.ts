@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runCommand } from '../cli/fake-context.ts';
+import { FORM_JUDGES } from './form-judges.ts';
+
+const PAGE = readFileSync(new URL('../../docs/reports.md', import.meta.url), 'utf8');
+
+/** The forms that a command offers, as it says of one that there is not. */
+async function listOffered(command: string): Promise<readonly string[]> {
+  const { stderr } = await runCommand([command, '--report', 'none=file'], { cwd: '/' });
+  return /a format is one of (.*)\./.exec(stderr)?.[1]?.split(', ') ?? [];
+}
+
+// The compiler asks for a judge of each form in the table.
+describe.each(Object.keys(FORM_JUDGES))('the form %s', (name) => {
+  it('is offered by a command', async () => {
+    const offered = await Promise.all(['validate', 'plan', 'apply', 'drift'].map(listOffered));
+    expect(offered.flat()).toContain(name);
+  });
+
+  it('is described', () => {
+    expect(PAGE.split('\n').filter((line) => line.startsWith('| `') && line.includes(`\`${name}\``))).toHaveLength(1);
+  });
+});

@@ -13,13 +13,24 @@ describe('the README', () => {
     expect(top).toMatch(/^npm cit\b/m);
   });
 
+  it('stays short', () => {
+    expect(README.split('\n').length).toBeLessThan(250);
+  });
+
+  it('leads to every page of docs', () => {
+    const pages = [...DOCUMENTS.keys()].filter((file) => file.startsWith('docs/'));
+    expect(pages.filter((file) => !README.includes(`](${file})`))).toEqual([]);
+  });
+});
+
+describe('docs/command-line.md', () => {
   it('lists every exit code', () => {
-    const codes = listTableRows('README.md', 'Exit codes').map(([code]) => Number(code));
+    const codes = listTableRows('docs/command-line.md', 'Exit codes').map(([code]) => Number(code));
     expect(codes).toEqual(Object.values(EXIT));
   });
 
   it('lists every command, and no other', async () => {
-    const listed = listTableRows('README.md', 'Commands').flatMap(([cell = '']) =>
+    const listed = listTableRows('docs/command-line.md', 'Commands').flatMap(([cell = '']) =>
       Array.from(cell.matchAll(/edgewise (\S+?)[ `]/g), ([, name]) => name),
     );
     const { stdout } = await runCommand(['--help'], { cwd: '/' });
@@ -30,7 +41,7 @@ describe('the README', () => {
 
   it('lists every environment variable that is read, and no other', () => {
     const source = globSync('src/cli/**/*.ts').map((file) => readFileSync(file, 'utf8'));
-    expect(listVariables(listTableRows('README.md', 'Settings').flat().join(' '))).toEqual(
+    expect(listVariables(listTableRows('docs/command-line.md', 'Settings').flat().join(' '))).toEqual(
       listVariables(source.join('\n')),
     );
   });

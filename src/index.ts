@@ -25,6 +25,7 @@ export {
 export type { LeftOut } from './export/choose-resources.ts';
 export { type Exported, type ExportedDocument, type ExportOptions, exportLive } from './export/export-live.ts';
 export { type ExportFile, type ExportLayout, LAYOUTS, layOut, toSingleText } from './export/lay-out.ts';
+export { type CloserChecks, loadCloserChecks } from './kinds/closer-checks.ts';
 export type { Kind } from './kinds/kind.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
 export { type CelReading, type ReadCel, readCel } from './lint/cel.ts';

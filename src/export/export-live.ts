@@ -1,3 +1,4 @@
+import type { CloserChecks } from '../kinds/closer-checks.ts';
 import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
@@ -23,8 +24,8 @@ export interface ExportOptions {
   readonly stack?: string;
   /** The `spec.api` of the `Stack` document. */
   readonly api?: JsonObject;
-  /** What is wrong with an SSH public key whose form is right: `findSshKeyFault`. */
-  readonly checkPublicKey?: (text: string) => string | undefined;
+  /** What looks closer at texts whose form is right: `loadCloserChecks`. */
+  readonly closerChecks?: CloserChecks;
 }
 
 /** One document, as text. */
@@ -53,7 +54,7 @@ export function exportLive(live: LiveState, options: ExportOptions = {}): Export
   const stack = renderStack(options.stack ?? 'stack', options.api);
   const checked = named.map((resource) => {
     const text = renderDocument(toDocument(resource, resource.stated));
-    return { resource, fault: findExportFault(resource, { text, stack, checkPublicKey: options.checkPublicKey }) };
+    return { resource, fault: findExportFault(resource, { text, stack, closerChecks: options.closerChecks }) };
   });
   const kept = checked.filter(({ fault }) => fault === undefined).map(({ resource }) => resource);
   const faulty = checked.flatMap(({ resource: { kind, live }, fault }): LeftOut[] =>

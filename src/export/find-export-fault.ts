@@ -1,3 +1,4 @@
+import type { CloserChecks } from '../kinds/closer-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { validateManifests } from '../manifest/validate.ts';
@@ -9,18 +10,18 @@ import type { LiveResource } from '../model/state.ts';
 export interface ExportTexts {
   readonly text: string;
   readonly stack: string;
-  readonly checkPublicKey: ((text: string) => string | undefined) | undefined;
+  readonly closerChecks: CloserChecks | undefined;
 }
 
 /** Reads a document again: why it could not be planned, or is not what is live. `undefined`: it can, and it is. */
 export function findExportFault(
   { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
-  { text, stack, checkPublicKey }: ExportTexts,
+  { text, stack, closerChecks }: ExportTexts,
 ): string | undefined {
   const sources = [stack, text].map((each, index) => ({ file: `${index}.yaml`, bytes: Buffer.from(each) }));
   const { state, diagnostics } = validateManifests(sources, {
     env: {},
-    ...(checkPublicKey !== undefined && { checkPublicKey }),
+    ...(closerChecks !== undefined && { closerChecks }),
   });
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error !== undefined) return `no manifest can state it: ${withoutAddress(error)}`;

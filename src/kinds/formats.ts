@@ -15,6 +15,9 @@ export type TextFormat =
   | 'principal'
   | 'duration';
 
+/** What is wrong with a text; `undefined`: nothing. */
+export type TextCheck = (text: string) => string | undefined;
+
 /** One form of text: how to check it and when two texts of it are equal. */
 export interface FormatRule {
   /** For "is not a valid …". */
@@ -24,8 +27,9 @@ export interface FormatRule {
   readonly example: string;
   /** A regular expression that every such text matches, for JSON Schema. Absent: none says enough. */
   readonly pattern?: string;
-  /** What is wrong with the text; `undefined`: nothing. */
-  readonly check: (text: string) => string | undefined;
+  readonly check: TextCheck;
+  /** Loads a check for texts that pass `check`, where that needs a package which takes longer to load than everything else. */
+  readonly loadCloserCheck?: () => Promise<TextCheck>;
   /** The one form of equal texts. */
   readonly normalize: (text: string) => string;
 }
@@ -108,6 +112,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     example: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA… alice@example.com',
     pattern: `^\\s*(${Object.keys(KEY_TYPES).join('|')})\\s+\\S`,
     check: checkSshPublicKey,
+    loadCloserCheck: async () => (await import('./ssh-key.ts')).findSshKeyFault,
     normalize: (text) => text.trim().split(/\s+/).slice(0, 2).join(' '),
   },
   'http-url': {

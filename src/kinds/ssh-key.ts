@@ -1,8 +1,7 @@
 import sshpk, { type Key, type PrivateKey } from 'sshpk';
 
 /**
- * What only the package for SSH keys can tell. Loading it takes time, so whoever needs it imports this file when the need is
- * known; nothing else in this folder does.
+ * What only the package for SSH keys can tell. Loading it takes time, so whoever needs it imports this file when the need is known.
  */
 
 export type { Key, PrivateKey };

@@ -1,3 +1,4 @@
+import { type CloserChecks, listCloserProblems } from '../kinds/closer-checks.ts';
 import type { SpecProblem } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
@@ -6,7 +7,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../schemas/document.ts';
 import { listFindings } from '../schemas/findings.ts';
 import type { Environment } from './environment.ts';
-import { fillInFiles, listKeyProblems, type ReadFieldFile } from './field-files.ts';
+import { fillInFiles, type ReadFieldFile } from './field-files.ts';
 import type { Locator, Position } from './locate.ts';
 import { type ParsedDocument, parseDocuments } from './parse.ts';
 import {
@@ -34,8 +35,7 @@ export interface ReadContext {
   readonly env: Environment;
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
-  /** What is wrong with an SSH public key of a known type. */
-  readonly checkPublicKey: (text: string) => string | undefined;
+  readonly closerChecks: CloserChecks;
 }
 
 /** Reads every document of a file, those inside of a `List` too. */
@@ -212,7 +212,7 @@ function findVersionProblem(kind: Json | undefined, apiVersion: Json | undefined
 /** What the schema of the kind has against the fields; when it has nothing, what no single field can say. */
 function listFieldProblems(
   { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
-  { checkPublicKey }: ReadContext,
+  { closerChecks }: ReadContext,
 ): readonly Problem[] {
   const schema = findDocumentSchema(kind);
   const findings = schema === undefined ? [] : listFindings(schema, value);
@@ -221,10 +221,11 @@ function listFieldProblems(
   if (!isJsonObject(spec)) return [];
   const settings = isJsonObject(lifecycle) ? lifecycle : {};
   const table = findKind(kind);
+  if (table === undefined) return [];
+  const inSpec = [...listCloserProblems(table, spec, closerChecks), ...table.check(spec)];
   return [
-    ...listKeyProblems(table, spec, checkPublicKey),
-    ...(table?.check(spec) ?? []).map((problem) => toSpecProblem('spec', problem)),
-    ...(table?.checkLifecycle(settings, spec) ?? []).map((problem) => toSpecProblem('lifecycle', problem)),
+    ...inSpec.map((problem) => toSpecProblem('spec', problem)),
+    ...table.checkLifecycle(settings, spec).map((problem) => toSpecProblem('lifecycle', problem)),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { listSpecFields } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Problem } from './problem.ts';
@@ -42,20 +42,6 @@ export function fillInFiles(
     return 'fault' in file || fault !== undefined ? [] : [[name, file.text.trim()]];
   });
   return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, problems };
-}
-
-/** What is wrong with the public keys of a spec whose fields conform to its kind. A key may come from a file, so it is not quoted. */
-export function listKeyProblems(
-  kind: Kind | undefined,
-  spec: JsonObject,
-  check: (text: string) => string | undefined,
-): readonly Problem[] {
-  return Object.entries(kind?.fields ?? {}).flatMap(([name, { type }]): Problem[] => {
-    const key = spec[name];
-    if (type.type !== 'text' || type.format !== 'ssh-public-key' || typeof key !== 'string') return [];
-    const fault = check(key);
-    return fault === undefined ? [] : [toProblem(name, 'bad-value', fault)];
-  });
 }
 
 function toProblem(name: string, code: Problem['code'], fault: string): Problem {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { CloserChecks } from '../kinds/closer-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Address } from '../model/address.ts';
@@ -30,8 +31,8 @@ export interface ValidateOptions {
   readonly requireStack?: boolean;
   /** Reads the files that fields name; left out: such a field is an error. */
   readonly readFile?: ReadFieldFile;
-  /** What is wrong with an SSH public key whose form is right: `findSshKeyFault`. Left out: only the form is checked. */
-  readonly checkPublicKey?: (text: string) => string | undefined;
+  /** What looks closer at texts whose form is right: `loadCloserChecks`. Left out: only the form is checked. */
+  readonly closerChecks?: CloserChecks;
 }
 
 /** What the manifests ask for, when nothing is wrong with them. */
@@ -68,11 +69,11 @@ export function validateManifests(sources: readonly ManifestSource[], options: V
 }
 
 function readAll(sources: readonly ManifestSource[], options: ValidateOptions, locator: Locator): ReadDocuments {
-  const { env, readFile = NO_FIELD_FILES, checkPublicKey = () => undefined } = options;
+  const { env, readFile = NO_FIELD_FILES, closerChecks = new Map() } = options;
   const read = sources.map((source): ReadDocuments => {
     const text = decodeSource(source);
     if ('code' in text) return { documents: [], diagnostics: [text], mayHideStack: true };
-    return readDocuments(text, { env, locator, readFile, checkPublicKey });
+    return readDocuments(text, { env, locator, readFile, closerChecks });
   });
   return {
     documents: read.flatMap(({ documents }) => documents),

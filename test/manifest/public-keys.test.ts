@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sshpk from 'sshpk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findSshKeyFault } from '../../src/kinds/ssh-key.ts';
+import { loadCloserChecks } from '../../src/kinds/closer-checks.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { createFieldFileReader } from '../../src/manifest/load.ts';
 import { explain, validate } from './explain.ts';
 
@@ -32,7 +33,8 @@ spec:
 `;
 }
 
-const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder }), checkPublicKey: findSshKeyFault });
+const closerChecks = await loadCloserChecks(MANIFEST_KINDS);
+const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder }), closerChecks });
 
 function explainKey(publicKey: string, file = 'm.yaml'): readonly string[] {
   return explain({ [file]: toManifest(publicKey) }, OPTIONS());

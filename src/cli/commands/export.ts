@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readLive } from '../../client/read-live.ts';
 import { type Exported, exportLive } from '../../export/export-live.ts';
 import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../export/lay-out.ts';
+import { loadCloserChecks } from '../../kinds/closer-checks.ts';
 import { isResourceName } from '../../model/address.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -69,12 +70,11 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   const live = await withReadSession(settings, context, ({ client, signal }) =>
     readLive(client, { ...request, signal }),
   );
-  const { findSshKeyFault } = await import('../../kinds/ssh-key.ts');
   const { stack } = flags;
   const exported = exportLive(live, {
     ...(stack !== undefined && { stack }),
     api: toApi(settings),
-    checkPublicKey: findSshKeyFault,
+    closerChecks: await loadCloserChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
   });
   if (flags.out === undefined) showText(exported, context);
   else await writeFiles(exported, { folder: flags.out, flags, context });

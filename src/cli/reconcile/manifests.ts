@@ -1,4 +1,5 @@
-import { SSH_USER_CERTIFICATE } from '../../kinds/tables/ssh-user-certificate.ts';
+import { type CloserChecks, listCloserFormats, loadCloserChecks } from '../../kinds/closer-checks.ts';
+import { MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../../lint/lint.ts';
 import { createFieldFileReader, loadManifests, type ManifestSource } from '../../manifest/load.ts';
 import { validateManifests } from '../../manifest/validate.ts';
@@ -37,7 +38,7 @@ export async function readManifests(
     // What could not be read may hold the Stack: its lack is not the mistake.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd }),
-    checkPublicKey: await loadKeyCheck(loaded.sources),
+    closerChecks: await loadChecks(loaded.sources),
   });
   const state = isLoaded ? validated.state : undefined;
   const found = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
@@ -48,12 +49,12 @@ export async function readManifests(
   };
 }
 
-/** The check of SSH public keys, which is loaded only where some manifest may have one: it costs more than the rest of the start. */
-async function loadKeyCheck(sources: readonly ManifestSource[]): Promise<(text: string) => string | undefined> {
-  const isNeeded = sources.some(({ bytes }) => Buffer.from(bytes).includes(SSH_USER_CERTIFICATE.name));
-  if (!isNeeded) return () => undefined;
-  const { findSshKeyFault } = await import('../../kinds/ssh-key.ts');
-  return findSshKeyFault;
+/** The closer checks, loaded only for kinds that some manifest may be of: they cost more than the rest of the start. */
+function loadChecks(sources: readonly ManifestSource[]): Promise<CloserChecks> {
+  const texts = sources.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const isMentioned = (name: string): boolean => texts.some((text) => text.includes(name));
+  const candidates = MANIFEST_KINDS.filter((kind) => listCloserFormats(kind).length > 0);
+  return loadCloserChecks(candidates.filter(({ name }) => isMentioned(name)));
 }
 
 /** What lint has against manifests. CEL is loaded only where a manifest has some. */

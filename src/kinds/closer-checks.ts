@@ -1,0 +1,69 @@
+import { toPathText } from '../model/field-path.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import type { FieldType } from './field.ts';
+import { FORMATS, type TextCheck, type TextFormat } from './formats.ts';
+import { type Kind, listSpecFields, onceForEachKind, type SpecProblem } from './kind.ts';
+
+/** The closer checks that are loaded, by format. A format without one here is checked for its form only. */
+export type CloserChecks = ReadonlyMap<TextFormat, TextCheck>;
+
+/** Loads the closer checks of the formats that fields of these kinds have. */
+export async function loadCloserChecks(kinds: readonly Kind[]): Promise<CloserChecks> {
+  const formats = new Set(kinds.flatMap(listCloserFormats));
+  const loaded = Array.from(formats, async (format): Promise<readonly [TextFormat, TextCheck][]> => {
+    const check = await FORMATS[format].loadCloserCheck?.();
+    return check === undefined ? [] : [[format, check]];
+  });
+  return new Map((await Promise.all(loaded)).flat());
+}
+
+/** The formats of a kind's fields that have a closer check. */
+export const listCloserFormats = onceForEachKind((kind): readonly TextFormat[] => {
+  const formats = listSpecFields(kind).flatMap(([, { type }]) => listFormats(type));
+  return [...new Set(formats)].filter((format) => FORMATS[format].loadCloserCheck !== undefined);
+});
+
+/** What a closer look finds wrong in a spec whose fields conform to its kind. The texts themselves are not quoted. */
+export function listCloserProblems(kind: Kind, spec: Spec, checks: CloserChecks): readonly SpecProblem[] {
+  if (listCloserFormats(kind).length === 0) return [];
+  return listSpecFields(kind)
+    .flatMap(([name, { type }]) => listTexts(type, spec[name], [name]))
+    .flatMap(({ format, text, path }) => {
+      const fault = checks.get(format)?.(text);
+      return fault === undefined ? [] : [{ path, message: `${toPathText(['spec', ...path])} ${fault}` }];
+    });
+}
+
+function listFormats(type: FieldType): readonly TextFormat[] {
+  if (type.type === 'text') return type.format === undefined ? [] : [type.format];
+  if (type.type === 'list') return listFormats(type.of);
+  if (type.type === 'map') return [...listFormats(type.keys), ...listFormats(type.of)];
+  return type.type === 'object' ? Object.values(type.fields).flatMap((field) => listFormats(field.type)) : [];
+}
+
+interface FormattedText {
+  readonly format: TextFormat;
+  readonly text: string;
+  readonly path: FieldPath;
+}
+
+function listTexts(type: FieldType, value: Json | undefined, path: FieldPath): readonly FormattedText[] {
+  if (type.type === 'text') {
+    const { format } = type;
+    return format === undefined || typeof value !== 'string' ? [] : [{ format, text: value, path }];
+  }
+  if (type.type === 'list') {
+    if (isJsonArray(value)) return value.flatMap((member, index) => listTexts(type.of, member, [...path, index]));
+    return listTexts(type.of, value, path);
+  }
+  if (!isJsonObject(value)) return [];
+  const members = Object.entries(value);
+  if (type.type === 'map')
+    return members.flatMap(([key, member]) => [
+      ...listTexts(type.keys, key, [...path, key]),
+      ...listTexts(type.of, member, [...path, key]),
+    ]);
+  if (type.type !== 'object') return [];
+  return Object.entries(type.fields).flatMap(([key, field]) => listTexts(field.type, value[key], [...path, key]));
+}

@@ -1,10 +1,11 @@
 import { assertNever } from '../model/errors.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
-import type { Field, FieldType, ListType, MapType, ObjectType } from './field.ts';
+import type { Field, FieldType, ListType } from './field.ts';
 import { FORMATS } from './formats.ts';
 import { type Kind, listSpecFields } from './kind.ts';
+import { mapInner, type Visitor } from './walk.ts';
 
 /**
  * Normal form: one value for everything that means the same. Desired and live specs are compared, digested and shown in it.
@@ -45,9 +46,8 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
     case 'list':
       return normalizeList(type, value);
     case 'map':
-      return isJsonObject(value) ? normalizeMap(type, value) : value;
     case 'object':
-      return isJsonObject(value) ? normalizeObject(type, value) : value;
+      return mapInner(type, value, NORMALIZE);
     case 'boolean':
     case 'enum':
     case 'number':
@@ -58,28 +58,31 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
   }
 }
 
+const NORMALIZE: Visitor = {
+  visit: (type, value) => normalizeValue(type, value, undefined),
+  visitFields: (fields, value) =>
+    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, normalizeField(field, value[name])])),
+  visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
+};
+
 /** What a value of the type is when there is none. */
-export function toEmpty(type: FieldType): Json {
-  switch (type.type) {
-    case 'text':
-    case 'metadata':
-      return '';
-    case 'list':
-      return [];
-    case 'map':
-      return {};
-    case 'boolean':
-    case 'enum':
-    case 'number':
-    case 'timestamp':
-    case 'reference':
-    case 'json':
-    case 'object':
-      return null;
-    default:
-      return assertNever(type);
-  }
+export function toEmpty({ type }: FieldType): Json {
+  return EMPTY[type];
 }
+
+const EMPTY: Readonly<Record<FieldType['type'], Json>> = {
+  text: '',
+  metadata: '',
+  list: [],
+  map: {},
+  boolean: null,
+  enum: null,
+  number: null,
+  timestamp: null,
+  reference: null,
+  json: null,
+  object: null,
+};
 
 /** The same instant in UTC, with fractions of a second only where there are any. */
 function normalizeTimestamp(text: string): string {
@@ -98,20 +101,6 @@ function toSet(members: readonly Json[]): readonly Json[] {
   if (members.length < 2) return members;
   const byText = new Map(members.map((member) => [toCanonicalJson(member), member]));
   return [...byText].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, member]) => member);
-}
-
-function normalizeMap(type: MapType, value: JsonObject): JsonObject {
-  const entries = Object.entries(value).map(([key, member]): [string, Json] => [
-    type.caseInsensitive ? key.toLowerCase() : key,
-    normalizeValue(type.of, member, undefined),
-  ]);
-  return Object.fromEntries(entries);
-}
-
-function normalizeObject(type: ObjectType, value: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(type.fields).map(([name, field]) => [name, normalizeField(field, value[name])]),
-  );
 }
 
 function isDisabledAndEmpty(value: Json): boolean {

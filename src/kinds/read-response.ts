@@ -1,10 +1,10 @@
-import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { parseMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { Field, FieldType } from './field.ts';
 import { type Kind, listSpecFields } from './kind.ts';
 import { normalizeSpec } from './normalize.ts';
+import { mapInner } from './walk.ts';
 
 /** A live resource from the service's JSON for it. The JSON must conform to the kind's response schema. */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
@@ -54,26 +54,9 @@ function pick(json: JsonObject, name: string, field: Field): Json | undefined {
 }
 
 function readValue(type: FieldType, value: Json): Json {
-  switch (type.type) {
-    case 'reference':
-      return isJsonObject(value) ? (value['id'] ?? null) : value;
-    case 'list':
-      if (isJsonArray(value)) return value.map((member) => readValue(type.of, member));
-      return value === null ? null : [readValue(type.of, value)];
-    case 'object':
-      return isJsonObject(value) ? readObject(type.fields, value) : value;
-    case 'text':
-    case 'enum':
-    case 'boolean':
-    case 'number':
-    case 'timestamp':
-    case 'map':
-    case 'json':
-    case 'metadata':
-      return value;
-    default:
-      return assertNever(type);
-  }
+  if (type.type === 'reference') return isJsonObject(value) ? (value['id'] ?? null) : value;
+  const isSingle = type.type === 'list' && value !== null && !isJsonArray(value);
+  return mapInner(type, isSingle ? [value] : value, { visit: readValue, visitFields: readObject });
 }
 
 /** An object of nothing but nulls is one that is not set. */

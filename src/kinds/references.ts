@@ -1,9 +1,9 @@
-import { assertNever } from '../model/errors.ts';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, ReferenceType } from './field.ts';
 import { type Kind, listSpecFields, type NamedField, onceForEachKind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
+import { listTypes, mapInner } from './walk.ts';
 
 /** A place in a spec where an id, or the address of what has it, stands. */
 export interface Reference {
@@ -63,73 +63,14 @@ export function isReferable({ idPrefix }: Kind): boolean {
 }
 
 function listPrefixesOf(type: FieldType): readonly string[] {
-  switch (type.type) {
-    case 'reference':
-      return type.prefixes;
-    case 'list':
-      return listPrefixesOf(type.of);
-    case 'map':
-      return [...listPrefixesOf(type.keys), ...listPrefixesOf(type.of)];
-    case 'object':
-      return Object.values(type.fields).flatMap((field) => listPrefixesOf(field.type));
-    case 'json':
-      return Object.values(type.references).flatMap(({ prefixes }) => prefixes);
-    case 'text':
-    case 'enum':
-    case 'boolean':
-    case 'number':
-    case 'timestamp':
-    case 'metadata':
-      return [];
-    default:
-      return assertNever(type);
-  }
+  return listTypes(type).flatMap((inner) => (inner.type === 'reference' ? inner.prefixes : []));
 }
 
 function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {
-  switch (type.type) {
-    case 'reference':
-      return typeof value === 'string' ? replace({ path, value, type }) : value;
-    case 'list':
-      if (isJsonArray(value)) return value.map((member, index) => mapValue(type.of, member, [...path, index], replace));
-      return type.orSingle ? mapValue(type.of, value, path, replace) : value;
-    case 'map':
-      return mapMembers(value, (key, member) => {
-        const at = [...path, key];
-        const newKey = type.keys.type === 'reference' ? replace({ path: at, value: key, type: type.keys }) : key;
-        return [newKey, mapValue(type.of, member, at, replace)];
-      });
-    case 'object':
-      return mapMembers(value, (key, member) => {
-        const field = pickOwn(type.fields, key);
-        return [key, field === undefined ? member : mapValue(field.type, member, [...path, key], replace)];
-      });
-    case 'json':
-      return mapMembers(value, (key, member) => {
-        const held = pickOwn(type.references, key);
-        const isList = held !== undefined && isJsonArray(member);
-        return [key, isList ? mapValue({ ...LIST, of: held }, member, [...path, key], replace) : member];
-      });
-    case 'text':
-    case 'enum':
-    case 'boolean':
-    case 'number':
-    case 'timestamp':
-    case 'metadata':
-      return value;
-    default:
-      return assertNever(type);
-  }
-}
-
-/** Keys come from users: `constructor` is one that every object seems to have. */
-function pickOwn<Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined {
-  return Object.hasOwn(table, key) ? table[key] : undefined;
-}
-
-const LIST = { type: 'list', unordered: false, minItems: 0, orSingle: false, unrestricted: undefined } as const;
-
-function mapMembers(value: Json, map: (key: string, member: Json) => [string, Json]): Json {
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => map(key, member)));
+  if (type.type === 'reference') return typeof value === 'string' ? replace({ path, value, type }) : value;
+  return mapInner(type, value, {
+    visit: (inner, member, at) => mapValue(inner, member, [...path, ...at], replace),
+    visitKey: ({ keys }, key) =>
+      keys.type === 'reference' ? replace({ path: [...path, key], value: key, type: keys }) : key,
+  });
 }

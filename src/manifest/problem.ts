@@ -2,6 +2,7 @@ import { type FieldType, listInnerFields, objectOf, type ReferenceType } from '.
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
+import { findInnerType } from '../kinds/walk.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import type { Diagnostic, SourcePlace, TextPart } from '../model/diagnostic.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
@@ -138,8 +139,9 @@ export function toProblem(finding: SchemaFinding, kind: string, position: Positi
   };
 }
 
-function toFindingRemedy({ code, path, remedy, unknown, given }: SchemaFinding, kind: string): string | undefined {
-  if (given !== undefined) return toNameRemedy(code, given, { kind, path });
+function toFindingRemedy(finding: SchemaFinding, kind: string): string | undefined {
+  const { code, path, remedy, unknown, given } = finding;
+  if (given !== undefined) return toNameRemedy(given, finding, kind);
   if (unknown === undefined) return remedy;
   const special = code === 'unknown-field' ? toSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
@@ -149,10 +151,11 @@ function toFindingRemedy({ code, path, remedy, unknown, given }: SchemaFinding, 
 
 /** What was most likely meant by a text that is no name, or no reference. */
 function toNameRemedy(
-  code: DiagnosticCode,
   given: string,
-  { kind, path }: { readonly kind: string; readonly path: FieldPath },
+  finding: Pick<SchemaFinding, 'code' | 'path' | 'at'>,
+  kind: string,
 ): string | undefined {
+  const { code } = finding;
   if (code === 'bad-name') {
     const name = given
       .toLowerCase()
@@ -161,24 +164,20 @@ function toNameRemedy(
       .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
     return isResourceName(name) ? `Did you mean \`${name}\`?` : undefined;
   }
-  const type = code === 'wrong-reference' ? findReferenceType(kind, path) : undefined;
+  const type = code === 'wrong-reference' ? findReferenceType(kind, finding) : undefined;
   const [referable] = type === undefined ? [] : listReferableKinds(type);
   return referable !== undefined && isResourceName(given) && !given.includes('_')
     ? `Did you mean \`${referable.name}/${given}\`?`
     : undefined;
 }
 
-/** The type of a reference in a spec. */
-function findReferenceType(kind: string, [, ...path]: FieldPath): ReferenceType | undefined {
-  const { fields = {} } = findKind(kind) ?? {};
-  const type = path.reduce<FieldType | undefined>(findMemberType, objectOf(fields));
+/** The type of a reference in a spec, or of a key of one of its maps. */
+function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path' | 'at'>): ReferenceType | undefined {
+  const [spec, ...steps] = path.slice(0, -1);
+  const { fields = {} } = (spec === 'spec' ? findKind(kind) : undefined) ?? {};
+  const holder = steps.reduce<FieldType | undefined>(findInnerType, objectOf(fields));
+  const type = holder?.type === 'map' && at === 'key' ? holder.keys : findInnerType(holder, path.at(-1) ?? '');
   return type?.type === 'reference' ? type : undefined;
-}
-
-function findMemberType(type: FieldType | undefined, step: string | number): FieldType | undefined {
-  if (type?.type === 'list') return type.of;
-  if (type?.type === 'map') return type.keys;
-  return listInnerFields(type)[step]?.type;
 }
 
 /** What is known about some fields that do not exist where they stand. */

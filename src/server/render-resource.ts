@@ -2,8 +2,8 @@ import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toDefault } from '../kinds/normalize.ts';
 import { toResourcePath } from '../kinds/paths.ts';
-import { assertNever } from '../model/errors.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { mapInner } from '../kinds/walk.ts';
+import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import { isNullable } from '../schemas/field.ts';
 import { findOwnedKind, type StoredResource } from './store.ts';
 
@@ -41,25 +41,12 @@ function renderFields(fields: Readonly<Record<string, Field>>, values: JsonObjec
 }
 
 function renderValue(type: FieldType, value: Json, baseUrl: string): Json {
-  switch (type.type) {
-    case 'reference':
-      return type.asRef ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
-    case 'list':
-      return (isJsonArray(value) ? value : [value]).map((member) => renderValue(type.of, member, baseUrl));
-    case 'object':
-      return isJsonObject(value) ? renderFields(type.fields, value, baseUrl) : value;
-    case 'text':
-    case 'enum':
-    case 'boolean':
-    case 'number':
-    case 'timestamp':
-    case 'map':
-    case 'json':
-    case 'metadata':
-      return value;
-    default:
-      return assertNever(type);
-  }
+  if (type.type === 'reference') return type.asRef ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
+  const isSingle = type.type === 'list' && !isJsonArray(value);
+  return mapInner(type, isSingle ? [value] : value, {
+    visit: (inner, member) => renderValue(inner, member, baseUrl),
+    visitFields: (fields, values) => renderFields(fields, values, baseUrl),
+  });
 }
 
 /** For what this interface has no path for, the id stands right below the base URL. */

@@ -1,9 +1,10 @@
 import { type Field, type ObjectType, objectOf } from '../../kinds/field.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { toDefault } from '../../kinds/normalize.ts';
+import { findInnerType } from '../../kinds/walk.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import { type KnownType, toMemberType } from './field-type.ts';
+import type { KnownType } from './field-type.ts';
 import { isEmpty, isScalar } from './value-lines.ts';
 
 /** A value with its place in a spec. */
@@ -22,12 +23,12 @@ export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
 
 /** The value with the members of its objects in the order of the table, and by name where there is none: a plan file has them by name. */
 export function toReadingOrder(type: KnownType, value: Json): Json {
-  if (isJsonArray(value)) return value.map((member, index) => toReadingOrder(toMemberType(type, index), member));
+  if (isJsonArray(value)) return value.map((member, index) => toReadingOrder(findInnerType(type, index), member));
   if (!isJsonObject(value)) return value;
   const known = type?.type === 'object' ? Object.keys(type.fields).filter((name) => Object.hasOwn(value, name)) : [];
   const names = new Set([...known, ...Object.keys(value).sort()]);
   const members = Array.from(names, (name): [string, Json] => {
-    return [name, toReadingOrder(toMemberType(type, name), value[name] ?? null)];
+    return [name, toReadingOrder(findInnerType(type, name), value[name] ?? null)];
   });
   return Object.fromEntries(members);
 }
@@ -37,7 +38,7 @@ export function withoutDefaults(type: KnownType, value: Json): Json {
   if (type?.type === 'list' && isJsonArray(value)) return value.map((member) => withoutDefaults(type.of, member));
   if (type?.type !== 'object' || !isJsonObject(value) || hasOnlyDefaults(type, value)) return value;
   const kept = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
-    return isAtDefault(type, name, member) ? [] : [[name, withoutDefaults(toMemberType(type, name), member)]];
+    return isAtDefault(type, name, member) ? [] : [[name, withoutDefaults(findInnerType(type, name), member)]];
   });
   return Object.fromEntries(kept);
 }
@@ -56,7 +57,7 @@ function takeApart({ type, path, value }: Leaf): readonly Leaf[] {
   if (!isTakenApart || isEmpty(value)) return [{ type, path, value }];
   return Object.entries(value)
     .filter(([name, member]) => !isEmpty(member) || isTelling(type, name))
-    .flatMap(([name, member]) => takeApart({ type: toMemberType(type, name), path: [...path, name], value: member }));
+    .flatMap(([name, member]) => takeApart({ type: findInnerType(type, name), path: [...path, name], value: member }));
 }
 
 /** Whether it says something that there is nothing: not where leaving the member out says it too. */

@@ -1,7 +1,8 @@
+import { findInnerType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintableLines, toQuoted, toWord } from './escape.ts';
-import { type KnownType, toMemberType } from './field-type.ts';
+import type { KnownType } from './field-type.ts';
 
 /**
  * Values as text. Free text stands in quotes; ids, addresses, enumerated and checked words stand bare. So what is not quoted
@@ -24,7 +25,7 @@ export function renderScalar(type: KnownType, value: Json | undefined, names: Na
 export function renderValueLines(type: KnownType, value: Json, names: Names): readonly string[] {
   if (isEmpty(value)) return [NO_VALUE];
   if (isJsonArray(value)) {
-    const members = value.map((member, index) => renderValueLines(toMemberType(type, index), member, names));
+    const members = value.map((member, index) => renderValueLines(findInnerType(type, index), member, names));
     return members.flatMap(([first = '', ...rest]) => [`• ${first}`, ...indent(rest)]);
   }
   if (isJsonObject(value)) return renderMembers(type, value, names);
@@ -59,7 +60,7 @@ function renderReference(text: string, names: Names): string {
 function renderMembers(type: KnownType, value: JsonObject, names: Names): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => {
     const name = isReferenceMap(type) ? renderKey(key, names) : toWord(key);
-    const [first = '', ...rest] = renderValueLines(toMemberType(type, key), member, names);
+    const [first = '', ...rest] = renderValueLines(findInnerType(type, key), member, names);
     if (isScalar(member)) return [`${name}: ${first}`, ...rest];
     return [`${name}:`, ...indent([first, ...rest])];
   });

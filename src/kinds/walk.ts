@@ -1,0 +1,139 @@
+import { assertNever } from '../model/errors.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { FieldPath } from '../model/state.ts';
+import {
+  type Field,
+  type FieldType,
+  type JsonType,
+  type ListType,
+  listOf,
+  type MapType,
+  type ObjectType,
+} from './field.ts';
+
+/**
+ * The one walk over types and their values: what stands inside of what. Whoever needs more than one level calls it again for what
+ * it finds, and does what is its own business in between.
+ */
+
+/** What a walk does with what stands directly inside of a value. */
+export interface Visitor {
+  /** What becomes of a member. `at` leads to it; it is empty for a single value that counts as a list of one. */
+  readonly visit: (type: FieldType, value: Json, at: FieldPath) => Json;
+  /** What becomes of the fields of an object. Left out: those that are there are visited, and whatever else is there stays. */
+  readonly visitFields?: (fields: Fields, value: JsonObject) => Json;
+  /** What becomes of a key of a map. Left out: it stays. */
+  readonly visitKey?: (type: MapType, key: string) => string;
+}
+
+type Fields = Readonly<Record<string, Field>>;
+
+/** The value with everything directly inside of it visited. A value of the wrong shape, and one with nothing inside, stays. */
+export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
+  if (isLeaf(type)) return value;
+  switch (type.type) {
+    case 'list':
+      if (isJsonArray(value)) return value.map((member, index) => visitor.visit(type.of, member, [index]));
+      return type.orSingle ? visitor.visit(type.of, value, []) : value;
+    case 'map':
+      return isJsonObject(value) ? mapMembers(type, value, visitor) : value;
+    case 'object':
+      return isJsonObject(value) ? (visitor.visitFields ?? visitStated(visitor))(type.fields, value) : value;
+    case 'json':
+      return isJsonObject(value) ? mapHeld(type, value, visitor) : value;
+    default:
+      return assertNever(type);
+  }
+}
+
+/** The types of values that have nothing of a known type inside. */
+type LeafType = Exclude<FieldType, ListType | MapType | ObjectType | JsonType>;
+
+const LEAVES: Readonly<Record<LeafType['type'], true>> = {
+  text: true,
+  enum: true,
+  boolean: true,
+  number: true,
+  timestamp: true,
+  reference: true,
+  metadata: true,
+};
+
+function isLeaf(type: FieldType): type is LeafType {
+  return Object.hasOwn(LEAVES, type.type);
+}
+
+/** The fields of a value that are in a table, visited; whatever else is there stays. */
+export function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Visitor, 'visit'>): JsonObject {
+  return mapEntries(value, (name, member) => {
+    const field = pickOwn(fields, name);
+    return [name, field === undefined ? member : visit(field.type, member, [name])];
+  });
+}
+
+/** A type, and every type inside of it. */
+export function listTypes(type: FieldType): readonly FieldType[] {
+  return [type, ...listInnerTypes(type).flatMap(listTypes)];
+}
+
+/** The type of what stands at a step inside of a value; `undefined`: no table says. */
+export function findInnerType(type: FieldType | undefined, step: string | number): FieldType | undefined {
+  if (type === undefined || isLeaf(type)) return undefined;
+  switch (type.type) {
+    case 'object':
+      return pickOwn(type.fields, step)?.type;
+    case 'list':
+    case 'map':
+      return type.of;
+    case 'json':
+      return toHeldType(type, step);
+    default:
+      return assertNever(type);
+  }
+}
+
+function listInnerTypes(type: FieldType): readonly FieldType[] {
+  if (isLeaf(type)) return [];
+  switch (type.type) {
+    case 'list':
+      return [type.of];
+    case 'map':
+      return [type.keys, type.of];
+    case 'object':
+      return Object.values(type.fields).map((field) => field.type);
+    case 'json':
+      return Object.values(type.references);
+    default:
+      return assertNever(type);
+  }
+}
+
+function visitStated(visitor: Visitor): (fields: Fields, value: JsonObject) => Json {
+  return (fields, value) => mapFields(fields, value, visitor);
+}
+
+function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: Visitor): JsonObject {
+  return mapEntries(value, (key, member) => [visitKey?.(type, key) ?? key, visit(type.of, member, [key])]);
+}
+
+/** Free JSON: only the lists of references are visited that it is known to hold, where they are lists. */
+function mapHeld(type: JsonType, value: JsonObject, { visit }: Visitor): JsonObject {
+  return mapEntries(value, (key, member) => {
+    const held = toHeldType(type, key);
+    return [key, held === undefined || !isJsonArray(member) ? member : visit(held, member, [key])];
+  });
+}
+
+function toHeldType(type: JsonType, key: string | number): FieldType | undefined {
+  const member = pickOwn(type.references, key);
+  return member === undefined ? undefined : listOf(member);
+}
+
+function mapEntries(value: JsonObject, map: (key: string, member: Json) => [string, Json]): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => map(key, member)));
+}
+
+/** Keys come from users: `constructor` is one that every object seems to have. */
+function pickOwn<Value>(table: Readonly<Record<string, Value>>, key: string | number): Value | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import {
+  boolean,
+  type FieldType,
+  field,
+  idOf,
+  jsonWith,
+  listOf,
+  mapOf,
+  objectOf,
+  setOf,
+  text,
+} from '../../src/kinds/field.ts';
+import { findInnerType, listTypes, mapInner } from '../../src/kinds/walk.ts';
+import type { Json } from '../../src/model/json.ts';
+import type { FieldPath } from '../../src/model/state.ts';
+
+const TYPE = objectOf({
+  tags: field(listOf(text(), { orSingle: true }), 'Texts.'),
+  shares: field(mapOf(idOf('bkdtg'), boolean), 'By id.'),
+  config: field(jsonWith({ ids: idOf('ipp') }), 'Free.'),
+});
+
+/** Every place that a walk comes to, with the type that is known there. */
+function listPlaces(type: FieldType, value: Json, path: FieldPath = []): readonly string[] {
+  const inner: string[] = [];
+  mapInner(type, value, {
+    visit: (member, innerValue, at) => {
+      inner.push(...listPlaces(member, innerValue, [...path, ...at]));
+      return innerValue;
+    },
+  });
+  return [`${path.join('.')}: ${type.type}`, ...inner];
+}
+
+describe('the walk', () => {
+  it('comes to every value that has a type, and to no other', () => {
+    const value = { tags: ['a'], shares: { bkdtg_1: true }, config: { ids: ['ipp_1'], other: ['x'] }, more: [1] };
+    expect(listPlaces(TYPE, value)).toEqual([
+      ': object',
+      'tags: list',
+      'tags.0: text',
+      'shares: map',
+      'shares.bkdtg_1: boolean',
+      'config: json',
+      'config.ids: list',
+      'config.ids.0: reference',
+    ]);
+  });
+
+  it('takes a single value for a list of one where the table allows it', () => {
+    expect(listPlaces(TYPE, { tags: 'a' })).toEqual([': object', 'tags: list', 'tags: text']);
+    expect(listPlaces(setOf(text()), 'a')).toEqual([': list']);
+  });
+
+  it.each<Json>([null, 'text', 7, [1]])('leaves %j alone where something else is expected', (value) => {
+    expect(mapInner(TYPE, value, { visit: () => 'changed' })).toEqual(value);
+    expect(mapInner(mapOf(text(), text()), value, { visit: () => 'changed' })).toEqual(value);
+  });
+
+  it('keeps what no table knows, and names that every object seems to have', () => {
+    const value = { constructor: 'mine', config: { constructor: ['x'] } };
+    expect(mapInner(TYPE, value, { visit: (_, member) => member })).toEqual(value);
+    expect(findInnerType(TYPE, 'constructor')).toBeUndefined();
+    expect(findInnerType(jsonWith(), 'constructor')).toBeUndefined();
+  });
+
+  it('finds the types inside of a type', () => {
+    expect(listTypes(TYPE).map(({ type }) => type)).toEqual([
+      'object',
+      'list',
+      'text',
+      'map',
+      'reference',
+      'boolean',
+      'json',
+      'reference',
+    ]);
+  });
+});

@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { renderLicenses } from './licenses.ts';
 
 /**
- * Builds dist/cli.js, the whole command line in one file, and dist/THIRD_PARTY_LICENSES, for what it holds of others.
+ * Builds dist/cli.js and dist/cli/, the whole command line with everything that it needs of other packages, in files that are
+ * loaded when they are needed. Beside them dist/THIRD_PARTY_LICENSES and dist/sbom.cdx.json say what of others is in the package.
  * The library (dist/lib) is made by the TypeScript compiler alone: see tsconfig.lib.json.
  */
 
@@ -22,14 +25,28 @@ const lazyBuiltins: Plugin = {
       : undefined,
 };
 
-async function buildCommandLine(file: string): Promise<readonly string[]> {
-  const bundle = await rolldown({ input: 'src/cli/main.ts', platform: 'node', plugins: [lazyBuiltins] });
-  const { output } = await bundle.write({ file, format: 'esm', codeSplitting: false, banner: '#!/usr/bin/env node' });
+/** Gives the paths of the modules that the files were made of. */
+async function buildCommandLine(folder: string): Promise<readonly string[]> {
+  const bundle = await rolldown({ input: { cli: 'src/cli/launch.ts' }, platform: 'node', plugins: [lazyBuiltins] });
+  const { output } = await bundle.write({
+    dir: folder,
+    format: 'esm',
+    minify: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'cli/[name]-[hash].js',
+    banner: ({ isEntry }) => (isEntry ? '#!/usr/bin/env node' : ''),
+  });
   await bundle.close();
-  await chmod(file, 0o755);
+  await chmod(join(folder, 'cli.js'), 0o755);
   return output.flatMap((part) => (part.type === 'chunk' ? Object.keys(part.modules) : []));
 }
 
+/** A bill of materials in CycloneDX: what the command line holds, and what the library depends on. */
+function renderBillOfMaterials(): string {
+  return execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { encoding: 'utf8' });
+}
+
 await rm('dist', { recursive: true, force: true });
-const modules = await buildCommandLine('dist/cli.js');
+const modules = await buildCommandLine('dist');
 await writeFile('dist/THIRD_PARTY_LICENSES', await renderLicenses(modules));
+await writeFile('dist/sbom.cdx.json', renderBillOfMaterials());

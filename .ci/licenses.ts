@@ -8,7 +8,7 @@ const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 export async function renderLicenses(modules: readonly string[]): Promise<string> {
   const folders = new Set(modules.flatMap((module) => PACKAGE.exec(module)?.[0] ?? []));
   const texts = await Promise.all([...folders].sort().map(renderLicense));
-  return `dist/cli.js holds the following packages.\n${texts.join('')}`;
+  return `The files of dist/cli hold the following packages.\n${texts.join('')}`;
 }
 
 async function renderLicense(folder: string): Promise<string> {

@@ -1,10 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 /**
- * `node .ci/package.ts FOLDER`: installs the package, as npm would publish it, into a folder that does not exist yet, and uses it
- * there as a stranger would, on the oldest Node that it supports: the command, the library, and its types.
+ * `node .ci/package.ts FOLDER`: installs the package into folders that do not exist yet, as npm would publish it and from the git
+ * repository, and uses it there as a stranger would, on each Node that it supports: the command, the library, and its types. On
+ * older Nodes it says which one it needs.
  */
 
 interface PackageJson {
@@ -14,43 +16,90 @@ interface PackageJson {
 }
 
 const COMPANIONS = ['msw', 'typescript', '@types/node'];
+const PROJECT = '{ "private": true, "type": "module", "allowScripts": { "node": true } }\n';
 
-function installPackage(folder: string, { engines, devDependencies }: PackageJson): void {
-  mkdirSync(folder);
-  writeFileSync(
-    join(folder, 'package.json'),
-    '{ "private": true, "type": "module", "allowScripts": { "node": true } }\n',
-  );
-  const archive = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { encoding: 'utf8' }).trim();
-  const node = `node@${engines.node.replace('>=', '')}`;
-  const companions = COMPANIONS.map((name) => `${name}@${devDependencies[name]}`);
-  const install = ['install', '--silent', `./${archive}`, node, ...companions];
-  execFileSync('npm', install, { cwd: folder, stdio: 'inherit' });
-}
-
-/** Runs a command that the folder's packages brought; shows what it prints. Throws when it fails. */
-function run(folder: string, command: string, ...args: readonly string[]): void {
-  console.log(`$ ${command} ${args.join(' ')}`);
-  const bin = join(folder, 'node_modules', '.bin');
-  const env = {
-    ...process.env,
-    PATH: [bin, process.env['PATH']].join(delimiter),
-    EDGEWISE_BASE_URL: 'embedded:account.json',
-  };
-  execFileSync(join(bin, command), args, { cwd: folder, env, stdio: 'inherit' });
-}
-
-const folder = resolve(process.argv[2] ?? 'dist/package');
+const work = resolve(process.argv[2] ?? 'dist/package');
 const packageJson: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'));
-installPackage(folder, packageJson);
-cpSync('.ci/consumer', folder, { recursive: true });
-cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
+const oldest = packageJson.engines.node.replace('>=', '');
+const SUPPORTED = [oldest, '24', '26'];
+const TOO_OLD = ['14', '20', '22.18'];
 
-run(folder, 'node', '--version');
-run(folder, 'edgewise', '--version');
-run(folder, 'edgewise', 'validate', 'manifests');
-run(folder, 'edgewise', 'plan', 'manifests');
-run(folder, 'edgewise', 'apply', '--yes', 'manifests');
-run(folder, 'edgewise', 'plan', '--detailed-exitcode', 'manifests');
-run(folder, 'tsc', '-p', '.');
-run(folder, 'node', 'consumer.ts', packageJson.version);
+mkdirSync(work, { recursive: true });
+const archive = execFileSync('npm', ['pack', '--silent', '--pack-destination', work], { encoding: 'utf8' }).trim();
+const projects = [
+  installPackage('tarball', join(work, archive.split('\n').at(-1) ?? '')),
+  installPackage('git', `git+${pathToFileURL(resolve('.'))}`),
+];
+checkLinks(join(work, 'tarball', 'node_modules', 'edgewise'));
+useAlone(join(work, 'tarball', 'node_modules', 'edgewise'));
+for (const version of SUPPORTED) for (const project of projects) usePackage(project, installNode(version));
+for (const version of TOO_OLD) expectRefusal(projects[0] ?? '', installNode(version));
+
+/** Gives the folder of an empty project with the package and what the example program needs besides. */
+function installPackage(name: string, source: string): string {
+  const folder = join(work, name);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), PROJECT);
+  const companions = COMPANIONS.map((companion) => `${companion}@${packageJson.devDependencies[companion]}`);
+  const install = ['install', '--silent', '--save-dev', source, ...companions];
+  execFileSync('npm', install, { cwd: folder, stdio: 'inherit' });
+  cpSync('.ci/consumer', folder, { recursive: true });
+  cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
+  return folder;
+}
+
+/** Gives the folder of a Node's executable. */
+function installNode(version: string): string {
+  const folder = join(work, `node-${version}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), PROJECT);
+  execFileSync('npm', ['install', '--silent', `node@${version}`], { cwd: folder, stdio: 'inherit' });
+  return join(folder, 'node_modules', '.bin');
+}
+
+function usePackage(folder: string, node: string): void {
+  const account = { EDGEWISE_BASE_URL: `embedded:account-${Date.now()}.json` };
+  const run = (command: string, ...args: readonly string[]) => {
+    console.log(`$ ${command} ${args.join(' ')}`);
+    const PATH = [node, join(folder, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
+    execFileSync(command, args, { cwd: folder, env: { ...process.env, ...account, PATH }, stdio: 'inherit' });
+  };
+  run('node', '--version');
+  run('edgewise', '--version');
+  run('edgewise', 'validate', 'manifests');
+  run('edgewise', 'plan', 'manifests');
+  run('edgewise', 'apply', '--yes', 'manifests');
+  run('edgewise', 'plan', '--detailed-exitcode', 'manifests');
+  run('tsc', '-p', '.');
+  run('node', 'consumer.ts', packageJson.version);
+}
+
+/** Each command says in one line which Node it needs. */
+function expectRefusal(folder: string, node: string): void {
+  const env = { ...process.env, PATH: [node, process.env['PATH']].join(delimiter) };
+  const command = join(folder, 'node_modules', '.bin', 'edgewise');
+  for (const args of [['--version'], ['plan', 'manifests'], ['serve']]) {
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd: folder, env, encoding: 'utf8' });
+    console.log(stderr.trimEnd());
+    const isRefusal = stderr.startsWith(`edgewise ${packageJson.version} needs Node ${oldest} or newer;`);
+    if (status !== 3 || stdout !== '' || !isRefusal || stderr.trimEnd().includes('\n'))
+      throw new Error(`${args.join(' ')} ended with ${status}: ${stdout}${stderr}`);
+  }
+}
+
+/** The command line needs no package beside it. */
+function useAlone(packed: string): void {
+  const folder = join(work, 'alone');
+  cpSync(packed, folder, { recursive: true });
+  const args = [join(folder, 'dist', 'cli.js'), 'plan', '--format', 'markdown', join('examples', 'quickstart')];
+  const env = { ...process.env, EDGEWISE_BASE_URL: 'embedded:' };
+  execFileSync('node', args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** What the README links to is in the package. */
+function checkLinks(folder: string): void {
+  const document = readFileSync(join(folder, 'README.md'), 'utf8');
+  const links = Array.from(document.matchAll(/\]\(([^)#\s]+)/g), ([, link = '']) => link);
+  const missing = links.filter((link) => !/^https?:/.test(link) && !existsSync(join(folder, link)));
+  if (missing.length > 0) throw new Error(`The package lacks what its README links to: ${missing.join(', ')}`);
+}

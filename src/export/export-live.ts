@@ -1,7 +1,7 @@
 import type { CloserChecks } from '../kinds/closer-checks.ts';
 import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { mapReferences } from '../kinds/references.ts';
-import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
+import { ATTACHED_KINDS, getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { renderDocument } from '../manifest/render-document.ts';
 import { toAddress } from '../model/address.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -186,8 +186,7 @@ function toPreface(leftOut: readonly LeftOut[], kept: readonly NamedResource[]):
   return ['Made by edgewise export.', ...lines, ...(hasAttached ? [] : [NO_LIST])];
 }
 
-const NO_LIST =
-  'HTTPS edges and routes are not here, since the interface does not list them: --https-edge and --https-route name them.';
+const NO_LIST = `Modules of ${ATTACHED_KINDS.map(({ title }) => `${title}s`).join(' and ')} are not here, since the interface does not list those: --modules-of names them.`;
 
 function sortLeftOut(leftOut: readonly LeftOut[]): readonly LeftOut[] {
   const toKey = ({ kind, id }: LeftOut) => `${MANIFEST_KINDS.indexOf(getKind(kind))} ${id}`;

@@ -49,7 +49,7 @@ async function createAccount(): Promise<Workspace> {
   return createWorkspace({}, { seed: { resources: RESOURCES } });
 }
 
-const HTTPS = `--https-edge ${ID('edghts', 'a')} --https-route ${ID('edghts', 'a')}/${ID('edghtsrt', 'a')}`;
+const HTTPS = `--modules-of ${ID('edghts', 'a')} --modules-of ${ID('edghts', 'a')}/${ID('edghtsrt', 'a')}`;
 
 describe('export', () => {
   it('is of HTTPS edges and routes alone when their kinds and ids are named', async () => {
@@ -57,9 +57,9 @@ describe('export', () => {
     const both = await edgewise(`export HTTPSEdge HTTPSEdgeRoute ${HTTPS}`);
     expect(both.exitCode).toBe(0);
     expect(both.stdout.match(/^kind: .*$/gm)).toEqual(['kind: HTTPSEdge', 'kind: HTTPSEdgeRoute']);
-    expect(await edgewise(`export HTTPSEdgeRoute --https-edge ${ID('edghts', 'a')}`)).toMatchObject({
+    expect(await edgewise(`export HTTPSEdgeRoute --modules-of ${ID('edghts', 'a')}`)).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('--https-route EDGE/ROUTE'),
+      stderr: expect.stringContaining('--modules-of edghts_…/edghtsrt_…'),
     });
   });
 
@@ -123,11 +123,13 @@ describe('export', () => {
     ['export --layout single', '-o FOLDER'],
     ['export --force', '-o FOLDER'],
     ['export TcpEdge', 'Did you mean TCPEdge?'],
-    ['export HTTPSEdge', '--https-edge ID'],
+    ['export HTTPSEdge', '--modules-of edghts_…'],
     ['export External', 'There is no kind External to export.'],
     ['export --stack Not_A_Name', '1 to 63'],
-    ['export --https-edge edghtsrt_1', 'edghts_…'],
-    ['export --https-route edghtsrt_1', 'edghts_…/edghtsrt_…'],
+    ['export --modules-of edghtsrt_1', 'edghts_… (HTTPS edge), edghts_…/edghtsrt_… (HTTPS edge route)'],
+    ['export --modules-of edghts_1/edghts_2', 'edghts_…/edghtsrt_…'],
+    ['export --modules-of edghts_', 'edghts_…'],
+    ['export --modules-of edghts_1/edghtsrt_1/x', 'edghts_…/edghtsrt_…'],
   ])('refuses %s, and sends nothing', async (line, hint) => {
     const { edgewise, recorder } = await createAccount();
     expect(await edgewise(line)).toMatchObject({ exitCode: 3, stdout: '', stderr: expect.stringContaining(hint) });

@@ -36,7 +36,7 @@ describe('an account of 300 resources that nobody manages', () => {
   }, async () => {
     const [first, second] = [join(folder, 'first'), join(folder, 'second')];
     const layout = ['--stack', 'production', '--layout', 'per-resource'];
-    const https = ['--https-edge', 'edghts_1', '--https-route', 'edghts_1/edghtsrt_1'];
+    const https = ['--modules-of', 'edghts_1', '--modules-of', 'edghts_1/edghtsrt_1'];
     expect(await edgewise('export', '-o', first, ...layout, ...https)).toMatch(
       /^Exported 302 resources for the stack production:\n(?! *Left out)/,
     );

@@ -1,68 +1,77 @@
 import { InvalidArgumentError } from 'commander';
 import type { AttachmentRequest, LiveRequest } from '../../client/read-live.ts';
+import { idOf } from '../../kinds/field.ts';
 import { isModule, type Kind, listSpecFields } from '../../kinds/kind.ts';
-import { HTTPS_EDGE } from '../../kinds/tables/https-edge.ts';
-import { HTTPS_EDGE_ROUTE } from '../../kinds/tables/https-edge-route.ts';
-import { OWNED_KINDS } from '../../kinds/tables/registry.ts';
+import { listPathFields } from '../../kinds/paths.ts';
+import { hasPrefixOf } from '../../kinds/references.ts';
+import { ATTACHED_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { suggest } from '../../manifest/suggest.ts';
 import { toAddress } from '../../model/address.ts';
 import type { Spec } from '../../model/state.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
-/** The ids of a route and of the HTTPS edge that it belongs to. */
-export interface HttpsRouteId {
-  readonly edge_id: string;
-  readonly id: string;
+/** Something that exists, by the ids in its path, whose modules a manifest can attach. */
+export interface Attached {
+  readonly kind: Kind;
+  readonly ids: Spec;
 }
 
-/** What an export reads: the kinds named, or all that can be listed, and the modules of the edges and routes named. */
-export function toExportRequest(
-  names: readonly string[],
-  { httpsEdge, httpsRoute }: { readonly httpsEdge: readonly string[]; readonly httpsRoute: readonly HttpsRouteId[] },
-): LiveRequest {
-  const identified = new Set<string>([
-    ...(httpsEdge.length > 0 ? [HTTPS_EDGE.name] : []),
-    ...(httpsRoute.length > 0 ? [HTTPS_EDGE_ROUTE.name] : []),
-  ]);
+/** What an export reads: the kinds named, or all that can be listed, and the modules of what is named by its ids. */
+export function toExportRequest(names: readonly string[], attached: readonly Attached[]): LiveRequest {
+  const identified = new Set(attached.map(({ kind }) => kind.name));
   const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
-  const attachments = [
-    ...httpsEdge.map((id) => toAttachment(HTTPS_EDGE, { id })),
-    ...httpsRoute.map((ids) => toAttachment(HTTPS_EDGE_ROUTE, { ...ids })),
-  ];
   return {
     kinds: OWNED_KINDS.filter((kind) => names.length === 0 || listed.includes(kind)),
-    attachments: withoutTwins(attachments),
+    attachments: withoutTwins(attached.map(({ kind, ids }) => toAttachment(kind, ids))),
   };
 }
 
-/** The id of an HTTPS edge. Throws `InvalidArgumentError` when it cannot be one. */
-export function parseHttpsEdge(text: string): string {
-  if (isIdOf(HTTPS_EDGE, text)) return text;
-  throw new InvalidArgumentError('The id of an HTTPS edge is edghts_….');
+/** What has these ids, parents first, with slashes between. Throws `InvalidArgumentError` when nothing with modules can have them. */
+export function parseAttached(text: string): Attached {
+  const ids = text.split('/');
+  const kind = ATTACHED_KINDS.find((candidate) => mayHaveIds(candidate, ids));
+  if (kind === undefined) throw new InvalidArgumentError(`It is one of ${listIdShapes().join(', ')}.`);
+  return { kind, ids: Object.fromEntries(listPathFields(kind).map((name, index) => [name, ids[index] ?? ''])) };
 }
 
-/** The ids of a route. Throws `InvalidArgumentError` when they cannot be. */
-export function parseHttpsRoute(text: string): HttpsRouteId {
-  const [edge = '', id = '', ...rest] = text.split('/');
-  if (isIdOf(HTTPS_EDGE, edge) && isIdOf(HTTPS_EDGE_ROUTE, id) && rest.length === 0) return { edge_id: edge, id };
-  throw new InvalidArgumentError('A route is named with its HTTPS edge: edghts_…/edghtsrt_….');
+/** How the ids of each kind with modules look: `edg_… (edge)`. */
+export function listIdShapes(): readonly string[] {
+  return ATTACHED_KINDS.map((kind) => `${toIdShape(kind)} (${kind.title})`);
 }
 
-function isIdOf({ idPrefix }: Kind, text: string): boolean {
-  return new RegExp(`^${idPrefix}_[^/\\s]+$`).test(text);
+function toIdShape(kind: Kind): string {
+  return listPathPrefixes(kind)
+    .map(([prefix]) => `${prefix}_…`)
+    .join('/');
+}
+
+function mayHaveIds(kind: Kind, ids: readonly string[]): boolean {
+  const prefixes = listPathPrefixes(kind);
+  const isIdOf = (id: string, index: number): boolean =>
+    !/\s/.test(id) && hasPrefixOf(idOf(...(prefixes[index] ?? [])), id);
+  return ids.length === prefixes.length && ids.every(isIdOf);
+}
+
+/** The id prefixes that may stand at each place of a kind's path. */
+function listPathPrefixes(kind: Kind): readonly (readonly string[])[] {
+  return listPathFields(kind).map((name) => {
+    const type = kind.fields[name]?.type;
+    return type?.type === 'reference' ? type.prefixes : [];
+  });
 }
 
 function findListedKind(name: string): Kind {
   const kind = OWNED_KINDS.find((candidate) => candidate.name === name);
   if (kind !== undefined) return kind;
+  const unlisted = ATTACHED_KINDS.find((candidate) => candidate.name === name);
+  if (unlisted !== undefined) {
+    const remedy = `Name each by its id: --modules-of ${toIdShape(unlisted)}.`;
+    throw new CommandError(`The interface has no list of ${name}.`, { exitCode: EXIT.invalid, remedy });
+  }
   const known = OWNED_KINDS.map((candidate) => candidate.name);
   const nearest = suggest(name, known);
-  const isUnlisted = name === HTTPS_EDGE.name || name === HTTPS_EDGE_ROUTE.name;
-  const hint = nearest === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${nearest}?`;
-  throw new CommandError(isUnlisted ? `The interface has no list of ${name}.` : `There is no kind ${name} to export.`, {
-    exitCode: EXIT.invalid,
-    remedy: isUnlisted ? 'Name each: --https-edge ID, --https-route EDGE/ROUTE.' : hint,
-  });
+  const remedy = nearest === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${nearest}?`;
+  throw new CommandError(`There is no kind ${name} to export.`, { exitCode: EXIT.invalid, remedy });
 }
 
 function toAttachment(kind: Kind, ids: Spec): AttachmentRequest {

@@ -14,7 +14,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { PLAIN } from '../output/present.ts';
 import { writeNewFiles } from '../output/write-new-files.ts';
 import type { Act } from './act.ts';
-import { type HttpsRouteId, parseHttpsEdge, parseHttpsRoute, toExportRequest } from './export-request.ts';
+import { type Attached, listIdShapes, parseAttached, toExportRequest } from './export-request.ts';
 import { addConnectionOptions, addExamples, addExitCodes, repeatable } from './options.ts';
 
 interface Flags extends ConnectionFlags {
@@ -22,8 +22,7 @@ interface Flags extends ConnectionFlags {
   readonly layout?: ExportLayout;
   readonly stack?: string;
   readonly force?: boolean;
-  readonly httpsEdge: readonly string[];
-  readonly httpsRoute: readonly HttpsRouteId[];
+  readonly modulesOf: readonly Attached[];
 }
 
 /** `edgewise export`. */
@@ -44,11 +43,8 @@ export function defineExport(program: Command, act: Act): void {
     )
     .option('--force', 'with -o: replace files that exist')
     .addOption(
-      repeatable('--https-edge <id>', 'also the modules of this HTTPS edge; repeatable', { parse: parseHttpsEdge }),
-    )
-    .addOption(
-      repeatable('--https-route <edge/route>', 'also the modules of this route, edghts_…/edghtsrt_…; repeatable', {
-        parse: parseHttpsRoute,
+      repeatable('--modules-of <id>', `also the modules of this: ${listIdShapes().join(', ')}; repeatable`, {
+        parse: parseAttached,
       }),
     );
   const { done, failed, invalid, authentication, refused } = EXIT;
@@ -65,7 +61,7 @@ export function defineExport(program: Command, act: Act): void {
 
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   checkFlags(flags);
-  const request = toExportRequest(kinds, flags);
+  const request = toExportRequest(kinds, flags.modulesOf);
   const settings = resolveSettings(flags, context.env, {});
   const live = await withReadSession(settings, context, ({ client, signal }) =>
     readLive(client, { ...request, signal }),

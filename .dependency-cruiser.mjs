@@ -107,12 +107,33 @@ const homeRules = Object.entries(HOMES).map(([name, folder]) => ({
   to: { path: toPackagePath([name]) },
 }));
 
+/** What every room of src/report may import: what a command has to show, and the view of it that all forms share. */
+const SHARED_BY_FORMS = ['^src/report/report[.]ts$', '^src/report/view/'];
+
+const reportRules = [
+  {
+    name: 'report-forms-apart',
+    comment: 'A form imports no other form: what two of them need is shared, and stands in src/report/view.',
+    severity: 'error',
+    from: { path: '^src/report/(text|markdown|html|programs)/' },
+    to: { path: '^src/report/', pathNot: ['^src/report/$1/', ...SHARED_BY_FORMS] },
+  },
+  {
+    name: 'report-view-knows-no-form',
+    comment: 'The view imports no form, and report.ts nothing of the folder.',
+    severity: 'error',
+    from: { path: SHARED_BY_FORMS },
+    to: { path: '^src/report/', pathNot: SHARED_BY_FORMS },
+  },
+];
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
     ...folderRules,
     ...roomRules,
     ...homeRules,
+    ...reportRules,
     {
       name: 'package-without-a-home',
       comment: 'Each third-party package has one folder that imports it: say which in HOMES.',

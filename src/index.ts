@@ -93,12 +93,12 @@ export type {
   FormOptions,
   PlanReport,
   Report,
+  TextOptions,
   Validation,
   ValidationReport,
 } from './report/report.ts';
 export { renderApplyResultText } from './report/text/apply.ts';
 export { renderDiagnosticsText } from './report/text/diagnostics.ts';
-export type { TextOptions } from './report/text/options.ts';
 export { renderPlanText } from './report/text/plan.ts';
 export { toPlanView } from './report/view/plan-view.ts';
 export { toManifestJsonSchema } from './schemas/manifest.ts';

@@ -1,6 +1,5 @@
-import { toPaint } from '../report/text/color.ts';
-import { wrapBehind, wrapProse } from '../report/text/layout.ts';
-import type { TextOptions } from '../report/text/options.ts';
+import type { TextOptions } from '../report/report.ts';
+import { toPaint, wrapBehind, wrapProse } from '../report/text/layout.ts';
 import type { CodePage, ShownExample, ShownFile } from './code-page.ts';
 import type { Page, Topic } from './explain.ts';
 import type { FieldPage, FieldRow } from './field-page.ts';

@@ -11,8 +11,8 @@ interface FormEntry {
 /** Every form of reports. Adding a form is its file and a line here. */
 const FORMS = {
   text: { load: async () => (await import('./text/form.ts')).renderTextForm },
-  json: { load: async () => (await import('./programs/json-form.ts')).renderJsonForm },
-  'json-lines': { load: async () => (await import('./programs/json-lines-form.ts')).renderJsonLinesForm },
+  json: { load: async () => (await import('./programs/json.ts')).renderJsonForm },
+  'json-lines': { load: async () => (await import('./programs/json-lines.ts')).renderJsonLinesForm },
   markdown: { load: async () => (await import('./markdown/form.ts')).renderMarkdownForm },
   html: { load: async () => (await import('./html/form.ts')).renderHtmlForm },
   github: { load: async () => (await import('./programs/github.ts')).renderGithubForm },

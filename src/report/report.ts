@@ -2,8 +2,7 @@ import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
-import type { SentEvents } from './programs/json-lines.ts';
-import type { TextOptions } from './text/options.ts';
+import type { RuleSeverity } from '../model/stack.ts';
 
 /** What a command has to show, whatever its form. */
 export type Report = PlanReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
@@ -57,6 +56,30 @@ export interface Failure {
   /** What was thrown, or the sentences that say what went wrong and what to do. */
   readonly error?: Error | { readonly message: string; readonly remedy?: string };
   readonly plan?: Plan;
+}
+
+/** A lint rule, as it is listed. */
+export interface LintRuleRow {
+  readonly id: string;
+  readonly severity: RuleSeverity;
+  readonly sentence: string;
+  /** What to do about what it finds. */
+  readonly remedy: string;
+}
+
+/** How human text is to look. Read from the terminal by the caller, so that renderers depend on nothing else. */
+export interface TextOptions {
+  readonly color: boolean;
+  /** Columns of the terminal; 0: don't wrap. */
+  readonly width: number;
+  /** Also what only an investigation needs: the API calls, the fields of what is deleted. */
+  readonly verbose: boolean;
+}
+
+/** What a stream of events holds already. */
+export interface SentEvents {
+  readonly text: string;
+  readonly count: number;
 }
 
 /** What a form may want to know besides. Forms that are no text take of it what they can use. */

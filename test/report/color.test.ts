@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
-import { toPaint } from '../../src/report/text/color.ts';
+import { toPaint } from '../../src/report/text/layout.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();

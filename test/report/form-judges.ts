@@ -3,7 +3,7 @@ import type { FormName } from '../../src/report/forms.ts';
 import { SCRIPT } from '../../src/report/html/script.ts';
 import { STYLE } from '../../src/report/html/style.ts';
 import { MAX_COMMENT } from '../../src/report/markdown/pieces.ts';
-import type { TextOptions } from '../../src/report/text/options.ts';
+import type { TextOptions } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
 import { type PageElement, readPage } from './html-tree.ts';
 import { listBlocks, parseMarkdown, toPlainText } from './markdown-tree.ts';

@@ -10,11 +10,12 @@ import {
   renderPlanJson,
   renderValidationJson,
 } from '../../src/report/programs/json.ts';
+import type { TextOptions } from '../../src/report/report.ts';
 import { renderAbuseReportText, toAbuseReportView } from '../../src/report/text/abuse-report.ts';
-import { createLiveProgress, renderApplyEventText, renderApplyResultText } from '../../src/report/text/apply.ts';
+import { renderApplyResultText } from '../../src/report/text/apply.ts';
 import { renderDiagnosticsText } from '../../src/report/text/diagnostics.ts';
-import type { TextOptions } from '../../src/report/text/options.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
+import { createLiveProgress, renderApplyEventText } from '../../src/report/text/progress.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
 import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
 import { abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
@@ -111,7 +112,7 @@ describe('no text of others can start a line of ours', () => {
       fc.property(plan, (hostile) => {
         const heads = listHeadLines(renderPlanText(toPlanView(hostile), wide));
         for (const head of heads) expect(head).toMatch(OURS);
-        const shown = toPlanView(hostile).parts.flatMap(({ groups }) => groups.flatMap(({ changes }) => changes));
+        const shown = toPlanView(hostile).parts.flatMap(({ changes }) => changes);
         expect(heads.filter((head) => /^[-±~»+] /.test(head))).toHaveLength(shown.length);
         expect(heads.filter((head) => head.startsWith('refused['))).toHaveLength(hostile.violations.length);
       }),

@@ -47,7 +47,7 @@ describe('a comment', () => {
     expect(render({ about: 'failure', failure: { command: 'plan', error } })).toMatchInlineSnapshot(`
       "<!-- edgewise:plan -->
 
-      ## Edgewise came to no result
+      ## edgewise plan came to no result
 
       \`\`\`text
       No API key.

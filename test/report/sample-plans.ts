@@ -3,7 +3,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
 import type { Plan, Write } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
-import type { TextOptions } from '../../src/report/text/options.ts';
+import type { TextOptions } from '../../src/report/report.ts';
 
 /** Plans made by hand, so that what a renderer makes of a plan is seen beside the plan itself. */
 

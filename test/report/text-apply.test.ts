@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
-import { createLiveProgress, renderApplyEventText, renderApplyResultText } from '../../src/report/text/apply.ts';
+import { renderApplyResultText } from '../../src/report/text/apply.ts';
+import { createLiveProgress, renderApplyEventText } from '../../src/report/text/progress.ts';
 import { makePlan, makeWrite, PLAIN } from './sample-plans.ts';
 import { MIXED, makeApplied, makeFailed, makeResult, makeSkipped } from './sample-results.ts';
 

@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  breakBehind,
-  toClipped,
-  toColumns,
-  toCount,
-  toPadded,
-  wrapBehind,
-  wrapProse,
-} from '../../src/report/text/layout.ts';
+import { breakBehind, toPadded, wrapBehind, wrapProse } from '../../src/report/text/layout.ts';
+import { toClipped, toColumns } from '../../src/report/view/columns.ts';
+import { toCount } from '../../src/report/view/wording.ts';
 
 const word = fc.string({ unit: fc.constantFrom(...'abcdefgh.,-日é'), minLength: 1, maxLength: 9 });
 const prose = fc.array(word, { minLength: 1, maxLength: 40 }).map((words) => words.join(' '));

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { toColumns } from '../../src/report/text/layout.ts';
-import type { TextOptions } from '../../src/report/text/options.ts';
+import type { TextOptions } from '../../src/report/report.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
+import { toColumns } from '../../src/report/view/columns.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
 import {
   EVERYTHING,
@@ -154,11 +154,11 @@ test('a safety rule that names its resource does not list it again', () => {
   expect(protect.match(/TCPEdge\/legacy/g)).toHaveLength(2);
 });
 
-test('groups are in reading order, whatever the order of the plan', () => {
+test('changes are in reading order, whatever the order of the plan', () => {
   const actions = ['create', 'no-op', 'adopt', 'update', 'replace', 'delete'] as const;
   const view = toPlanView(makePlan({ changes: actions.map((action) => makeChange(`TCPEdge/${action}`, action)) }));
-  const groups = view.parts.flatMap((part) => part.groups);
-  expect(groups.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
+  const changes = view.parts.flatMap((part) => part.changes);
+  expect(changes.map(({ action }) => action)).toEqual(['delete', 'replace', 'update', 'adopt', 'create']);
   expect(view.totals).toEqual({ delete: 1, replace: 1, update: 1, release: 0, adopt: 1, create: 1, 'no-op': 1 });
 });
 
@@ -192,7 +192,7 @@ test('what has a reason of its own stands in this change, though nothing but dri
   const differences = [makeDifference('description', { from: 'x', to: 'y', origin: 'drift' })];
   const change = makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
   const { parts } = toPlanView(makePlan({ changes: [change] }));
-  expect(parts.map(({ part, groups }) => [part, groups[0]?.changes[0]?.fields.length])).toEqual([
+  expect(parts.map(({ part, changes }) => [part, changes[0]?.fields.length])).toEqual([
     ['change', 0],
     ['drift', 1],
   ]);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
 import { isProcessed, renderAbuseReportState, toAbuseReportView } from '../../report/text/abuse-report.ts';
-import { toClipped } from '../../report/text/layout.ts';
+import { toClipped } from '../../report/view/columns.ts';
 import type { Context, Output } from '../context.ts';
 
 /** How a wait ended, and the last that was read; `undefined`: interrupted before anything was. */

@@ -1,6 +1,5 @@
 import { ApiError, NetworkError } from '../../model/errors.ts';
-import type { SentEvents } from '../../report/programs/json-lines.ts';
-import type { Failure } from '../../report/report.ts';
+import type { Failure, SentEvents } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/failure.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, InvalidManifests } from '../exit-code.ts';

@@ -1,6 +1,6 @@
 import type { Plan } from '../../model/plan.ts';
 import type { FormName } from '../../report/forms.ts';
-import type { TextOptions } from '../../report/text/options.ts';
+import type { TextOptions } from '../../report/report.ts';
 import { renderPlanText } from '../../report/text/plan.ts';
 import { toPlanView } from '../../report/view/plan-view.ts';
 import type { Context, Output } from '../context.ts';

@@ -1,7 +1,7 @@
 import type { ApplyEvent } from '../../model/outcome.ts';
-import { type Ahead, createLiveProgress, listLeft, renderApplyEventText } from '../../report/text/apply.ts';
-import { toCount } from '../../report/text/layout.ts';
-import type { TextOptions } from '../../report/text/options.ts';
+import type { TextOptions } from '../../report/report.ts';
+import { type Ahead, createLiveProgress, listLeft, renderApplyEventText } from '../../report/text/progress.ts';
+import { toCount } from '../../report/view/wording.ts';
 import type { Output } from '../context.ts';
 
 /** Shows an apply while it runs. */

@@ -1,8 +1,8 @@
 import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
 import type { GuardViolation } from '../../model/plan.ts';
-import { countSeverities } from '../text/diagnostics.ts';
-import { toCount } from '../text/layout.ts';
+import { findSubject } from '../view/diagnostic-view.ts';
 import type { ErrorView } from '../view/failure-view.ts';
+import { countSeverities, toStandingText } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
 /** Messages below a heading; nothing when there are none. Their texts are printable. */
@@ -18,17 +18,18 @@ export function renderPointers(
   violations: readonly GuardViolation[],
   diagnostics: readonly Diagnostic[],
 ): Html | undefined {
-  const refusals = toCount(violations.length, 'safety rule stands', 'safety rules stand');
   const found = countSeverities(diagnostics);
   const look = hasErrors(diagnostics) ? 'bad' : 'heed';
   if (violations.length === 0 && found === '') return undefined;
-  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${refusals} against this plan</a>. `}${
+  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${toStandingText(violations.length)}</a>. `}${
     found === '' ? '' : html`<a class="${look}" href="#messages">${found}</a>.`
   }`;
 }
 
-function renderDiagnostic({ severity, code, message, remedy, address, place, related = [] }: Diagnostic): Html {
-  const subject = address !== undefined && !message.includes(address) ? html` <code>${address}</code>` : '';
+function renderDiagnostic(diagnostic: Diagnostic): Html {
+  const { severity, code, message, remedy, place, related = [] } = diagnostic;
+  const name = findSubject(diagnostic);
+  const subject = name === undefined ? '' : html` <code>${name}</code>`;
   return html`<article class="message ${severity}">
 <p class="headline"><span class="label">${severity}</span> ${message}</p>
 <p class="where"><code>${code}</code>${subject}</p>
@@ -64,8 +65,7 @@ ${violations.map(renderViolation)}</section>
 }
 
 function renderViolation({ rule, message, remedy, addresses }: GuardViolation): Html {
-  const listed = addresses.filter((address) => !message.includes(address));
-  const items = listed.map((address) => html`<li><code>${address}</code></li>`);
+  const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
   const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
   return html`<article class="message error">
 <p class="headline"><span class="label">refused</span> ${message}</p>

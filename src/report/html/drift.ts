@@ -1,30 +1,26 @@
-import type { DriftState } from '../../model/drift.ts';
-import { DRIFT_STATES } from '../../model/drift.ts';
-import { toCount } from '../text/layout.ts';
+import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import type { DriftedView, DriftGroup, DriftView } from '../view/drift-view.ts';
+import { MOVED, STATE_LABELS, toCount } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
 import { renderFields } from './fields.ts';
-import { renderFilter } from './filter.ts';
-import { type Item, renderItems } from './item.ts';
+import { type Item, isOpenAtFirst, renderFilter, renderItems } from './item.ts';
 import { type Html, html } from './node.ts';
-import { MAX_OPEN_FIELDS } from './plan.ts';
 
-/** How each state is called where there is little room, and its glyph. */
-const STATES: Readonly<Record<DriftState, readonly [label: string, glyph: string]>> = {
-  drifted: ['drifted', '~'],
-  'drifted-and-pending': ['drifted and pending', '≈'],
-  differs: ['different', '≠'],
-  missing: ['missing', '+'],
-  pending: ['pending', '»'],
-  'left-over': ['left over', '-'],
-  'in-sync': ['in sync', '='],
+const GLYPHS: Readonly<Record<DriftState, string>> = {
+  drifted: '~',
+  'drifted-and-pending': '≈',
+  differs: '≠',
+  missing: '+',
+  pending: '»',
+  'left-over': '-',
+  'in-sync': '=',
 };
 
 /** How many resources there are in each state. */
 export function renderDriftCounts(counts: DriftView['counts']): Html {
   return renderCounts(
     'Resources by state',
-    DRIFT_STATES.map((state) => ({ look: state, label: STATES[state][0], number: counts[state] })),
+    DRIFT_STATES.map((state) => ({ look: state, label: STATE_LABELS[state], number: counts[state] })),
   );
 }
 
@@ -32,7 +28,7 @@ export function renderDriftCounts(counts: DriftView['counts']): Html {
 export function renderDrifted({ groups }: Pick<DriftView, 'groups'>): Html | undefined {
   if (groups.length === 0) return undefined;
   const all = groups.flatMap(({ resources }) => resources);
-  const isOpen = all.reduce((sum, { fields }) => sum + fields.length, 0) <= MAX_OPEN_FIELDS;
+  const isOpen = isOpenAtFirst(all.reduce((sum, { fields }) => sum + fields.length, 0));
   const indexes = new Map(all.map((one, index) => [one, index]));
   const lists = groups.map(({ state, heading, resources }) =>
     renderItems(
@@ -44,7 +40,7 @@ export function renderDrifted({ groups }: Pick<DriftView, 'groups'>): Html | und
   const filter = renderFilter({
     what: 'resources',
     by: 'State',
-    groups: new Map(groups.map(({ state }) => [state, STATES[state][0]])),
+    groups: new Map(groups.map(({ state }) => [state, STATE_LABELS[state]])),
     kinds: all.map(({ kind }) => kind),
   });
   return html`${filter}${lists}`;
@@ -61,13 +57,13 @@ function toItem({ kind, address, id, reason, moved, fields }: DriftedView, { sta
     anchor: `resource-${index + 1}`,
     group: state,
     kind,
-    glyph: STATES[state][1],
+    glyph: GLYPHS[state],
     address,
     id,
     said: reason === undefined ? undefined : html`${reason}`,
     size: fields.length === 0 ? '' : toCount(fields.length, 'field'),
     body: [
-      ...moved.map((name) => html`<p><code>${name}</code>: changed; the plan does not hold what it was</p>\n`),
+      ...moved.map((name) => html`<p><code>${name}</code>: ${MOVED}</p>\n`),
       renderFields(`Fields of ${address}: live, and as they should be`, fields),
     ],
     isOpen,

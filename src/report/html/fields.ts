@@ -1,6 +1,5 @@
 import { assertNever } from '../../model/errors.ts';
-import type { FieldView } from '../view/field-view.ts';
-import type { FoldedLine } from '../view/line-diff.ts';
+import type { FieldLine, FieldView } from '../view/field-view.ts';
 import { type Html, html } from './node.ts';
 
 /** A table of fields: what was, and what will be. Nothing when there are none. */
@@ -25,11 +24,11 @@ function renderInline({ from, to }: NonNullable<FieldView['inline']>): Html {
   return html`${before}${arrow}${after}`;
 }
 
-function renderLines(lines: readonly FoldedLine[]): Html {
+function renderLines(lines: readonly FieldLine[]): Html {
   return html`<div class="lines">${lines.map(renderLine)}</div>`;
 }
 
-function renderLine({ role, text }: FoldedLine): Html {
+function renderLine({ role, text }: FieldLine): Html {
   switch (role) {
     case 'added':
       return html`<ins>+ ${text}</ins>`;

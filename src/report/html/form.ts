@@ -9,15 +9,12 @@ import type {
   Report,
   ValidationReport,
 } from '../report.ts';
-import { toApplyCounts } from '../text/apply.ts';
-import { toCoverageSentence, toDriftSummary } from '../text/drift.ts';
-import { toCount } from '../text/layout.ts';
 import { toApplyView } from '../view/apply-view.ts';
+import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toFailureView } from '../view/failure-view.ts';
-import { toRequestSentence, toSummary } from '../view/plan-summary.ts';
 import { type PlanView, toPlanView } from '../view/plan-view.ts';
-import { toPrintableDiagnostic } from '../view/printable-diagnostic.ts';
+import { APPLIED_PLAN, LIST_HEADINGS, NOT_ALL, toNoResult, toValidationSize } from '../view/wording.ts';
 import { renderList } from './counts.ts';
 import { renderDiagnostics, renderError, renderPointers, renderViolations } from './diagnostics.ts';
 import { renderDocument } from './document.ts';
@@ -55,16 +52,16 @@ function renderPlanPage({ plan, standing }: PlanReport, { applyCommand }: FormOp
     heading: title,
     notes,
     verdict: [
-      hasErrors(diagnostics) || view.isEmpty ? html`<strong>${toSummary(view)}</strong>` : undefined,
-      html`${toRequestSentence(view)}`,
+      hasErrors(diagnostics) || view.isEmpty ? html`<strong>${view.summary}</strong>` : undefined,
+      html`${view.requests}`,
       renderPointers(violations, diagnostics),
     ],
     body: [
-      hasErrors(diagnostics) ? undefined : renderPlanCounts(view.totals),
+      hasErrors(diagnostics) ? undefined : renderPlanCounts(view),
       renderCommand(view, applyCommand),
       renderViolations(violations),
       ...(hasErrors(diagnostics) ? [found, changes] : [changes, found]),
-      renderList('planned-files', 'Files to write', view.files),
+      renderList('planned-files', LIST_HEADINGS.files, view.files),
       ...listMore(view),
     ],
   });
@@ -73,8 +70,8 @@ function renderPlanPage({ plan, standing }: PlanReport, { applyCommand }: FormOp
 /** What stands below the changes of a plan, whether it was applied or not. */
 function listMore({ withheld, unchanged, writes }: PlanView): readonly (Html | undefined)[] {
   return [
-    renderList('withheld', 'Kept because of --no-delete', withheld),
-    renderList('unchanged', 'Left as they are', unchanged),
+    renderList('withheld', LIST_HEADINGS.withheld, withheld),
+    renderList('unchanged', LIST_HEADINGS.unchanged, unchanged),
     renderGraph(writes),
     renderWrites(writes),
   ];
@@ -83,22 +80,20 @@ function listMore({ withheld, unchanged, writes }: PlanView): readonly (Html | u
 function renderApplyPage({ plan, result }: ApplyReport): string {
   const ended = toApplyView(plan, result);
   const view = toPlanView({ ...plan, violations: [] });
-  const { title, isComplete, totals, diagnostics } = ended;
+  const { title, isComplete, summary, diagnostics } = ended;
   return renderDocument({
     heading: title,
     notes: view.notes,
     verdict: [
-      isComplete
-        ? html`<strong>${toApplyCounts(totals)}.</strong>`
-        : html`<strong class="bad">Not all was done: ${toApplyCounts(totals)}.</strong>`,
+      isComplete ? html`<strong>${summary}.</strong>` : html`<strong class="bad">${NOT_ALL}${summary}.</strong>`,
     ],
     body: [
       renderOutcomeCounts(ended),
       ...renderTrouble(ended),
       renderDiagnostics([...diagnostics, ...view.diagnostics]),
       ...renderDone(ended),
-      html`<section aria-labelledby="plan"><h2 id="plan">The plan</h2></section>\n`,
-      renderPlanCounts(view.totals),
+      html`<section aria-labelledby="plan"><h2 id="plan">${APPLIED_PLAN}</h2></section>\n`,
+      renderPlanCounts(view),
       renderChanges(view),
       ...listMore(view),
     ],
@@ -111,21 +106,21 @@ function renderDriftPage({ drift }: DriftReport): string {
     heading: view.title,
     notes: view.notes,
     verdict: [
-      view.groups.length === 0 ? html`<strong>${toDriftSummary(view)}</strong>` : undefined,
-      html`${toCoverageSentence(view)} Reading took ${toCount(view.requests, 'request')}.`,
+      view.groups.length === 0 ? html`<strong>${view.summary}</strong>` : undefined,
+      html`${view.coverage} ${view.requests}`,
       renderPointers([], view.diagnostics),
     ],
     body: [renderDriftCounts(view.counts), renderDrifted(view), renderDiagnostics(view.diagnostics)],
   });
 }
 
-function renderValidationPage({ validation: { files, resources, diagnostics } }: ValidationReport): string {
+function renderValidationPage({ validation }: ValidationReport): string {
+  const { diagnostics } = validation;
   const isValid = !hasErrors(diagnostics);
-  const size = `${toCount(resources, 'resource')} in ${toCount(files, 'file')}`;
   return renderDocument({
     heading: isValid ? 'The manifests are valid' : 'The manifests are invalid',
     notes: [],
-    verdict: [html`${size}.`, renderPointers([], diagnostics)],
+    verdict: [html`${toValidationSize(validation)}.`, renderPointers([], diagnostics)],
     body: [renderDiagnostics(diagnostics.map(toPrintableDiagnostic))],
   });
 }
@@ -133,13 +128,9 @@ function renderValidationPage({ validation: { files, resources, diagnostics } }:
 function renderFailurePage({ failure }: FailureReport): string {
   const { error, diagnostics } = toFailureView(failure);
   return renderDocument({
-    heading: `${toCommand(failure.command)} came to no result`,
+    heading: toNoResult(failure.command),
     notes: [],
     verdict: [renderPointers([], diagnostics)],
     body: [error === undefined ? undefined : renderError(error), renderDiagnostics(diagnostics)],
   });
-}
-
-function toCommand(command: string | undefined): string {
-  return command === undefined ? 'edgewise' : `edgewise ${command}`;
 }

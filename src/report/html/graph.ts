@@ -1,5 +1,6 @@
-import { toClipped, toColumns, toCount } from '../text/layout.ts';
+import { toClipped, toColumns } from '../view/columns.ts';
 import type { WriteView } from '../view/plan-view.ts';
+import { toCount } from '../view/wording.ts';
 import {
   type GraphNode,
   type PlacedEdge,

@@ -28,6 +28,13 @@ ${items.map(renderItem)}</div></section>
 `;
 }
 
+/** Whether entries begin unfolded: where all that they hold is not too much for one look. */
+export function isOpenAtFirst(fields: number): boolean {
+  return fields <= MAX_OPEN_FIELDS;
+}
+
+const MAX_OPEN_FIELDS = 400;
+
 /** Entries up to which a list is laid out as a whole. */
 const MAX_WHOLE = 100;
 
@@ -59,4 +66,37 @@ function renderTitle({
   ];
   return html`<span class="glyph" aria-hidden="true">${glyph}</span><span class="what"><h3>${name}</h3> <span class="said">${said}</span></span>
 <span class="side">${more}</span>`;
+}
+
+/** What a list can be narrowed by. */
+export interface Filter {
+  /** What is listed: `changes`. */
+  readonly what: string;
+  /** What items are grouped by: `Action`. */
+  readonly by: string;
+  /** The groups that there are, and how they are called. */
+  readonly groups: ReadonlyMap<string, string>;
+  /** The kind of each item. */
+  readonly kinds: readonly string[];
+}
+
+/** The controls above a list. Hidden until the script can serve them, which fills in the numbers too. */
+export function renderFilter({ what, by, groups, kinds }: Filter): Html {
+  const sorted = [...new Set(kinds)].sort();
+  return html`<div class="filter" role="search" aria-label="Filter ${what}" hidden>
+<input type="search" aria-label="Find in ${what}" placeholder="Address, field or value" autocomplete="off" spellcheck="false">
+<p class="status" role="status"></p>
+<div class="acts"><button type="button" data-act="clear" hidden>Clear</button><button type="button" data-act="expand">Expand all</button><button type="button" data-act="collapse">Collapse all</button></div>
+${renderFacet('group', by, groups)}${renderFacet('kind', 'Kind', new Map(sorted.map((kind) => [kind, kind])))}</div>
+`;
+}
+
+function renderFacet(facet: 'group' | 'kind', legend: string, words: ReadonlyMap<string, string>): Html {
+  const buttons = [...words].map(
+    ([value, label]) =>
+      html`<button type="button" ${facet === 'group' ? html`class="${value}" ` : ''}aria-pressed="false" data-value="${value}">${label}<span class="count"></span></button>\n`,
+  );
+  return html`<fieldset data-facet="${facet}"><legend>${legend}</legend>
+${buttons}</fieldset>
+`;
 }

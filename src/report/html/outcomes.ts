@@ -1,5 +1,5 @@
-import { toCount } from '../text/layout.ts';
 import type { AppliedView, ApplyView, FailedView, FileView, SkippedView } from '../view/apply-view.ts';
+import { toCount } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
 import { type Html, html } from './node.ts';
 

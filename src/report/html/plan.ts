@@ -1,45 +1,31 @@
-import { hasErrors } from '../../model/diagnostic.ts';
-import { toCount } from '../text/layout.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import type { PlanPart } from '../view/plan-parts.ts';
-import type { PlanView, Totals } from '../view/plan-view.ts';
+import type { PlanView } from '../view/plan-view.ts';
+import { ACTION_LABELS, CONTINUED, PART_HEADINGS, TO_APPLY, toCount, toUnchangedText } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
 import { renderFields } from './fields.ts';
-import { renderFilter } from './filter.ts';
-import { type Item, renderItems } from './item.ts';
+import { type Item, isOpenAtFirst, renderFilter, renderItems } from './item.ts';
 import { type Html, html } from './node.ts';
 
-/** Fields up to which a page shows all of them at once. */
-export const MAX_OPEN_FIELDS = 400;
-
 /** How many resources there are of each action. */
-export function renderPlanCounts(totals: Totals): Html {
-  const labels = [
-    ['delete', 'to delete'],
-    ['replace', 'to replace'],
-    ['update', 'to update'],
-    ['adopt', 'to adopt'],
-    ['create', 'to create'],
-    ['no-op', 'unchanged'],
-  ] as const;
+export function renderPlanCounts({ totals }: Pick<PlanView, 'totals'>): Html {
+  const actions = ['delete', 'replace', 'update', 'adopt', 'create', 'no-op'] as const;
   return renderCounts(
     'Resources by action',
-    labels.map(([action, label]) => ({ look: action, label, number: totals[action] })),
+    actions.map((action) => ({ look: action, label: ACTION_LABELS[action], number: totals[action] })),
   );
 }
 
 /** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
 export function renderCommand(view: PlanView, command: string | undefined): Html | undefined {
-  const isRefused = view.violations.length > 0 || hasErrors(view.diagnostics);
-  if (command === undefined || view.isEmpty || isRefused) return undefined;
-  return html`<p class="command">To apply: <code>${command}</code></p>\n`;
+  if (command === undefined || !view.isApplicable) return undefined;
+  return html`<p class="command">${TO_APPLY}: <code>${command}</code></p>\n`;
 }
 
 /** The changes of a plan, part for part, and what they can be narrowed by. Nothing when there are none. */
 export function renderChanges({ parts }: Pick<PlanView, 'parts'>): Html | undefined {
-  const changes = parts.flatMap(listChanges);
+  const changes = parts.flatMap((part) => part.changes);
   if (changes.length === 0) return undefined;
-  const isOpen = changes.reduce((sum, change) => sum + change.fields.length + change.lost.length, 0) <= MAX_OPEN_FIELDS;
+  const isOpen = isOpenAtFirst(changes.reduce((sum, { fields, lost }) => sum + fields.length + lost.length, 0));
   const items = new Map(changes.map((change, index) => [change, toItem(change, { index, isOpen })]));
   const filter = renderFilter({
     what: 'changes',
@@ -51,20 +37,17 @@ export function renderChanges({ parts }: Pick<PlanView, 'parts'>): Html | undefi
     renderItems(
       part.part,
       part.heading ?? HEADINGS[part.part],
-      listChanges(part).flatMap((change) => items.get(change) ?? []),
+      part.changes.flatMap((change) => items.get(change) ?? []),
     ),
   );
   return html`${filter}${lists}`;
 }
 
-function listChanges({ groups }: PlanPart): readonly ChangeView[] {
-  return groups.flatMap(({ changes }) => changes);
-}
-
-const HEADINGS: Readonly<Record<PlanPart['part'], string>> = {
+/** Of each part, where nothing needs to be told apart. */
+const HEADINGS: Readonly<Record<PlanView['parts'][number]['part'], string>> = {
   deletes: 'What will be lost',
   change: 'Changes',
-  drift: 'Drift that will be put back',
+  drift: PART_HEADINGS.drift,
 };
 
 interface Place {
@@ -94,12 +77,11 @@ function toItem(change: ChangeView, { index, isOpen }: Place): Item {
 }
 
 function renderAction({ action, reason, isContinued, protect }: ChangeView): Html {
-  const why = isContinued ? ', as above' : reason === undefined ? '' : `: ${reason}`;
+  const why = isContinued ? `, ${CONTINUED}` : reason === undefined ? '' : `: ${reason}`;
   return html`<span class="word">${action}</span>${why}${protect ? html` <span class="badge">protected</span>` : ''}`;
 }
 
-/** Said where fields are shown: beside others that change, one wonders about those that are not there. */
 function renderUnchanged({ fields, unchanged }: ChangeView): Html | undefined {
   if (fields.length === 0 || unchanged === 0) return undefined;
-  return html`<p class="rest">${toCount(unchanged, 'field')} unchanged</p>\n`;
+  return html`<p class="rest">${toUnchangedText(unchanged)}</p>\n`;
 }

@@ -1,12 +1,12 @@
-import { toCount } from '../text/layout.ts';
 import type { WriteView } from '../view/plan-view.ts';
+import { REQUESTS_HEADING, REQUESTS_ORDER, toCount } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
 /** The API calls of a plan, in an order that is valid. Nothing when there are none. */
 export function renderWrites(writes: readonly WriteView[]): Html | undefined {
   if (writes.length === 0) return undefined;
-  return html`<details class="requests"><summary><h2>${toCount(writes.length, 'request')}, in an order that is valid</h2></summary>
-<table class="grid" aria-label="Requests, each sent as soon as those that it waits for are done">
+  return html`<details class="requests"><summary><h2>${toCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>
+<table class="grid" aria-label="${REQUESTS_HEADING}">
 <thead><tr><th scope="col" class="number">No.</th><th scope="col">Request</th><th scope="col">What for</th><th scope="col">Waits for</th></tr></thead>
 <tbody>
 ${writes.map(renderWrite)}</tbody></table></details>

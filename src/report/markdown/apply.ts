@@ -1,16 +1,14 @@
-import { toApplyCounts } from '../text/apply.ts';
 import type { AppliedView, ApplyView, FailedView, SkippedView } from '../view/apply-view.ts';
-import type { Piece } from './pieces.ts';
-import { toDiagnosticPiece } from './plan.ts';
+import { NOT_ALL } from '../view/wording.ts';
+import { type Piece, toDiagnosticPiece } from './pieces.ts';
 import { toCode, toProse, toRow } from './text.ts';
 
 /** How an apply ended, above the fold: its numbers, and what to do next. */
-export function listResultHeadPieces({ title, isComplete, totals, next }: ApplyView): readonly Piece[] {
-  const sign = isComplete ? '' : 'Not all was done: ';
+export function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): readonly Piece[] {
   const steps = next.map((step) => `- ${toProse(step)}\n`).join('');
   return [
     { text: `## ${toProse(title)}\n\n`, weight: 'always' },
-    { text: `**${sign}${toApplyCounts(totals)}.**\n\n`, weight: 'always' },
+    { text: `**${isComplete ? '' : NOT_ALL}${toProse(summary)}.**\n\n`, weight: 'always' },
     { text: steps === '' ? '' : `Next:\n\n${steps}\n`, weight: 'always' },
   ];
 }

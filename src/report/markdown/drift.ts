@@ -1,8 +1,6 @@
-import { toCoverageSentence, toDriftSummary } from '../text/drift.ts';
 import type { DriftedView, DriftGroup, DriftView } from '../view/drift-view.ts';
 import { listDiffLines } from './fields.ts';
-import type { Piece } from './pieces.ts';
-import { toDiagnosticPiece } from './plan.ts';
+import { type Piece, toDiagnosticPiece } from './pieces.ts';
 import { toCode, toDetails, toFence, toProse, toRow } from './text.ts';
 
 /** A comparison, above the fold. */
@@ -10,7 +8,7 @@ export function listDriftHeadPieces(view: DriftView): readonly Piece[] {
   return [
     { text: `## ${toProse(view.title)}\n\n`, weight: 'always' },
     ...view.notes.slice(0, 2).map((note): Piece => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
-    { text: `**${toProse(toDriftSummary(view))}** ${toProse(toCoverageSentence(view))}\n\n`, weight: 'always' },
+    { text: `**${toProse(view.summary)}** ${toProse(view.coverage)}\n\n`, weight: 'always' },
   ];
 }
 

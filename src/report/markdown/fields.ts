@@ -1,11 +1,10 @@
 import { assertNever } from '../../model/errors.ts';
-import { toCount } from '../text/layout.ts';
-import type { FieldView } from '../view/field-view.ts';
-import type { FoldedLine } from '../view/line-diff.ts';
+import type { FieldLine, FieldView } from '../view/field-view.ts';
+import { toUnchangedText } from '../view/wording.ts';
 
 /** Fields as lines that a reader of `diff` knows: `-` before what was, `+` before what will be. */
 export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
-  const more = unchanged === 0 ? [] : [`  (${toCount(unchanged, 'field')} unchanged)`];
+  const more = unchanged === 0 ? [] : [`  (${toUnchangedText(unchanged)})`];
   return [...fields.flatMap(listFieldLines), ...more];
 }
 
@@ -17,7 +16,7 @@ function listFieldLines({ path, notes, inline, lines }: FieldView): readonly str
   return [...before, ...(to === undefined ? [] : [`+ ${path}: ${to}${remark}`])];
 }
 
-function toDiffLine({ role, text }: FoldedLine): string {
+function toDiffLine({ role, text }: FieldLine): string {
   switch (role) {
     case 'added':
       return `+   ${text}`;

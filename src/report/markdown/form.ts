@@ -1,15 +1,15 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyReport, Failure, FormOptions, PlanReport, Report, ValidationReport } from '../report.ts';
-import { toCount } from '../text/layout.ts';
 import { toApplyView } from '../view/apply-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toFailureView } from '../view/failure-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
+import { APPLIED_PLAN, toCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import { listResultHeadPieces, listResultPieces } from './apply.ts';
 import { listDriftHeadPieces, listDriftPieces } from './drift.ts';
-import { joinPieces, type Piece } from './pieces.ts';
-import { listCallPieces, listCommandPieces, listHeadPieces, listPlanPieces, toDiagnosticPiece } from './plan.ts';
-import { toFence, toMarker } from './text.ts';
+import { joinPieces, type Piece, toDiagnosticPiece } from './pieces.ts';
+import { listCallPieces, listCommandPieces, listHeadPieces, listPlanPieces } from './plan.ts';
+import { toFence, toMarker, toProse } from './text.ts';
 
 /** A report as a comment on a pull request. It never has more characters than a comment may, and says what it left out for that. */
 export function renderMarkdownForm(report: Report, options: FormOptions): string {
@@ -72,14 +72,17 @@ function toApplyComment({ plan, result }: ApplyReport): Comment {
     command: plan.mode,
     stack: plan.stack,
     head: listResultHeadPieces(ended),
-    body: [...listResultPieces(ended), { text: '## The plan\n\n', weight: 'always' }, ...listPlanPieces(view)],
+    body: [...listResultPieces(ended), { text: `## ${APPLIED_PLAN}\n\n`, weight: 'always' }, ...listPlanPieces(view)],
   };
 }
 
-function toValidationComment({ command, validation: { files, resources, diagnostics } }: ValidationReport): Comment {
+function toValidationComment({ command, validation }: ValidationReport): Comment {
+  const { diagnostics } = validation;
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-  const place = `${toCount(resources, 'resource')} in ${toCount(files, 'file')}`;
-  const verdict = errors === 0 ? `${place}: valid.` : `The manifests are invalid: ${toCount(errors, 'error')}.`;
+  const verdict =
+    errors === 0
+      ? `${toValidationSize(validation)}: valid.`
+      : `The manifests are invalid: ${toCount(errors, 'error')}.`;
   return {
     command,
     head: [{ text: `## Manifests\n\n**${verdict}**\n\n`, weight: 'always' }],
@@ -93,7 +96,7 @@ function toFailureComment(failure: Failure): Comment {
   const why: Piece = { text: lines.length === 0 ? '' : `${toFence('text', lines)}\n\n`, weight: 'always' };
   return {
     command: failure.command ?? 'edgewise',
-    head: [{ text: '## Edgewise came to no result\n\n', weight: 'always' }, why],
+    head: [{ text: `## ${toProse(toNoResult(failure.command))}\n\n`, weight: 'always' }, why],
     body: diagnostics.map(toDiagnosticPiece),
   };
 }

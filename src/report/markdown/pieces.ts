@@ -1,4 +1,7 @@
-import { toCount } from '../text/layout.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { listDiagnosticLines } from '../view/diagnostic-view.ts';
+import { toCount } from '../view/wording.ts';
+import { toFence } from './text.ts';
 
 /** A comment is a row of pieces, each of which can be left out without harm to the others. */
 export interface Piece {
@@ -55,6 +58,13 @@ export function joinPieces(head: readonly Piece[], body: readonly Piece[]): stri
   const isKept = (piece: Piece): boolean => kept.has(piece);
   const note = renderLeftOut(whole.filter((piece) => !isKept(piece)));
   return [...head.filter(isKept), note, ...body.filter(isKept)].map(({ text }) => text).join('');
+}
+
+/** A diagnostic as a terminal shows it: the caret of an excerpt has to stand where it points. */
+export function toDiagnosticPiece(diagnostic: Diagnostic): Piece {
+  const { severity } = diagnostic;
+  const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
+  return { text: `${toFence('text', lines)}\n\n`, weight: severity, names: [severity, `${severity}s`] };
 }
 
 function listByWeight(pieces: readonly Piece[]): readonly Piece[] {

@@ -1,14 +1,10 @@
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import { hasErrors } from '../../model/diagnostic.ts';
 import type { GuardViolation } from '../../model/plan.ts';
-import { renderDiagnosticLines } from '../text/diagnostics.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import type { PlanPart } from '../view/plan-parts.ts';
-import { toRequestSentence, toSummary } from '../view/plan-summary.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
+import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, TO_APPLY } from '../view/wording.ts';
 import { listDiffLines } from './fields.ts';
 import { renderMermaidLines } from './mermaid.ts';
-import type { Piece } from './pieces.ts';
+import { type Piece, toDiagnosticPiece } from './pieces.ts';
 import { toCode, toDetails, toFence, toProse, toRow } from './text.ts';
 
 /** Addresses that a violation lists. */
@@ -28,7 +24,7 @@ export function listHeadPieces(view: PlanView): readonly Piece[] {
     ...notes.slice(0, 1).map((note): Piece => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
     ...violations.map(toViolationPiece),
     ...diagnostics.filter(({ severity }) => severity === 'error').map(toDiagnosticPiece),
-    { text: `**${toProse(toSummary(view))}** ${toRequestSentence(view)}\n\n`, weight: 'always' },
+    { text: `**${toProse(view.summary)}** ${toProse(view.requests)}\n\n`, weight: 'always' },
   ];
 }
 
@@ -36,56 +32,48 @@ export function listHeadPieces(view: PlanView): readonly Piece[] {
 export function listPlanPieces(view: PlanView): readonly Piece[] {
   return [
     ...view.parts.flatMap(listPartPieces),
-    ...listListPieces('Files to write', view.files),
-    ...listListPieces('Kept because of --no-delete', view.withheld),
+    ...listListPieces('files', view.files),
+    ...listListPieces('withheld', view.withheld),
     ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticPiece),
-    ...listListPieces('Left as they are', view.unchanged),
+    ...listListPieces('unchanged', view.unchanged),
     ...listGraphPieces(view),
   ];
 }
 
 /** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
 export function listCommandPieces(view: PlanView, command: string | undefined): readonly Piece[] {
-  const isRefused = view.violations.length > 0 || hasErrors(view.diagnostics);
-  if (command === undefined || command.length > MAX_COMMAND || view.isEmpty || isRefused) return [];
-  return [{ text: `To apply:\n\n${toFence('sh', [command])}\n\n`, weight: 'always' }];
+  if (command === undefined || command.length > MAX_COMMAND || !view.isApplicable) return [];
+  return [{ text: `${TO_APPLY}:\n\n${toFence('sh', [command])}\n\n`, weight: 'always' }];
 }
 
 /** The API calls, as `--verbose` asks for. */
 export function listCallPieces(writes: readonly WriteView[]): readonly Piece[] {
   if (writes.length === 0) return [];
-  const lines = writes.map(({ number, method, path, reason, waitsFor, last }) => {
-    const waits = waitsFor.length === 0 ? '' : ` (waits for ${waitsFor.map((one) => `[${one}]`).join(', ')})`;
-    return `[${number}] ${method} ${path}: ${reason}${waits}${last ? ' (comes last)' : ''}`;
+  const lines = writes.map(({ number, method, path, reason, ...write }) => {
+    const waits = listWaits(write).map((one) => ` (${one})`);
+    return `[${number}] ${method} ${path}: ${reason}${waits.join('')}`;
   });
-  const text = `${toDetails({ code: 'Requests', rest: 'in an order that is valid' }, toFence('text', lines))}\n\n`;
+  const text = `${toDetails({ code: 'Requests', rest: REQUESTS_ORDER }, toFence('text', lines))}\n\n`;
   return [{ text, weight: 'calls', names: ['list of requests', 'lists of requests'] }];
 }
 
-/** A diagnostic as a terminal shows it: the caret of an excerpt has to stand where it points. */
-export function toDiagnosticPiece(diagnostic: Diagnostic): Piece {
-  const { severity } = diagnostic;
-  const text = `${toFence('text', renderDiagnosticLines(diagnostic, { color: false, width: 0, verbose: false }))}\n\n`;
-  return { text, weight: severity, names: [severity, `${severity}s`] };
-}
-
 function toViolationPiece({ rule, message, remedy, addresses }: GuardViolation): Piece {
-  const listed = addresses.filter((address) => !message.includes(address));
-  const hidden = listed.length - MAX_LISTED;
+  const hidden = addresses.length - MAX_LISTED;
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const lines = [
     '> [!CAUTION]',
     `> **Refused (${toProse(rule)}):** ${toProse(message)}`,
-    ...(listed.length === 0 ? [] : ['>', `> ${listed.slice(0, MAX_LISTED).map(toCode).join(', ')}${more}`]),
+    ...(addresses.length === 0 ? [] : ['>', `> ${addresses.slice(0, MAX_LISTED).map(toCode).join(', ')}${more}`]),
     '>',
     `> ${toProse(remedy)}`,
   ];
   return { text: `${lines.join('\n')}\n\n`, weight: 'refusal', names: ['safety rule', 'safety rules'] };
 }
 
+type Part = PlanView['parts'][number];
+
 /** A table of what is done, then the fields of each resource, folded. */
-function listPartPieces({ part, heading, groups }: PlanPart): readonly Piece[] {
-  const changes = groups.flatMap((group) => group.changes);
+function listPartPieces({ part, heading, changes }: Part): readonly Piece[] {
   const title = part === 'deletes' ? 'Deletes' : heading;
   return [
     { text: title === undefined ? '' : `### ${title}\n\n`, weight: 'always' },
@@ -121,7 +109,7 @@ function listFieldNames({ action, fields }: ChangeView): readonly string[] {
   return [`${names.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`];
 }
 
-function listDetailPieces(change: ChangeView, part: PlanPart['part']): readonly Piece[] {
+function listDetailPieces(change: ChangeView, part: Part['part']): readonly Piece[] {
   const { action, address, fields, lost, unchanged } = change;
   if (fields.length + lost.length === 0) return [];
   const diff = toFence('diff', listDiffLines([...fields, ...lost], unchanged));
@@ -135,9 +123,10 @@ function listDetailPieces(change: ChangeView, part: PlanPart['part']): readonly 
   ];
 }
 
-function listListPieces(heading: string, sentences: readonly string[]): readonly Piece[] {
+function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Piece[] {
   if (sentences.length === 0) return [];
-  const weight = heading === 'Left as they are' ? 'unchanged' : 'warning';
+  const heading = LIST_HEADINGS[list];
+  const weight = list === 'unchanged' ? 'unchanged' : 'warning';
   const text = `${heading}:\n\n${sentences.map((one) => `- ${toProse(one)}\n`).join('')}\n`;
   return [{ text, weight, names: [`list "${heading}"`, `lists "${heading}"`] }];
 }

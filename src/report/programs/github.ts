@@ -1,5 +1,5 @@
 import type { FormOptions, Report } from '../report.ts';
-import { toCount } from '../text/layout.ts';
+import { toCount } from '../view/wording.ts';
 import { listRemarks, type Remark, summarizeReport } from './remarks.ts';
 
 /**

@@ -1,15 +1,14 @@
 import type { Action } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { countDriftStates, type Drift, hasDrift, isComplete, toCoverage } from '../../model/drift.ts';
-import { ApiError } from '../../model/errors.ts';
+import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Failure, Validation } from '../report.ts';
-import { isFullyApplied, toApplyTotals } from '../view/apply-totals.ts';
-import { countActions } from '../view/plan-view.ts';
+import type { Failure, LintRuleRow, Report, Validation } from '../report.ts';
 import { redactDrift, redactPlan } from '../view/redact.ts';
+import { countActions, isFullyApplied, toApplyTotals } from '../view/totals.ts';
 
 /**
  * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each is one
@@ -25,6 +24,24 @@ export interface AbuseReportResult {
   readonly command: string;
   readonly report: JsonObject;
   readonly error?: Failure['error'];
+}
+
+/** A report as one JSON document. A plan is its file, byte for byte, whatever stands against it. */
+export function renderJsonForm(report: Report): string {
+  switch (report.about) {
+    case 'plan':
+      return renderPlanJson(report.plan);
+    case 'apply':
+      return renderApplyJson(report.plan, report.result);
+    case 'drift':
+      return renderDriftJson(report.drift);
+    case 'validation':
+      return renderValidationJson(report.validation, report.command);
+    case 'failure':
+      return renderFailureJson(report.failure);
+    default:
+      return assertNever(report);
+  }
 }
 
 /** A plan as its published schema says: the bytes of a plan file. Equal plans give equal bytes. */
@@ -97,6 +114,11 @@ export function renderFailureJson({ command, diagnostics = [], error, plan }: Fa
     ...(error !== undefined && { error: toErrorDocument(error) }),
     ...(plan !== undefined && { totals: toTotals(plan), plan: redactPlan(plan) }),
   });
+}
+
+/** The lint rules. */
+export function renderLintRulesJson(rows: readonly LintRuleRow[]): string {
+  return renderDocument({ command: 'lint', ok: true, rules: rows });
 }
 
 /** `JSON.stringify` escapes what JSON demands; the rest of what cannot be printed is escaped here. */

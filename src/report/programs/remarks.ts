@@ -1,5 +1,4 @@
-import type { Change, Difference } from '../../model/change.ts';
-import { toBaseAddress } from '../../model/change.ts';
+import { type Change, type Difference, toBaseAddress } from '../../model/change.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import { hasDrift, type ResourceDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
@@ -7,13 +6,19 @@ import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Failure, FormOptions, Report } from '../report.ts';
-import { countSeverities } from '../text/diagnostics.ts';
-import { toCount } from '../text/layout.ts';
-import { toApplyTotals } from '../view/apply-totals.ts';
+import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
-import { countActions } from '../view/plan-view.ts';
-import { toPrintableDiagnostic } from '../view/printable-diagnostic.ts';
+import { countActions, toApplyTotals } from '../view/totals.ts';
+import {
+  countSeverities,
+  toActionCounts,
+  toApplySummary,
+  toCount,
+  toNoResult,
+  toValidationSize,
+  toWriteName,
+} from '../view/wording.ts';
 
 /**
  * What is to be said of single resources and places: all that the forms need that have no room for a plan (annotations, findings,
@@ -73,14 +78,13 @@ export function summarizeReport(report: Report): string {
         : `${toCount(resources.length, 'resource')}, all as the manifests say.`;
     }
     case 'validation': {
-      const { diagnostics, resources, files } = report.validation;
+      const { diagnostics } = report.validation;
       const found = diagnostics.length === 0 ? 'no diagnostics' : countSeverities(diagnostics);
-      return `${toCount(resources, 'resource')} in ${toCount(files, 'file')}: ${found}.`;
+      return `${toValidationSize(report.validation)}: ${found}.`;
     }
     case 'failure': {
       const { diagnostics = [], command } = report.failure;
-      const what = command === undefined ? 'The command' : `edgewise ${toPrintable(command)}`;
-      return `${what} came to no result${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
+      return `${toNoResult(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
     }
     default:
       return assertNever(report);
@@ -88,21 +92,16 @@ export function summarizeReport(report: Report): string {
 }
 
 function summarizePlan({ changes, diagnostics }: Plan, standing: readonly GuardViolation[]): string {
-  const totals = countActions(changes);
-  const actions = (['delete', 'replace', 'update', 'adopt', 'create'] as const).map(
-    (action) => `${totals[action]} to ${action}`,
-  );
   const found = [
     ...(diagnostics.length === 0 ? [] : [countSeverities(diagnostics)]),
     ...(standing.length === 0 ? [] : [`refused by ${toCount(standing.length, 'safety rule')}`]),
   ];
-  return `${[`${actions.join(', ')}; ${totals['no-op']} unchanged`, ...found].join('; ')}.`;
+  return `${[toActionCounts(countActions(changes)), ...found].join('; ')}.`;
 }
 
 function summarizeApply(result: ApplyResult): string {
-  const { applied, failed, skipped } = toApplyTotals(result);
   const end = result.interrupted ? '; interrupted' : '';
-  return `${toCount(applied, 'write')} applied, ${failed} failed, ${skipped} skipped${end}.`;
+  return `${toApplySummary(toApplyTotals(result))}${end}.`;
 }
 
 function listUnordered(report: Report): readonly Remark[] {
@@ -219,12 +218,10 @@ function listOutcomeRemarks(outcome: Outcome): readonly Remark[] {
     case 'applied':
       return [];
     case 'failed':
-      return [
-        toRemark('write-failed', 'error', `${toPrintable(write.id)}: ${toPrintable(outcome.message)}`, { address }),
-      ];
+      return [toRemark('write-failed', 'error', `${toWriteName(write)}: ${toPrintable(outcome.message)}`, { address })];
     case 'skipped':
       return [
-        toRemark('write-skipped', 'warning', `${toPrintable(write.id)}: ${toPrintable(outcome.message)}`, { address }),
+        toRemark('write-skipped', 'warning', `${toWriteName(write)}: ${toPrintable(outcome.message)}`, { address }),
       ];
     default:
       return assertNever(outcome);

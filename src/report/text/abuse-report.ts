@@ -1,9 +1,10 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { TextOptions } from '../report.ts';
+import { toColumns } from '../view/columns.ts';
 import { toWord } from '../view/escape.ts';
-import { type Style, toPaint } from './color.ts';
-import { toColumns, toCount, toPadded } from './layout.ts';
-import type { TextOptions } from './options.ts';
+import { toCount } from '../view/wording.ts';
+import { type Style, toPadded, toPaint } from './layout.ts';
 
 /** How an abuse report looks to people. */
 

@@ -1,5 +1,6 @@
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
+import type { TextOptions } from '../report.ts';
 import {
   type AppliedView,
   type ApplyView,
@@ -8,14 +9,9 @@ import {
   type SkippedView,
   toApplyView,
 } from '../view/apply-view.ts';
-import { toSubject } from '../view/plan-view.ts';
-import { toPaint } from './color.ts';
+import { toColumns } from '../view/columns.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
-import { isTooWide, toColumns, toCount, toPadded, wrapBehind } from './layout.ts';
-import type { TextOptions } from './options.ts';
-
-export { renderApplyEventText } from './event.ts';
-export { type Ahead, createLiveProgress, type LiveProgress, listLeft } from './live-progress.ts';
+import { isTooWide, toPadded, toPaint, wrapBehind } from './layout.ts';
 
 /** Widest name of a write that ids are aligned to. */
 const MAX_NAME_COLUMNS = 56;
@@ -36,7 +32,7 @@ export function renderApplyResultText(plan: Plan, result: ApplyResult, options: 
     renderSection('Tokens:', view.tokens.map(renderToken)),
     renderSection('Files:', view.files.map(renderFile)),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
-    renderTotals(view, toSubject(plan), options),
+    renderTotals(view, options),
     renderSection(
       'Next:',
       view.next.flatMap((step) => wrapBehind('  ', step, { width: options.width, rest: 4 })),
@@ -90,18 +86,8 @@ function renderFile({ address, path, outcome, message = '' }: FileView): string 
   return outcome === 'applied' ? `  ${what}` : `  ${what} ${outcome}: ${message}`;
 }
 
-function renderTotals(
-  { totals, isComplete }: ApplyView,
-  subject: string,
-  { color, width }: TextOptions,
-): readonly string[] {
+function renderTotals({ summary, subject, isComplete }: ApplyView, { color, width }: TextOptions): readonly string[] {
   const paint = toPaint(color);
-  const line = wrapBehind('', `${toApplyCounts(totals)}: ${subject}.`, { width, rest: 2 });
+  const line = wrapBehind('', `${summary}: ${subject}.`, { width, rest: 2 });
   return line.map((one) => paint(isComplete ? 'strong' : 'error', one));
-}
-
-/** `3 writes applied (1 done before), 0 failed, 0 skipped`. */
-export function toApplyCounts({ applied, alreadyDone, failed, skipped }: ApplyView['totals']): string {
-  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} done before)`;
-  return `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }

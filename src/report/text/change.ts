@@ -1,10 +1,10 @@
 import { assertNever } from '../../model/errors.ts';
-import type { ChangeAction, ChangeView } from '../view/change-view.ts';
-import type { FieldView } from '../view/field-view.ts';
-import type { FoldedLine } from '../view/line-diff.ts';
-import { type Paint, type Style, toPaint } from './color.ts';
-import { breakBehind, isTooWide, toColumns, toCount, toPadded, wrapBehind } from './layout.ts';
-import type { TextOptions } from './options.ts';
+import type { TextOptions } from '../report.ts';
+import type { ChangeView } from '../view/change-view.ts';
+import { toColumns } from '../view/columns.ts';
+import type { FieldLine, FieldView } from '../view/field-view.ts';
+import { CONTINUED, toUnchangedText } from '../view/wording.ts';
+import { breakBehind, isTooWide, type Paint, type Style, toPadded, toPaint, wrapBehind } from './layout.ts';
 
 /** How the lines of all changes of a plan are aligned. */
 export interface ChangeLayout extends TextOptions {
@@ -37,10 +37,9 @@ export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextO
   return verbose ? [...fields, ...lost] : fields;
 }
 
-/** Said where fields are shown: beside others that change, one wonders about those that are not there. */
 function renderUnchanged({ fields, unchanged }: ChangeView, { color }: TextOptions): readonly string[] {
   if (fields.length === 0 || unchanged === 0) return [];
-  return [`    ${toPaint(color)('muted', `(${toCount(unchanged, 'field')} unchanged)`)}`];
+  return [`    ${toPaint(color)('muted', `(${toUnchangedText(unchanged)})`)}`];
 }
 
 function toHeading({ glyph, address, id }: ChangeView): string {
@@ -65,13 +64,12 @@ function renderTitle(change: ChangeView, { color, width, actionColumn }: ChangeL
   return [styled + first.slice(heading.length), ...rest];
 }
 
-function toActionText({ action, reason, id, protect, isContinued }: ChangeView): string {
-  if (isContinued) return `${action}, as above`;
-  const why = reason ?? (action === 'adopt' && id !== undefined ? `takes over ${id}` : undefined);
-  return `${action}${why === undefined ? '' : `: ${why}`}${protect ? ' (protected)' : ''}`;
+function toActionText({ action, reason, protect, isContinued }: ChangeView): string {
+  if (isContinued) return `${action}, ${CONTINUED}`;
+  return `${action}${reason === undefined ? '' : `: ${reason}`}${protect ? ' (protected)' : ''}`;
 }
 
-function toStyle(action: ChangeAction): Style {
+function toStyle(action: ChangeView['action']): Style {
   switch (action) {
     case 'delete':
       return 'removed';
@@ -174,7 +172,7 @@ function paintBehind(line: string, style: Style | undefined, paint: Paint): stri
   return style === undefined ? line : line.slice(0, line.length - text.length) + paint(style, text);
 }
 
-function toLook({ role, text }: FoldedLine): { readonly style?: Style; readonly text: string } {
+function toLook({ role, text }: FieldLine): { readonly style?: Style; readonly text: string } {
   switch (role) {
     case 'added':
       return { style: 'added', text: `+ ${text}`.trimEnd() };

@@ -1,10 +1,10 @@
 import type { DriftState } from '../../model/drift.ts';
+import type { TextOptions } from '../report.ts';
 import type { DriftedView, DriftGroup, DriftView } from '../view/drift-view.ts';
+import { countSeverities, MOVED } from '../view/wording.ts';
 import { renderFields } from './change.ts';
-import { type Style, toPaint } from './color.ts';
-import { countSeverities, renderDiagnosticLines } from './diagnostics.ts';
-import { isTooWide, toCount, wrapBehind } from './layout.ts';
-import type { TextOptions } from './options.ts';
+import { renderDiagnosticLines } from './diagnostics.ts';
+import { isTooWide, type Style, toPaint, wrapBehind } from './layout.ts';
 
 /** What is not as it should be for a person: by whose doing it is, then what nobody manages, and the totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
@@ -37,7 +37,7 @@ function renderGroup({ state, heading, resources }: DriftGroup, options: TextOpt
 function renderResource({ address, id, reason, moved, fields }: DriftedView, options: TextOptions): readonly string[] {
   const heading = wrapHeading(`${address}${id === undefined ? '' : `  (${id})`}`, options);
   const why = reason === undefined ? [] : wrapBehind('    ', reason, { width: options.width, rest: 6 });
-  const lost = moved.map((name) => `    ${name}: changed; the plan does not hold what it was`);
+  const lost = moved.map((name) => `    ${name}: ${MOVED}`);
   return [...heading, ...why, ...lost, ...renderFields(fields, options)];
 }
 
@@ -45,33 +45,14 @@ function renderTotals(view: DriftView, options: TextOptions): readonly string[] 
   const paint = toPaint(options.color);
   const found = countSeverities(view.diagnostics);
   const lines: readonly (readonly [Style, string])[] = [
-    ['strong', toDriftSummary(view)],
-    ['muted', toCoverageSentence(view)],
-    ['muted', `Reading took ${toCount(view.requests, 'request')}.`],
+    ['strong', view.summary],
+    ['muted', view.coverage],
+    ['muted', view.requests],
     ['warning', found === '' ? '' : `${found}: see above.`],
   ];
   return lines
     .filter(([, line]) => line !== '')
     .flatMap(([style, line]) => wrap(line, options).map((one) => paint(style, one)));
-}
-
-/** What a comparison comes to, in one sentence. */
-export function toDriftSummary({ counts, groups }: DriftView): string {
-  const inSync = counts['in-sync'];
-  if (groups.length === 0) return `No drift: ${toCount(inSync, 'resource is', 'resources are')} as they should be.`;
-  const { drifted, 'drifted-and-pending': both, differs, missing, pending, 'left-over': leftOver } = counts;
-  const drift = [`${drifted + both} drifted`, ...(differs === 0 ? [] : [`${differs} different`]), `${missing} missing`];
-  return `${[...drift, `${pending + both} pending`, `${leftOver} left over`].join(', ')}; ${inSync} in sync.`;
-}
-
-/** How much of what is live somebody manages. */
-export function toCoverageSentence({ coverage, unmanaged, foreign }: DriftView): string {
-  const list = (counts: readonly (readonly [string, number])[]) =>
-    counts.map(([word, number]) => `${word} ${number}`).join(', ');
-  const others = coverage.foreign === 0 ? '' : `, ${coverage.foreign} of other stacks (${list(foreign)})`;
-  const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
-  const percent = `${Math.floor(coverage.share * 100)} %`;
-  return `Of what is live ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
 }
 
 /** The id stands behind the address or, where there is no room, below it. */

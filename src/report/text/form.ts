@@ -2,11 +2,11 @@ import { assertNever } from '../../model/errors.ts';
 import type { FormOptions, PlanReport, Report, Validation } from '../report.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
+import { toValidationSize } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
 import { renderDiagnosticsText } from './diagnostics.ts';
 import { renderDriftText } from './drift.ts';
 import { renderFailureText } from './failure.ts';
-import { toCount } from './layout.ts';
 import { renderPlanText } from './plan.ts';
 
 /** A report for a person at a terminal. That of an apply has its plan before it. */
@@ -34,8 +34,9 @@ function renderPlanReport({ plan, standing }: PlanReport, options: FormOptions):
   return renderPlanText(toPlanView({ ...plan, violations: standing }), options);
 }
 
-function renderValidation({ files, resources, diagnostics }: Validation, options: FormOptions): string {
+function renderValidation(validation: Validation, options: FormOptions): string {
+  const { diagnostics } = validation;
   const found = renderDiagnosticsText(diagnostics, options);
   if (diagnostics.some(({ severity }) => severity === 'error')) return found;
-  return `${found}${toCount(resources, 'resource')} in ${toCount(files, 'file')}: valid.\n`;
+  return `${found}${toValidationSize(validation)}: valid.\n`;
 }

@@ -1,9 +1,7 @@
-/** How texts are measured, filled up and wrapped. Texts given here are printable and without colour. */
+import { type InspectColor, styleText } from 'node:util';
+import { toColumns } from '../view/columns.ts';
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu;
-const MARK = /\p{Mark}/gu;
-const ASCII = /^[\x20-\x7e]*$/;
+/** How texts look: filled up, wrapped, broken and coloured. Texts given here are printable and without colour. */
 
 /** A word, with the spaces that are inside of quotes or backticks, since one may copy what is quoted. */
 const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;
@@ -11,26 +9,9 @@ const UNBREAKABLE = /(?:`[^`]*`|"[^"]*"|\S)+/g;
 /** Fewest columns that prose is squeezed into, however narrow the terminal. */
 const MIN_COLUMNS = 20;
 
-/** Terminal columns that a text takes. */
-export function toColumns(text: string): number {
-  if (ASCII.test(text)) return text.length;
-  return Array.from(text.replace(MARK, '').replace(WIDE, '??')).length;
-}
-
 /** The text, filled up with spaces to a number of columns. */
 export function toPadded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - toColumns(text)));
-}
-
-/** The text, or as much of its beginning as fits, with `…` for the rest. 0 columns: no limit. */
-export function toClipped(text: string, columns: number): string {
-  if (columns === 0 || toColumns(text) <= columns) return text;
-  let clipped = '';
-  for (const character of text) {
-    if (toColumns(clipped + character) > columns - 1) break;
-    clipped += character;
-  }
-  return `${clipped}…`;
 }
 
 /** Columns that stand before the first line of a paragraph, and before its other lines. */
@@ -95,15 +76,25 @@ function breakExactly(text: string, width: number, { first, rest }: Indent): rea
   return [...lines, line];
 }
 
-/** `1 request`, `2 requests`. */
-export function toCount(number: number, noun: string, nouns = `${noun}s`): string {
-  return `${number} ${number === 1 ? noun : nouns}`;
-}
+/** What a piece of text means to the reader; how it looks is decided here alone. */
+export type Style = 'added' | 'removed' | 'changed' | 'replaced' | 'muted' | 'warning' | 'error' | 'strong';
 
-/** A time as one says it before waiting: `30 s`, `4 min 0 s`, `1 h 27 min`. Parts of a second count as a whole one. */
-export function toTimeText(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+/** Gives a text the look of a style. */
+export type Paint = (style: Style, text: string) => string;
+
+const LOOKS = {
+  added: ['green'],
+  removed: ['red'],
+  changed: ['yellow'],
+  replaced: ['magenta'],
+  muted: ['dim'],
+  warning: ['bold', 'yellow'],
+  error: ['bold', 'red'],
+  strong: ['bold'],
+} as const satisfies Record<Style, readonly InspectColor[]>;
+
+/** The painter for a text with or without colour. Never asks the environment: whoever calls has decided. */
+export function toPaint(color: boolean): Paint {
+  if (!color) return (_, text) => text;
+  return (style, text) => (text === '' ? '' : styleText(LOOKS[style], text, { validateStream: false }));
 }

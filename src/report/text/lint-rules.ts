@@ -1,16 +1,5 @@
-import type { RuleSeverity } from '../../model/stack.ts';
-import { renderDocument } from '../programs/json.ts';
+import type { LintRuleRow, TextOptions } from '../report.ts';
 import { wrapBehind } from './layout.ts';
-import type { TextOptions } from './options.ts';
-
-/** A lint rule, as it is listed. */
-export interface LintRuleRow {
-  readonly id: string;
-  readonly severity: RuleSeverity;
-  readonly sentence: string;
-  /** What to do about what it finds. */
-  readonly remedy: string;
-}
 
 /** The lint rules for a person: a line each, wrapped to the terminal. */
 export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: TextOptions): string {
@@ -21,9 +10,4 @@ export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: Tex
     return wrapBehind(label, sentence, { width, rest: label.length });
   });
   return `${lines.join('\n')}\n`;
-}
-
-/** The lint rules for programs. */
-export function renderLintRulesJson(rows: readonly LintRuleRow[]): string {
-  return renderDocument({ command: 'lint', ok: true, rules: rows });
 }

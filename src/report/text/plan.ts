@@ -1,12 +1,12 @@
 import type { GuardViolation } from '../../model/plan.ts';
+import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { toRequestSentence, toSummary } from '../view/plan-summary.ts';
+import { type DiagnosticLine, listHelpLines } from '../view/diagnostic-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
+import { countSeverities, LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/wording.ts';
 import { type ChangeLayout, listShownFields, renderChange, toActionColumn } from './change.ts';
-import { type Style, toPaint } from './color.ts';
-import { countSeverities, renderDiagnosticLines, renderHeadline, renderHelp } from './diagnostics.ts';
-import { breakBehind, toCount, wrapBehind } from './layout.ts';
-import type { TextOptions } from './options.ts';
+import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
+import { breakBehind, type Style, toPaint, wrapBehind } from './layout.ts';
 
 /** Addresses that a violation lists; what is deleted stands right below anyway. */
 const MAX_LISTED = 10;
@@ -20,9 +20,9 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
     ...view.violations.map((violation) => renderViolation(violation, options)),
     renderHead(view, options),
     ...renderParts(view, options),
-    renderList('Files to write:', view.files, options),
-    renderList('Kept because of --no-delete:', view.withheld, options),
-    renderList('Left as they are:', view.unchanged, options),
+    renderList(LIST_HEADINGS.files, view.files, options),
+    renderList(LIST_HEADINGS.withheld, view.withheld, options),
+    renderList(LIST_HEADINGS.unchanged, view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     options.verbose ? renderWrites(view.writes, options) : [],
     renderTotals(view, options),
@@ -37,13 +37,13 @@ function renderViolation(
   { rule, message, remedy, addresses }: GuardViolation,
   options: TextOptions,
 ): readonly string[] {
-  const listed = addresses.filter((address) => !message.includes(address));
-  const hidden = listed.length - MAX_LISTED;
+  const headline: DiagnosticLine = { role: 'headline', label: `refused[${rule}]:`, text: message };
+  const hidden = addresses.length - MAX_LISTED;
   return [
-    ...renderHeadline({ label: `refused[${rule}]`, style: 'error', message }, options),
-    ...listed.slice(0, MAX_LISTED).map((address) => `    ${address}`),
+    ...renderMessageLines([headline], 'error', options),
+    ...addresses.slice(0, MAX_LISTED).map((address) => `    ${address}`),
     ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
-    ...renderHelp(remedy, options),
+    ...renderMessageLines(listHelpLines(remedy), 'error', options),
   ];
 }
 
@@ -55,15 +55,11 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): 
 
 /** Blocks of changes, below the headings of their parts. One that shows fields is a block of its own; others stand together. */
 function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
-  const changes = parts.flatMap(({ groups }) => groups.flatMap((group) => group.changes));
-  const layout = { ...options, actionColumn: toActionColumn(changes) };
+  const layout = { ...options, actionColumn: toActionColumn(parts.flatMap(({ changes }) => changes)) };
   const paint = toPaint(options.color);
-  return parts.flatMap(({ heading, groups }) => [
+  return parts.flatMap(({ heading, changes }) => [
     ...(heading === undefined ? [] : [[paint('strong', `${heading}:`)]]),
-    ...renderBlocks(
-      groups.flatMap((group) => group.changes),
-      layout,
-    ),
+    ...renderBlocks(changes, layout),
   ]);
 }
 
@@ -82,7 +78,7 @@ function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): rea
 
 function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
   if (sentences.length === 0) return [];
-  return [heading, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
+  return [`${heading}:`, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
 }
 
 function renderWrites(writes: readonly WriteView[], { color, width }: TextOptions): readonly string[] {
@@ -90,7 +86,7 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextOption
   const paint = toPaint(color);
   const columns = String(writes.length).length + 2;
   return [
-    ...wrapBehind('', 'Requests, each sent as soon as those that it waits for are done:', { width, rest: 2 }),
+    ...wrapBehind('', `${REQUESTS_HEADING}:`, { width, rest: 2 }),
     ...writes.flatMap(({ number, id, method, path, reason, ...write }) => [
       ...breakBehind(`  ${`[${number}]`.padStart(columns)} ${method.padEnd(6)} `, path, { width, rest: columns + 3 }),
       ...[`${id}: ${reason}`, ...listWaits(write)].flatMap((sentence) =>
@@ -100,15 +96,10 @@ function renderWrites(writes: readonly WriteView[], { color, width }: TextOption
   ];
 }
 
-function listWaits({ waitsFor, last }: Pick<WriteView, 'waitsFor' | 'last'>): readonly string[] {
-  const waits = waitsFor.length === 0 ? [] : [`waits for ${waitsFor.map((number) => `[${number}]`).join(', ')}`];
-  return last ? [...waits, 'comes last, after all others'] : waits;
-}
-
 function renderTotals(view: PlanView, { color, width }: TextOptions): readonly string[] {
   const sentences: readonly (readonly [Style, string])[] = [
-    ['strong', toSummary(view)],
-    ['muted', toRequestSentence(view)],
+    ['strong', view.summary],
+    ['muted', view.requests],
     [view.violations.length > 0 ? 'error' : 'warning', toVerdict(view)],
   ];
   const paint = toPaint(color);
@@ -119,10 +110,9 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
 
 /** What a reader who only sees the end must not miss. */
 function toVerdict({ violations, diagnostics }: PlanView): string {
-  const refusals = toCount(violations.length, 'safety rule stands', 'safety rules stand');
   const found = countSeverities(diagnostics);
   return [
-    ...(violations.length === 0 ? [] : [`${refusals} against this plan: see the top.`]),
+    ...(violations.length === 0 ? [] : [`${toStandingText(violations.length)}: see the top.`]),
     ...(found === '' ? [] : [`${found}: see above.`]),
   ].join(' ');
 }

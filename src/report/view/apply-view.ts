@@ -2,17 +2,30 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { type ApplyTotals, isFullyApplied, toApplyTotals } from './apply-totals.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
-import { toSubject } from './plan-view.ts';
-import { toPrintableDiagnostic } from './printable-diagnostic.ts';
+import { type ApplyTotals, isFullyApplied, toApplyTotals } from './totals.ts';
+import {
+  listNextSteps,
+  toAppliedRemark,
+  toApplySummary,
+  toPlanTitle,
+  toSubject,
+  toWaitClause,
+  toWriteName,
+  UNKNOWN_EFFECT,
+} from './wording.ts';
 
 /** The one view of how an apply ended that all forms for people share: printable texts in reading order. */
 export interface ApplyView {
   readonly title: string;
+  /** `stack production on https://api.example.com` */
+  readonly subject: string;
   /** All of the plan was done, and every token is where it was meant to go. */
   readonly isComplete: boolean;
   readonly totals: ApplyTotals;
+  /** The totals in words. */
+  readonly summary: string;
   readonly applied: readonly AppliedView[];
   readonly failed: readonly FailedView[];
   readonly skipped: readonly SkippedView[];
@@ -62,19 +75,17 @@ type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
 type Skipped = Extract<Outcome, { readonly outcome: 'skipped' }>;
 type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
 
-const TITLES = { apply: 'Apply of', destroy: 'Destroy of', release: 'Release from' } as const satisfies Record<
-  Plan['mode'],
-  string
->;
-
 /** The view of how an apply of the plan ended. */
 export function toApplyView(plan: Plan, result: ApplyResult): ApplyView {
   const { outcomes, tokens, files, diagnostics } = result;
+  const totals = toApplyTotals(result);
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {
-    title: `${TITLES[plan.mode]} ${toSubject(plan)}`,
+    title: toPlanTitle('apply', plan),
+    subject: toSubject(plan),
     isComplete: isFullyApplied(result),
-    totals: toApplyTotals(result),
+    totals,
+    summary: toApplySummary(totals),
     applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map(toFailedView),
     skipped: outcomes.filter((one) => one.outcome === 'skipped').map((one) => toSkippedView(one, ends)),
@@ -86,25 +97,20 @@ export function toApplyView(plan: Plan, result: ApplyResult): ApplyView {
 }
 
 function toAppliedView(one: Applied): AppliedView {
-  const remark = toRemark(one);
+  const remark = toAppliedRemark(one);
   return {
-    name: toPrintable(one.write.id),
+    name: toWriteName(one.write),
     ...(one.id !== undefined && { id: toWord(one.id) }),
     ...(remark !== undefined && { remark }),
   };
 }
 
-function toRemark(one: Applied): string | undefined {
-  if ('alreadyDone' in one) return 'done before';
-  return 'found' in one ? 'no answer came that could be used; found by its mark' : undefined;
-}
-
 function toFailedView({ write, message, isUnknown }: Failed): FailedView {
   const isNamed = message.startsWith(`${write.method} `);
   return {
-    name: toPrintable(write.id),
+    name: toWriteName(write),
     ...(!isNamed && { request: toPrintable(`${write.method} ${write.path}`) }),
-    sentences: [toPrintable(message), ...(isUnknown ? ['No answer came that says whether it took effect.'] : [])],
+    sentences: [toPrintable(message), ...(isUnknown ? [UNKNOWN_EFFECT] : [])],
   };
 }
 
@@ -112,13 +118,8 @@ function toSkippedView(
   { write, message, waitedFor }: Skipped,
   ends: ReadonlyMap<string, Outcome['outcome']>,
 ): SkippedView {
-  const waits = waitedFor.map((id) => `waited for ${toPrintable(id)}, which ${toEnd(ends.get(id))}`);
-  return { name: toPrintable(write.id), reasons: waits.length === 0 ? [toPrintable(message)] : waits };
-}
-
-function toEnd(outcome: Outcome['outcome'] | undefined): string {
-  if (outcome === undefined) return 'is not in the plan';
-  return outcome === 'failed' ? 'failed' : `was ${outcome}`;
+  const waits = waitedFor.map((id) => toWaitClause(toPrintable(id), ends.get(id)));
+  return { name: toWriteName(write), reasons: waits.length === 0 ? [toPrintable(message)] : waits };
 }
 
 function toFileView({ address, path, outcome, message }: FileOutcome): FileView {
@@ -128,34 +129,4 @@ function toFileView({ address, path, outcome, message }: FileOutcome): FileView 
     outcome,
     ...(message !== undefined && { message: toPrintable(message) }),
   };
-}
-
-function listNextSteps(plan: Plan, { outcomes, files, tokens, interrupted }: ApplyResult): readonly string[] {
-  const failed = outcomes.filter((one) => one.outcome === 'failed');
-  const hasFailedFiles = files.some(({ outcome }) => outcome === 'failed');
-  const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
-  const steps: readonly (readonly [boolean, string])[] = [
-    [
-      failed.some(isRefused),
-      'The service refused the API key or what it asked for: check the key and its permissions.',
-    ],
-    [failed.some(isMendable) || hasFailedFiles, 'Mend what failed.'],
-    [tokens.some(({ rescued }) => rescued), RESCUED],
-    [
-      failed.length > 0 || hasFailedFiles || isCutShort,
-      `Run ${plan.mode} again: what is done stays done, and only the rest is planned.`,
-    ],
-    [failed.some((one) => one.isUnknown), 'What may have taken effect is found by its mark: nothing is made twice.'],
-  ];
-  return steps.filter(([applies]) => applies).map(([, step]) => step);
-}
-
-const RESCUED = 'Mend the token sink: the next apply replaces the credentials whose tokens were only rescued.';
-
-function isRefused({ isAuthentication }: Failed): boolean {
-  return isAuthentication;
-}
-
-function isMendable({ isAuthentication, isUnknown }: Failed): boolean {
-  return !isAuthentication && !isUnknown;
 }

@@ -1,15 +1,14 @@
 import { findKind } from '../../kinds/tables/registry.ts';
-import { type Action, type Change, type Difference, toBaseAddress } from '../../model/change.ts';
+import { type Change, toBaseAddress } from '../../model/change.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { toWord } from './escape.ts';
 import { type FieldView, listFieldViews, type OriginWords, toDifferenceView } from './field-view.ts';
 import { listLeaves } from './leaves.ts';
+import type { ChangeAction, ChangeShare } from './plan-parts.ts';
 import type { Names } from './value-lines.ts';
-
-/** What is done to a resource that is not left as it is. */
-export type ChangeAction = Exclude<Action, 'no-op'>;
+import { toTakesOver } from './wording.ts';
 
 /** One change, or its share of one part of a plan, ready to read. */
 export interface ChangeView {
@@ -33,14 +32,6 @@ export interface ChangeView {
   readonly isContinued: boolean;
 }
 
-/** The differences that a part of a plan shows of a change. */
-export interface ChangeShare {
-  readonly change: Change;
-  readonly action: ChangeAction;
-  readonly differences: readonly Difference[];
-  readonly isContinued: boolean;
-}
-
 /** The glyph of each action. */
 const GLYPHS: Readonly<Record<ChangeAction, string>> = {
   delete: '-',
@@ -58,6 +49,7 @@ const ORIGINS: OriginWords = { both: 'changed here and drifted', unknown: 'chang
 export function toChangeView({ change, action, differences, isContinued }: ChangeShare, names: Names): ChangeView {
   const context = { kind: findKind(change.kind), names, origins: action === 'adopt' ? {} : ORIGINS };
   const { live, desired } = change;
+  const reason = toReason(change);
   const isNew = action === 'create' && desired !== undefined;
   const isGone = action === 'delete' && live?.spec !== undefined;
   return {
@@ -66,7 +58,7 @@ export function toChangeView({ change, action, differences, isContinued }: Chang
     kind: toWord(change.kind),
     address: toWord(toBaseAddress(change.address)),
     ...(live !== undefined && { id: toWord(live.id) }),
-    ...(change.reason !== undefined && !isContinued && { reason: toPrintable(change.reason) }),
+    ...(reason !== undefined && !isContinued && { reason }),
     notes: isContinued ? [] : (change.notes ?? []).map(toPrintable),
     protect: change.protect === true,
     fields: isNew
@@ -76,6 +68,12 @@ export function toChangeView({ change, action, differences, isContinued }: Chang
     unchanged: isContinued ? 0 : countUnchanged(change),
     isContinued,
   };
+}
+
+/** Why, where the differences don't say it. */
+function toReason({ action, reason, live }: Change): string | undefined {
+  if (reason !== undefined) return toPrintable(reason);
+  return action === 'adopt' && live !== undefined ? toTakesOver(toWord(live.id)) : undefined;
 }
 
 /** Fields at their defaults have no value to speak of. */

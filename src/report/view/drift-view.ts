@@ -2,7 +2,6 @@ import { findKind } from '../../kinds/tables/registry.ts';
 import { toBaseAddress } from '../../model/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
-  type Coverage,
   countDriftStates,
   DRIFT_STATES,
   type Drift,
@@ -11,12 +10,19 @@ import {
   toCoverage,
 } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
 import { type FieldView, type OriginWords, toDifferenceView } from './field-view.ts';
-import { toSubject } from './plan-view.ts';
-import { toPrintableDiagnostic } from './printable-diagnostic.ts';
 import { redactDrift } from './redact.ts';
 import type { Names } from './value-lines.ts';
+import {
+  listNarrowing,
+  STATE_HEADINGS,
+  toCoverageSentence,
+  toDriftSummary,
+  toDriftTitle,
+  toReadSentence,
+} from './wording.ts';
 
 /** The one view of a comparison that all forms for people share: printable texts in reading order. */
 export interface DriftView {
@@ -25,13 +31,13 @@ export interface DriftView {
   /** What is not as it should be, by state; none of them is empty. */
   readonly groups: readonly DriftGroup[];
   readonly counts: Readonly<Record<DriftState, number>>;
-  readonly coverage: Coverage;
-  /** Number of resources that nobody manages, by kind. */
-  readonly unmanaged: readonly (readonly [kind: string, number: number])[];
-  /** Number of resources of other stacks, by stack. */
-  readonly foreign: readonly (readonly [stack: string, number: number])[];
+  /** What it comes to, in one sentence. */
+  readonly summary: string;
+  /** How much of what is live somebody manages, in one sentence. */
+  readonly coverage: string;
+  /** What reading took, in one sentence. */
+  readonly requests: string;
   readonly diagnostics: readonly Diagnostic[];
-  readonly requests: number;
 }
 
 /** The resources of one state. */
@@ -54,33 +60,27 @@ export interface DriftedView {
   readonly fields: readonly FieldView[];
 }
 
-/** What each state means to a reader. */
-export const DRIFT_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
-  drifted: 'Changed at the service',
-  'drifted-and-pending': 'Changed at the service and in the manifests',
-  differs: 'Different, and nothing says who changed it',
-  missing: 'Not there: never applied, or deleted at the service',
-  pending: 'Changed in the manifests and not applied yet',
-  'left-over': 'Ours, and in no manifest any more',
-};
-
 /** The view of a comparison. */
 export function toDriftView(compared: Drift): DriftView {
   const drift = redactDrift(compared);
   const { against, targets, strangers } = drift;
+  const groups = listGroups(drift);
+  const counts = countDriftStates(drift);
   return {
-    title: `Drift of ${toSubject(drift)}`,
+    title: toDriftTitle(drift),
     notes: [
       ...(against === undefined ? [] : [`Compared with what ${toPrintable(against)} would have left.`]),
-      ...(targets.length === 0 ? [] : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`]),
+      ...listNarrowing(targets),
     ],
-    groups: listGroups(drift),
-    counts: countDriftStates(drift),
-    coverage: toCoverage(drift),
-    unmanaged: countBy(strangers.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
-    foreign: countBy(strangers.flatMap(({ stack }) => stack ?? [])),
+    groups,
+    counts,
+    summary: toDriftSummary(counts, groups.length === 0),
+    coverage: toCoverageSentence(toCoverage(drift), {
+      unmanaged: countBy(strangers.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
+      foreign: countBy(strangers.flatMap(({ stack }) => stack ?? [])),
+    }),
+    requests: toReadSentence(drift.requests),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
-    requests: drift.requests,
   };
 }
 
@@ -89,7 +89,7 @@ function listGroups(drift: Drift): readonly DriftGroup[] {
   return DRIFT_STATES.flatMap((state): readonly DriftGroup[] => {
     const found = drift.resources.filter((resource) => resource.state === state);
     if (state === 'in-sync' || found.length === 0) return [];
-    return [{ state, heading: DRIFT_HEADINGS[state], resources: found.map((one) => toDriftedView(one, names)) }];
+    return [{ state, heading: STATE_HEADINGS[state], resources: found.map((one) => toDriftedView(one, names)) }];
   });
 }
 

@@ -2,8 +2,8 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Failure } from '../report.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toPrintableLines } from './escape.ts';
-import { toPrintableDiagnostic } from './printable-diagnostic.ts';
 
 /** The one view of why a command came to no result that all forms for people share: printable texts. */
 export interface FailureView {

@@ -5,18 +5,10 @@ import { isJsonArray, isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { toPrintableLines, toQuoted, toWord } from './escape.ts';
-import { findFieldType, type KnownType } from './field-type.ts';
 import { listLeaves, toReadingOrder, withoutDefaults } from './leaves.ts';
 import { diffLines, type FoldedLine, foldSame } from './line-diff.ts';
-import {
-  isEmpty,
-  isLongText,
-  isReferenceMap,
-  isScalar,
-  type Names,
-  renderScalar,
-  renderValueLines,
-} from './value-lines.ts';
+import { type Names, renderScalar, renderValueLines } from './value-lines.ts';
+import { findFieldType, isEmpty, isLongText, isReferenceMap, isScalar, type KnownType } from './value-type.ts';
 
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
@@ -28,8 +20,11 @@ export interface FieldView {
   readonly origin?: Origin;
   /** What was and what will be; one of them alone for a resource that comes or goes. */
   readonly inline?: { readonly from?: string; readonly to?: string };
-  readonly lines: readonly FoldedLine[];
+  readonly lines: readonly FieldLine[];
 }
+
+/** One line of a field that takes several. */
+export type FieldLine = FoldedLine;
 
 /** What a kind and a plan know that helps to read a value. `kind` is absent for a kind that this version doesn't know. */
 export interface FieldContext {

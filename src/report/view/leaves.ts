@@ -4,8 +4,7 @@ import { toDefault } from '../../kinds/normalize.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
-import type { KnownType } from './field-type.ts';
-import { isEmpty, isScalar } from './value-lines.ts';
+import { isEmpty, isScalar, type KnownType } from './value-type.ts';
 
 /** A value with its place in a spec. */
 export interface Leaf {

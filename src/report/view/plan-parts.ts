@@ -1,49 +1,46 @@
-import type { Change } from '../../model/change.ts';
-import { type ChangeAction, type ChangeShare, type ChangeView, toChangeView } from './change-view.ts';
-import type { Names } from './value-lines.ts';
+import type { Action, Change, Difference } from '../../model/change.ts';
+import { PART_HEADINGS } from './wording.ts';
+
+/** What is done to a resource that is not left as it is. */
+export type ChangeAction = Exclude<Action, 'no-op'>;
 
 /**
  * The changes of a plan, divided by whose they are. `deletes`: what is lost, whoever wants it. `change`: what the manifests ask for.
  * `drift`: what was changed at the service, and will be as before.
  */
-export interface PlanPart {
+export interface PlanPart<Entry = ChangeShare> {
   readonly part: 'deletes' | 'change' | 'drift';
   /** Absent where nothing needs to be told apart. */
   readonly heading?: string;
-  /** Deletes first, then replaces, updates, adoptions, creates. None of them is empty. */
-  readonly groups: readonly ChangeGroup[];
+  /** Deletes first, then replaces, updates, adoptions, creates; never empty. */
+  readonly changes: readonly Entry[];
 }
 
-/** The changes of one action, in the order of the plan. */
-export interface ChangeGroup {
+/** The differences that a part of a plan shows of a change. */
+export interface ChangeShare {
+  readonly change: Change;
   readonly action: ChangeAction;
-  readonly changes: readonly ChangeView[];
+  readonly differences: readonly Difference[];
+  /** The change stands in the part before too, with the differences that belong there. */
+  readonly isContinued: boolean;
 }
 
 /** The order in which a plan is read. What is lost comes first. */
 const READING_ORDER = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
 
-/** The parts of a plan that have something in them, in reading order. A change of both sorts stands in both, with the fields of each. */
-export function listPlanParts(changes: readonly Change[], names: Names): readonly PlanPart[] {
+/** The parts of a plan that have something in them, in reading order. A change of both sorts stands in both, with the differences of each. */
+export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
   const shares = READING_ORDER.flatMap((action) =>
     changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
   );
   const hasDrift = shares.some(({ part }) => part === 'drift');
-  const headings = hasDrift ? HEADINGS : {};
+  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? PART_HEADINGS : {};
   return (['deletes', 'change', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
-    const groups = listGroups(
-      shares.filter((share) => share.part === part),
-      names,
-    );
+    const own = shares.filter((share) => share.part === part);
     const heading = headings[part];
-    return groups.length === 0 ? [] : [{ part, groups, ...(heading !== undefined && { heading }) }];
+    return own.length === 0 ? [] : [{ part, changes: own, ...(heading !== undefined && { heading }) }];
   });
 }
-
-const HEADINGS: Readonly<Partial<Record<PlanPart['part'], string>>> = {
-  change: 'This change',
-  drift: 'Drift that will be put back',
-};
 
 interface Share extends ChangeShare {
   readonly part: PlanPart['part'];
@@ -62,11 +59,4 @@ function divide(change: Change, action: ChangeAction): readonly Share[] {
     { ...whole, differences: others, part: 'change' },
     { ...whole, differences: drifted, part: 'drift', isContinued: true },
   ];
-}
-
-function listGroups(shares: readonly Share[], names: Names): readonly ChangeGroup[] {
-  return READING_ORDER.flatMap((action) => {
-    const changes = shares.filter((share) => share.action === action).map((share) => toChangeView(share, names));
-    return changes.length === 0 ? [] : [{ action, changes }];
-  });
 }

@@ -1,12 +1,15 @@
-import { type Action, type Change, toBaseAddress } from '../../model/change.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import { type Change, toBaseAddress } from '../../model/change.ts';
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { GuardViolation, Plan, Withheld, Write } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { type ChangeView, toChangeView } from './change-view.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
 import { listPlanParts, type PlanPart } from './plan-parts.ts';
-import { toPrintableDiagnostic } from './printable-diagnostic.ts';
 import { redactPlan } from './redact.ts';
+import { countActions, type Totals } from './totals.ts';
 import type { Names } from './value-lines.ts';
+import { listNarrowing, toPlanSummary, toPlanTitle, toRequestSentence, toWriteName } from './wording.ts';
 
 /**
  * The one view of a plan that all forms for people share: what is read, in reading order, as texts that are printable and
@@ -16,27 +19,28 @@ export interface PlanView {
   readonly title: string;
   /** Sentences that limit what the plan is about. */
   readonly notes: readonly string[];
+  /** Safety rules that stand against it, with the addresses that the message does not name. */
   readonly violations: readonly GuardViolation[];
   /** Deletes, then what the manifests change, then drift that is put back. None of them is empty. */
-  readonly parts: readonly PlanPart[];
+  readonly parts: readonly PlanPart<ChangeView>[];
   /** What to know of what stays as it is: each sentence starts with an address. */
   readonly unchanged: readonly string[];
   /** What would be deleted, but for --no-delete: each sentence starts with an address. */
   readonly withheld: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
   readonly totals: Totals;
-  readonly requests: Plan['requests'];
-  /** `120/60s`, or `none`. */
-  readonly rateLimit: string;
+  /** What it comes to, in one sentence. */
+  readonly summary: string;
+  /** What reading took and applying will take. */
+  readonly requests: string;
   readonly writes: readonly WriteView[];
   /** Nothing would be done. */
   readonly isEmpty: boolean;
+  /** An apply would do something, and nothing stands against it. */
+  readonly isApplicable: boolean;
   /** Files that will be written: each sentence starts with a path. */
   readonly files: readonly string[];
 }
-
-/** Number of resources by what happens to them. */
-export type Totals = Readonly<Record<Action, number>>;
 
 /** One API call. */
 export interface WriteView {
@@ -52,53 +56,38 @@ export interface WriteView {
   readonly last: boolean;
 }
 
-const TITLES = { apply: 'Plan for', destroy: 'Plan to destroy', release: 'Plan to release from' } as const;
-
 /** The view of a plan. */
 export function toPlanView(plan: Plan): PlanView {
   const redacted = redactPlan(plan);
-  const totals = countActions(redacted.changes);
+  const { changes, diagnostics, violations, withheld = [], writes, files } = redacted;
+  const totals = countActions(changes);
+  const isEmpty = writes.length === 0 && files.length === 0 && totals['no-op'] === changes.length;
+  const isValid = !hasErrors(diagnostics);
+  const names = toNames(redacted);
   return {
-    title: `${TITLES[plan.mode]} ${toSubject(plan)}`,
+    title: toPlanTitle('plan', plan),
     notes: listNotes(redacted),
-    violations: redacted.violations.map(toPrintableViolation),
-    parts: listPlanParts(redacted.changes, toNames(redacted)),
-    unchanged: redacted.changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
-    withheld: (redacted.withheld ?? []).map(toWithheldSentence),
-    diagnostics: redacted.diagnostics.map(toPrintableDiagnostic),
+    violations: violations.map(toViolationView),
+    parts: listPlanParts(changes).map((part) => ({
+      ...part,
+      changes: part.changes.map((share) => toChangeView(share, names)),
+    })),
+    unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
+    withheld: withheld.map(toWithheldSentence),
+    diagnostics: diagnostics.map(toPrintableDiagnostic),
     totals,
-    requests: redacted.requests,
-    rateLimit: redacted.settings.rateLimit,
-    writes: toWriteViews(redacted.writes),
-    files: redacted.files.map(toFileSentence),
-    isEmpty: redacted.writes.length === 0 && redacted.files.length === 0 && totals['no-op'] === redacted.changes.length,
+    summary: toPlanSummary({ totals, withheld, diagnostics, isEmpty }),
+    requests: toRequestSentence(plan, !isEmpty && isValid),
+    writes: toWriteViews(writes),
+    files: files.map(toFileSentence),
+    isEmpty,
+    isApplicable: !isEmpty && isValid && violations.length === 0,
   };
-}
-
-/** Number of changes of each action. */
-export function countActions(changes: readonly Change[]): Totals {
-  const totals = { delete: 0, replace: 0, update: 0, release: 0, adopt: 0, create: 0, 'no-op': 0 };
-  for (const { action } of changes) totals[action] += 1;
-  return totals;
-}
-
-/** What a plan is about: `stack production on https://api.example.com`. */
-export function toSubject({ stack, baseUrl }: Pick<Plan, 'stack' | 'baseUrl'>): string {
-  return `stack ${toWord(stack)} on ${toPlace(baseUrl)}`;
-}
-
-function toPlace(baseUrl: string): string {
-  const [scheme, ...file] = baseUrl.split(':');
-  if (scheme !== 'embedded') return toPrintable(baseUrl);
-  const path = file.join(':');
-  return path === '' ? 'the embedded server' : `the embedded server, kept in ${toPrintable(path)}`;
 }
 
 /** A release is narrow by nature. */
 function listNotes({ targets, mode }: Plan): readonly string[] {
-  return targets.length === 0 || mode === 'release'
-    ? []
-    : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`];
+  return mode === 'release' ? [] : listNarrowing(targets);
 }
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {
@@ -114,14 +103,10 @@ function toFileSentence({ address, path, text }: Plan['files'][number]): string 
   return text === undefined ? `${sentence} (known after apply)` : sentence;
 }
 
-function toPrintableViolation(violation: GuardViolation): GuardViolation {
-  const { message, remedy, addresses } = violation;
-  return {
-    ...violation,
-    message: toPrintable(message),
-    remedy: toPrintable(remedy),
-    addresses: addresses.map(toWord),
-  };
+function toViolationView(violation: GuardViolation): GuardViolation {
+  const message = toPrintable(violation.message);
+  const addresses = violation.addresses.map(toWord).filter((address) => !message.includes(address));
+  return { ...violation, message, remedy: toPrintable(violation.remedy), addresses };
 }
 
 function toNames({ changes, externals }: Plan): Names {
@@ -135,7 +120,7 @@ function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
   const numbers = new Map(writes.map(({ id }, index) => [id, index + 1]));
   return writes.map((write, index) => ({
     number: index + 1,
-    id: toPrintable(write.id),
+    id: toWriteName(write),
     method: toPrintable(write.method),
     path: toPrintable(write.path),
     reason: toPrintable(write.reason),

@@ -2,7 +2,7 @@ import { findInnerType } from '../../kinds/walk.ts';
 import { isAddress } from '../../model/address.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintableLines, toQuoted, toWord } from './escape.ts';
-import type { KnownType } from './field-type.ts';
+import { isEmpty, isLongText, isReferenceMap, isScalar, type KnownType } from './value-type.ts';
 
 /**
  * Values as text. Free text stands in quotes; ids, addresses, enumerated and checked words stand bare. So what is not quoted
@@ -32,21 +32,6 @@ export function renderValueLines(type: KnownType, value: Json, names: Names): re
   return isLongText(value) ? ['|', ...indent(toPrintableLines(value))] : [renderScalar(type, value, names)];
 }
 
-/** Whether there is nothing: no value, or an empty list or object. */
-export function isEmpty(value: Json | undefined): boolean {
-  return value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
-}
-
-/** Whether a value is of one piece: no list or object with something in it. */
-export function isScalar(value: Json | undefined): boolean {
-  return typeof value !== 'object' || isEmpty(value);
-}
-
-/** Whether a value is text of several lines. */
-export function isLongText(value: Json | undefined): value is string {
-  return typeof value === 'string' && value.includes('\n');
-}
-
 function renderText(type: KnownType, text: string, names: Names): string {
   if (type?.type === 'reference') return renderReference(text, names);
   const isWord = type?.type === 'enum' || type?.type === 'timestamp' || (type?.type === 'text' && type.format);
@@ -70,11 +55,6 @@ function renderMembers(type: KnownType, value: JsonObject, names: Names): readon
 export function renderKey(key: string, names: Names): string {
   const name = names.get(key);
   return name === undefined ? toWord(key) : `${toWord(key)} (${toWord(name)})`;
-}
-
-/** Whether the keys of a value are ids of something. */
-export function isReferenceMap(type: KnownType): boolean {
-  return type?.type === 'map' && type.keys.type === 'reference';
 }
 
 function indent(lines: readonly string[]): readonly string[] {

@@ -1,11 +1,13 @@
+import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Write } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { parseRateLimit, toLeastMs } from '../../model/rate-limit.ts';
-import { toPaint } from './color.ts';
-import { renderApplyEventText } from './event.ts';
-import { toClipped, toTimeText } from './layout.ts';
-import type { TextOptions } from './options.ts';
+import type { TextOptions } from '../report.ts';
+import { toClipped } from '../view/columns.ts';
+import { toTimeText, toWriteName } from '../view/wording.ts';
+import { renderDiagnosticLines } from './diagnostics.ts';
+import { toPaint } from './layout.ts';
 
 /** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
 export interface LiveProgress {
@@ -39,7 +41,7 @@ export function createLiveProgress(ahead: Ahead, options: TextOptions): LiveProg
       }
       return isWorthKeeping(event) ? (renderApplyEventText(event, options) ?? '').split('\n') : [];
     },
-    render: () => [...renderRunning([...running.keys()], options), renderCounts(ended, { ...options, ...ahead })],
+    render: () => [...renderRunning([...running.values()], options), renderCounts(ended, { ...options, ...ahead })],
   };
 }
 
@@ -48,10 +50,10 @@ function isWorthKeeping(event: ApplyEvent): boolean {
   return event.event === 'diagnostic' || (event.event === 'write-ended' && event.result.outcome !== 'applied');
 }
 
-function renderRunning(ids: readonly string[], { color, width }: TextOptions): readonly string[] {
+function renderRunning(writes: readonly Write[], { color, width }: TextOptions): readonly string[] {
   const paint = toPaint(color);
-  const hidden = ids.length - MAX_ROWS;
-  const rows = ids.slice(0, MAX_ROWS).map((id) => `  ${toPrintable(id)} …`);
+  const hidden = writes.length - MAX_ROWS;
+  const rows = writes.slice(0, MAX_ROWS).map((write) => `  ${toWriteName(write)} …`);
   const more = hidden > 0 ? [`  and ${hidden} more …`] : [];
   return [...rows, ...more].map((row) => paint('muted', toClipped(row, width)));
 }
@@ -71,4 +73,34 @@ function renderCounts(
   const done = applied + failed + skipped;
   const line = [`${done} of ${total} done`, ...bad, ...listLeft(total - done, rateLimit)].join(', ');
   return toPaint(color)(failed === 0 ? 'strong' : 'error', toClipped(line, width));
+}
+
+/** One event as lines for a pipe or a log, such as `[3/12] create TCPEdge/postgres … done`; nothing for a start. */
+export function renderApplyEventText(event: ApplyEvent, options: TextOptions): string | undefined {
+  switch (event.event) {
+    case 'write-started':
+      return undefined;
+    case 'write-ended':
+      return `[${event.done}/${event.total}] ${toWriteName(event.result.write)} … ${renderEnd(event.result, options)}`;
+    case 'diagnostic':
+      return renderDiagnosticLines(event.diagnostic, options).join('\n');
+    default:
+      return assertNever(event);
+  }
+}
+
+function renderEnd(result: Outcome, { color }: TextOptions): string {
+  const paint = toPaint(color);
+  switch (result.outcome) {
+    case 'applied':
+      return paint('added', 'alreadyDone' in result ? 'was done before' : 'done');
+    case 'failed': {
+      const how = result.isUnknown ? 'failed, and may have taken effect' : 'failed';
+      return `${paint('error', how)}: ${toPrintable(result.message)}`;
+    }
+    case 'skipped':
+      return `${paint('warning', 'skipped')}: ${toPrintable(result.message)}`;
+    default:
+      return assertNever(result);
+  }
 }

@@ -1,0 +1,74 @@
+import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { toPrintableLines } from './escape.ts';
+
+/** The diagnostic with every text of it printable. Only excerpts and remedies have line breaks. */
+export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
+  const { message, remedy, address, place, related } = diagnostic;
+  return {
+    ...diagnostic,
+    message: toPrintable(message),
+    ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }),
+    ...(address !== undefined && { address: toPrintable(address) }),
+    ...(place !== undefined && { place: toPrintablePlace(place) }),
+    ...(related !== undefined && {
+      related: related.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) })),
+    }),
+  };
+}
+
+/** A tab is a space here: an escape of more columns would move what the caret points at. */
+function toPrintablePlace(place: SourcePlace): SourcePlace {
+  const lines = toPrintableLines(place.excerpt.replaceAll('\t', ' '));
+  return { ...place, file: toPrintable(place.file), excerpt: lines.join('\n') };
+}
+
+/** What a diagnostic is about, unless its message says so. */
+export function findSubject({ address, message }: Pick<Diagnostic, 'address' | 'message'>): string | undefined {
+  return address === undefined || message.includes(address) ? undefined : address;
+}
+
+/** One line of a diagnostic as a compiler shows it: a label that says what it is, and a text. */
+export interface DiagnosticLine {
+  /** `place` and `excerpt` keep their columns; `copied` is made to be copied; the others are sentences. */
+  readonly role: 'headline' | 'place' | 'excerpt' | 'note' | 'help' | 'copied';
+  /** With the indent before it. */
+  readonly label: string;
+  readonly text: string;
+}
+
+/** The lines of a diagnostic, unwrapped: what is wrong, where, the related places, what to do. Only the first is not indented. */
+export function listDiagnosticLines(diagnostic: Diagnostic): readonly DiagnosticLine[] {
+  const printable = toPrintableDiagnostic(diagnostic);
+  const { severity, code, message, remedy, place, related = [] } = printable;
+  return [
+    { role: 'headline', label: `${severity}[${toPrintable(code)}]:`, text: message },
+    ...listPlaceLines(place, findSubject(printable)),
+    ...related.flatMap((one): readonly DiagnosticLine[] => [
+      { role: 'note', label: '  note:', text: one.message },
+      ...listPlaceLines(one.place, undefined),
+    ]),
+    ...(remedy === undefined ? [] : listHelpLines(remedy)),
+  ];
+}
+
+/** The lines that say what to do: a sentence, and lines that are made to be copied. The text is printable. */
+export function listHelpLines(remedy: string): readonly DiagnosticLine[] {
+  const label = '  help:';
+  const [sentence = '', ...lines] = remedy.split('\n');
+  const indent = ' '.repeat(label.length);
+  return [
+    { role: 'help', label, text: sentence },
+    ...lines.map((text): DiagnosticLine => ({ role: 'copied', label: indent, text })),
+  ];
+}
+
+function listPlaceLines(place: SourcePlace | undefined, subject: string | undefined): readonly DiagnosticLine[] {
+  const name = subject === undefined ? '' : `(${subject})`;
+  if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
+  const lines = place.excerpt.split('\n').filter((line) => line.trim() !== '');
+  return [
+    { role: 'place', label: `  --> ${place.file}:${place.line}:${place.column}`, text: name },
+    ...lines.map((text): DiagnosticLine => ({ role: 'excerpt', label: ' ', text })),
+  ];
+}

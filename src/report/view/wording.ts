@@ -1,0 +1,305 @@
+import type { Action } from '../../model/change.ts';
+import { type Diagnostic, hasErrors, type Severity } from '../../model/diagnostic.ts';
+import type { Coverage, DriftState } from '../../model/drift.ts';
+import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { Plan, Write } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { Validation } from '../report.ts';
+import { toWord } from './escape.ts';
+import type { ApplyTotals, Totals } from './totals.ts';
+
+/**
+ * Everything that several forms say in the same words. What comes out is printable text; a form escapes, wraps and colours it, and says
+ * nothing of its own about a report but what only that form has.
+ */
+
+/** `1 request`, `2 requests`. */
+export function toCount(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : nouns}`;
+}
+
+/** A time as one says it before waiting: `30 s`, `4 min 0 s`, `1 h 27 min`. Parts of a second count as a whole one. */
+export function toTimeText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** `2 errors, 1 warning`; only what there is. */
+export function countSeverities(diagnostics: readonly Diagnostic[]): string {
+  const severities: readonly Severity[] = ['error', 'warning'];
+  return severities
+    .map((severity) => ({ severity, number: diagnostics.filter((one) => one.severity === severity).length }))
+    .filter(({ number }) => number > 0)
+    .map(({ severity, number }) => toCount(number, severity))
+    .join(', ');
+}
+
+type Subject = Pick<Plan, 'stack' | 'baseUrl'>;
+
+/** What a report is about: `stack production on https://api.example.com`. */
+export function toSubject({ stack, baseUrl }: Subject): string {
+  return `stack ${toWord(stack)} on ${toPlace(baseUrl)}`;
+}
+
+function toPlace(baseUrl: string): string {
+  const [scheme, ...file] = baseUrl.split(':');
+  if (scheme !== 'embedded') return toPrintable(baseUrl);
+  const path = file.join(':');
+  return path === '' ? 'the embedded server' : `the embedded server, kept in ${toPrintable(path)}`;
+}
+
+/** The title of each report by what it is about, before its subject. */
+const TITLES = {
+  plan: { apply: 'Plan for', destroy: 'Plan to destroy', release: 'Plan to release from' },
+  apply: { apply: 'Apply of', destroy: 'Destroy of', release: 'Release from' },
+} as const satisfies Record<string, Readonly<Record<Plan['mode'], string>>>;
+
+/** The title of a plan, or of how its apply ended. */
+export function toPlanTitle(about: keyof typeof TITLES, plan: Subject & Pick<Plan, 'mode'>): string {
+  return `${TITLES[about][plan.mode]} ${toSubject(plan)}`;
+}
+
+/** The title of a comparison. */
+export function toDriftTitle(drift: Subject): string {
+  return `Drift of ${toSubject(drift)}`;
+}
+
+/** What limits a report to some addresses; nothing when none do. */
+export function listNarrowing(targets: readonly string[]): readonly string[] {
+  return targets.length === 0 ? [] : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`];
+}
+
+/** What stands above lists of sentences that plans share. */
+export const LIST_HEADINGS = {
+  files: 'Files to write',
+  withheld: 'Kept because of --no-delete',
+  unchanged: 'Left as they are',
+} as const;
+
+/** What stands above the parts of a plan in which this change and drift are told apart. */
+export const PART_HEADINGS = { change: 'This change', drift: 'Drift that will be put back' } as const;
+
+/** Said of a change whose other fields stand in the part before. */
+export const CONTINUED = 'as above';
+
+/** Said of a resource that the stack takes over, where nothing else is to be said of it. */
+export function toTakesOver(id: string): string {
+  return `takes over ${id}`;
+}
+
+/** What a reader of a command is told it is for. */
+export const TO_APPLY = 'To apply';
+
+/** What is done to a resource, behind the number of those that it is done to. */
+export const ACTION_LABELS: Readonly<Record<Action, string>> = {
+  delete: 'to delete',
+  replace: 'to replace',
+  update: 'to update',
+  release: 'to release',
+  adopt: 'to adopt',
+  create: 'to create',
+  'no-op': 'unchanged',
+};
+
+/** What a plan comes to. */
+interface PlanNumbers {
+  readonly totals: Totals;
+  readonly withheld: readonly unknown[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly isEmpty: boolean;
+}
+
+/** What a plan comes to, in one sentence. Nothing of one with errors can be applied, so that has no numbers to be approved. */
+export function toPlanSummary(plan: PlanNumbers): string {
+  if (hasErrors(plan.diagnostics)) return 'This plan cannot be applied.';
+  return plan.isEmpty ? toNothing(plan) : `${toActionCounts(plan.totals)}.`;
+}
+
+function toNothing({ totals, withheld }: PlanNumbers): string {
+  const number = totals['no-op'];
+  if (number === 0 && withheld.length > 0) return `Nothing to do: ${toCount(withheld.length, 'resource')} kept.`;
+  if (number === 0) return 'Nothing to do: there are no resources.';
+  return `Nothing to do: ${toCount(number, 'resource is', 'resources are')} as the manifests say.`;
+}
+
+/** `1 to delete, 0 to replace, …; 3 unchanged`. Releases are rare, and named only when there are some. */
+export function toActionCounts(totals: Totals): string {
+  const actions = (['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const)
+    .filter((action) => action !== 'release' || totals.release > 0)
+    .map((action) => `${totals[action]} ${ACTION_LABELS[action]}`);
+  return `${actions.join(', ')}; ${totals['no-op']} ${ACTION_LABELS['no-op']}`;
+}
+
+/** What reading took. */
+export function toReadSentence(requests: number): string {
+  return `Reading took ${toCount(requests, 'request')}.`;
+}
+
+/** What reading took and applying will take: `12`; when requests take their time, `540 requests, at least 4 min 0 s at 120/60s`. */
+export function toRequestSentence(
+  { requests: { read, apply, leastMs }, settings: { rateLimit } }: Pick<Plan, 'requests' | 'settings'>,
+  isApplied: boolean,
+): string {
+  if (!isApplied) return toReadSentence(read);
+  const needs =
+    leastMs === 0
+      ? String(apply)
+      : `${toCount(apply, 'request')}, at least ${toTimeText(leastMs)} at ${toPrintable(rateLimit)}`;
+  return `Reading took ${toCount(read, 'request')}; applying needs ${needs}.`;
+}
+
+/** `2 safety rules stand against this plan`. */
+export function toStandingText(number: number): string {
+  return `${toCount(number, 'safety rule stands', 'safety rules stand')} against this plan`;
+}
+
+/** `3 fields unchanged`. Said where fields are shown: beside others that change, one wonders about those that are not there. */
+export function toUnchangedText(number: number): string {
+  return `${toCount(number, 'field')} unchanged`;
+}
+
+/** What stands above the API calls of a plan. */
+export const REQUESTS_HEADING = 'Requests, each sent as soon as those that it waits for are done';
+
+/** Why the calls of a plan may stand in the order in which they are listed. */
+export const REQUESTS_ORDER = 'in an order that is valid';
+
+/** What a call waits for, by the numbers of other calls. */
+export function listWaits({
+  waitsFor,
+  last,
+}: {
+  readonly waitsFor: readonly number[];
+  readonly last: boolean;
+}): readonly string[] {
+  const waits = waitsFor.length === 0 ? [] : [`waits for ${waitsFor.map((number) => `[${number}]`).join(', ')}`];
+  return last ? [...waits, 'comes last, after all others'] : waits;
+}
+
+/** How a write is called: `create TCPEdge/postgres`. */
+export function toWriteName({ id }: Pick<Write, 'id'>): string {
+  return toPrintable(id);
+}
+
+/** `3 writes applied (1 done before), 0 failed, 0 skipped`. */
+export function toApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
+  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} done before)`;
+  return `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
+}
+
+/** Stands before the numbers of an apply that did not do all. */
+export const NOT_ALL = 'Not all was done: ';
+
+/** What stands above the plan that was applied. */
+export const APPLIED_PLAN = 'The plan';
+
+/** How a write that is applied is known to be, where no answer said so. */
+export function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
+  if ('alreadyDone' in one) return 'done before';
+  return 'found' in one ? 'no answer came that could be used; found by its mark' : undefined;
+}
+
+/** What is not known of a write whose answer never came. */
+export const UNKNOWN_EFFECT = 'No answer came that says whether it took effect.';
+
+/** A clause of what a write waited for in vain, and how that ended; `undefined`: it is not in the plan. */
+export function toWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
+  return `waited for ${name}, which ${toEnd(ended)}`;
+}
+
+function toEnd(outcome: Outcome['outcome'] | undefined): string {
+  if (outcome === undefined) return 'is not in the plan';
+  return outcome === 'failed' ? 'failed' : `was ${outcome}`;
+}
+
+type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
+
+/** What to do about what did not go as planned, in sentences; empty when all did. */
+export function listNextSteps(
+  { mode }: Pick<Plan, 'mode'>,
+  { outcomes, files, tokens, interrupted }: ApplyResult,
+): readonly string[] {
+  const failed = outcomes.filter((one) => one.outcome === 'failed');
+  const hasFailedFiles = files.some(({ outcome }) => outcome === 'failed');
+  const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
+  const steps: readonly (readonly [boolean, string])[] = [
+    [
+      failed.some(({ isAuthentication }) => isAuthentication),
+      'The service refused the API key or what it asked for: check the key and its permissions.',
+    ],
+    [failed.some(isMendable) || hasFailedFiles, 'Mend what failed.'],
+    [
+      tokens.some(({ rescued }) => rescued),
+      'Mend the token sink: the next apply replaces the credentials whose tokens were only rescued.',
+    ],
+    [
+      failed.length > 0 || hasFailedFiles || isCutShort,
+      `Run ${mode} again: what is done stays done, and only the rest is planned.`,
+    ],
+    [failed.some((one) => one.isUnknown), 'What may have taken effect is found by its mark: nothing is made twice.'],
+  ];
+  return steps.filter(([applies]) => applies).map(([, step]) => step);
+}
+
+function isMendable({ isAuthentication, isUnknown }: Failed): boolean {
+  return !isAuthentication && !isUnknown;
+}
+
+/** What each state means to a reader. */
+export const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
+  drifted: 'Changed at the service',
+  'drifted-and-pending': 'Changed at the service and in the manifests',
+  differs: 'Different, and nothing says who changed it',
+  missing: 'Not there: never applied, or deleted at the service',
+  pending: 'Changed in the manifests and not applied yet',
+  'left-over': 'Ours, and in no manifest any more',
+};
+
+/** How each state is called where there is little room. */
+export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
+  drifted: 'drifted',
+  'drifted-and-pending': 'drifted and pending',
+  differs: 'different',
+  missing: 'missing',
+  pending: 'pending',
+  'left-over': 'left over',
+  'in-sync': 'in sync',
+};
+
+/** Said of a field that drifted from a saved plan which has only a digest of it. */
+export const MOVED = 'changed; the plan does not hold what it was';
+
+/** What a comparison comes to, in one sentence. */
+export function toDriftSummary(counts: Readonly<Record<DriftState, number>>, isInSync: boolean): string {
+  const inSync = counts['in-sync'];
+  if (isInSync) return `No drift: ${toCount(inSync, 'resource is', 'resources are')} as they should be.`;
+  const { drifted, 'drifted-and-pending': both, differs, missing, pending, 'left-over': leftOver } = counts;
+  const drift = [`${drifted + both} drifted`, ...(differs === 0 ? [] : [`${differs} different`]), `${missing} missing`];
+  return `${[...drift, `${pending + both} pending`, `${leftOver} left over`].join(', ')}; ${inSync} in sync.`;
+}
+
+type Counts = readonly (readonly [word: string, number: number])[];
+
+/** How much of what is live somebody manages. */
+export function toCoverageSentence(
+  coverage: Coverage,
+  { unmanaged, foreign }: { readonly unmanaged: Counts; readonly foreign: Counts },
+): string {
+  const list = (counts: Counts): string => counts.map(([word, number]) => `${word} ${number}`).join(', ');
+  const others = coverage.foreign === 0 ? '' : `, ${coverage.foreign} of other stacks (${list(foreign)})`;
+  const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
+  const percent = `${Math.floor(coverage.share * 100)} %`;
+  return `Of what is live ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
+}
+
+/** How many manifests were checked: `5 resources in 2 files`. */
+export function toValidationSize({ files, resources }: Pick<Validation, 'files' | 'resources'>): string {
+  return `${toCount(resources, 'resource')} in ${toCount(files, 'file')}`;
+}
+
+/** `edgewise plan came to no result`. */
+export function toNoResult(command: string | undefined): string {
+  return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} came to no result`;
+}

@@ -1,26 +1,48 @@
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
-import type { Spec } from '../model/state.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import type { Field } from './field.ts';
 import type { Kind } from './kind.ts';
-import { normalizeField } from './normalize.ts';
+import { isUnset, normalizeField } from './normalize.ts';
 
-/** A value of a unique field, which belongs to one resource of its kind at a time. */
+/** A value that one resource has at a time. */
 export interface Claim {
+  /** The field that makes it. */
   readonly field: string;
+  /** Where it is made, inside of the spec: the field, or a member of it. */
+  readonly path: FieldPath;
+  /** As it was given. */
+  readonly given: string;
+  /** In normal form. */
   readonly value: string;
-  /** The same for equal claims, different for all others. */
+  /** The same for claims that exclude each other, different for all others. */
   readonly key: string;
 }
 
-/** What a spec claims, in normal form. */
+/** What a spec claims: each value of its unique fields. For an attached kind that is what it attaches to. */
 export function listClaims(kind: Kind, spec: Spec): readonly Claim[] {
-  return Object.entries(kind.fields).flatMap(([name, field]) => {
-    if (!field.unique || kind.role !== 'owned') return [];
-    const values = toTexts(normalizeField(field, spec[name]));
-    return values.map((value) => ({ field: name, value, key: `${kind.name} ${name} ${value}` }));
-  });
+  return Object.entries(kind.fields).flatMap(([name, field]) =>
+    field.unique ? listMembers(name, field, spec[name]).flatMap((member) => toClaims(kind, member)) : [],
+  );
 }
 
-function toTexts(value: Json): readonly string[] {
-  if (value === null || isJsonObject(value)) return [];
-  return isJsonArray(value) ? value.map(String) : [String(value)];
+/** The value of a unique field, or one member of its list. */
+interface Member {
+  readonly name: string;
+  readonly path: FieldPath;
+  readonly field: Field;
+  readonly value: Json | undefined;
+}
+
+function listMembers(name: string, field: Field, value: Json | undefined): readonly Member[] {
+  if (field.type.type !== 'list') return [{ name, path: [name], field, value }];
+  const member = { ...field, type: field.type.of };
+  if (!isJsonArray(value)) return [{ name, path: [name], field: member, value }];
+  return value.map((inner, index) => ({ name, path: [name, index], field: member, value: inner }));
+}
+
+function toClaims(kind: Kind, { name, path, field, value }: Member): readonly Claim[] {
+  const normal = normalizeField(field, value);
+  if (isUnset(normal) || isJsonObject(normal) || isJsonArray(normal)) return [];
+  const given = String(isUnset(value) ? normal : value);
+  return [{ field: name, path, given, value: String(normal), key: `${kind.name} ${name} ${normal}` }];
 }

@@ -15,10 +15,15 @@ import { mapInner, type Visitor } from './walk.ts';
 export function normalizeSpec(kind: Kind, spec: Spec): Spec {
   const entries = listSpecFields(kind).flatMap(([name, field]): [string, Json][] => {
     const value = spec[name];
-    if (field.serviceDefault && (value === undefined || value === null || value === '')) return [];
+    if (field.serviceDefault && isUnset(value)) return [];
     return [[name, normalizeField(field, value)]];
   });
   return Object.fromEntries(entries);
+}
+
+/** Whether a value says no more than leaving it out does, whatever the type. */
+export function isUnset(value: Json | undefined): value is undefined | null | '' {
+  return value === undefined || value === null || value === '';
 }
 
 /** The normal form of one field's value. */
@@ -33,7 +38,7 @@ export function toDefault(field: Field): Json {
 }
 
 function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json | undefined): Json {
-  if (value === undefined || value === null || value === '') return fallback ?? toEmpty(type);
+  if (isUnset(value)) return fallback ?? toEmpty(type);
   switch (type.type) {
     case 'text':
       return type.format !== undefined && typeof value === 'string' ? FORMATS[type.format].normalize(value) : value;

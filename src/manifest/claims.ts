@@ -1,11 +1,10 @@
-import type { Field } from '../kinds/field.ts';
+import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { normalizeField } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { toPathText } from '../model/field-path.ts';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
-import type { FieldPath, Spec } from '../model/state.ts';
+import { isJsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
 import { toManifestPath } from './field-files.ts';
 import type { DocumentIndex, DocumentProblem, ManifestDocument, Place } from './problem.ts';
 
@@ -36,9 +35,9 @@ export function toNamePlace({ position }: ManifestDocument): Place {
 
 /** Values that the service gives to one resource of a kind only, and that a second document claims. Specs have their ids resolved. */
 export function listDoubleClaims(specs: ReadonlyMap<ManifestDocument, Spec>): readonly DocumentProblem[] {
-  const holders = new Map<string, Claim>();
+  const holders = new Map<string, DocumentClaim>();
   return [...specs].flatMap(([document, spec]) =>
-    listClaims(document, spec).flatMap((claim): DocumentProblem[] => {
+    listDocumentClaims(document, spec).flatMap((claim): DocumentProblem[] => {
       const first = holders.get(claim.key);
       if (first === undefined) holders.set(claim.key, claim);
       return first === undefined || first.document === document ? [] : [toDoubleClaim(claim, first)];
@@ -46,62 +45,33 @@ export function listDoubleClaims(specs: ReadonlyMap<ManifestDocument, Spec>): re
   );
 }
 
-/** A value that belongs to one document at a time. */
-interface Claim {
+/** A claim that a document makes, in its spec or by a setting of its lifecycle. Its path is from the start of the document. */
+interface DocumentClaim extends Claim {
   readonly document: ManifestDocument;
-  readonly path: FieldPath;
-  readonly value: Json;
-  /** The same for claims that exclude each other. */
-  readonly key: string;
-  readonly isAttachment: boolean;
 }
 
-function listClaims(document: ManifestDocument, spec: Spec): readonly Claim[] {
+function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly DocumentClaim[] {
   const kind = findKind(document.kind);
   if (kind === undefined) return [];
-  const claims = Object.entries(kind.fields).flatMap(([name, field]) =>
-    field.unique ? listFieldClaims(document, field, [name, spec[name]]) : [],
-  );
   return [
-    ...claims,
+    ...listClaims(kind, spec).map((claim) => ({ ...claim, document, path: ['spec', ...claim.path] })),
     ...listAdoptions(document, kind),
     ...listRenames(document, kind),
     ...listWrittenFiles(document, kind),
   ];
 }
 
-function listFieldClaims(
-  document: ManifestDocument,
-  field: Field,
-  [name, value]: readonly [string, Json | undefined],
-): readonly Claim[] {
-  return listMembers(field, name, value).map(([member, path]) => ({
-    document,
-    path,
-    value: member,
-    key: JSON.stringify([document.kind, name, normalizeField(toMemberField(field), member)]),
-    isAttachment: findKind(document.kind)?.role === 'attached',
-  }));
-}
-
-function listMembers(field: Field, name: string, value: Json | undefined): readonly (readonly [Json, FieldPath])[] {
-  if (value === undefined) return [];
-  if (field.type.type !== 'list') return [[value, ['spec', name]]];
-  return isJsonArray(value) ? value.map((member, index) => [member, ['spec', name, index]]) : [];
-}
-
-function toMemberField(field: Field): Field {
-  return field.type.type === 'list' ? { ...field, type: field.type.of } : field;
-}
-
 /** An existing resource can be taken over by one document only. */
-function listAdoptions(document: ManifestDocument, kind: Kind): readonly Claim[] {
-  return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: [kind.name, 'adopt', id] }));
+function listAdoptions(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+  return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
 }
 
 /** What had a name is one resource, so one document can be what became of it. */
-function listRenames(document: ManifestDocument, kind: Kind): readonly Claim[] {
-  return listLifecycleClaims(document, 'renamed_from', (name) => ({ value: name, key: [kind.name, 'renamed', name] }));
+function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+  return listLifecycleClaims(document, 'renamed_from', (name) => ({
+    value: name,
+    key: `${kind.name} lifecycle.renamed_from ${name}`,
+  }));
 }
 
 /** Documents that say that they had a name which another still has, and keeps. */
@@ -136,12 +106,12 @@ function toFormerAddress({ value, kind }: ManifestDocument): Address | undefined
 }
 
 /** A file can be kept equal to one thing only. */
-function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly Claim[] {
+function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
   return paths.flatMap(([name]) =>
     listLifecycleClaims(document, name, (path) => {
-      const file = toManifestPath(document.position.source.file, String(path));
-      return { value: file, key: ['file', file] };
+      const file = toManifestPath(document.position.source.file, path);
+      return { value: file, key: `file ${file}` };
     }),
   );
 }
@@ -149,19 +119,20 @@ function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly Clai
 function listLifecycleClaims(
   document: ManifestDocument,
   name: string,
-  toClaim: (value: Json) => { readonly value: Json; readonly key: Json },
-): readonly Claim[] {
+  toClaim: (value: string) => Pick<Claim, 'value' | 'key'>,
+): readonly DocumentClaim[] {
   const { lifecycle } = document.value;
   const stated = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
-  if (stated === undefined) return [];
+  if (typeof stated !== 'string') return [];
   const { value, key } = toClaim(stated);
-  return [{ document, path: ['lifecycle', name], value, key: JSON.stringify(key), isAttachment: false }];
+  return [{ document, field: name, path: ['lifecycle', name], given: value, value, key }];
 }
 
-function toDoubleClaim({ document, path, value, isAttachment }: Claim, first: Claim): DocumentProblem {
+function toDoubleClaim({ document, path, given }: DocumentClaim, first: DocumentClaim): DocumentProblem {
+  const isAttachment = path[0] === 'spec' && findKind(document.kind)?.role === 'attached';
   const message = isAttachment
-    ? `${toPathText(path)} is ${value}, to which ${first.document.address} attaches modules already`
-    : `${toPathText(path)} claims ${value}, which ${first.document.address} claims already`;
+    ? `${toPathText(path)} is ${given}, to which ${first.document.address} attaches modules already`
+    : `${toPathText(path)} claims ${given}, which ${first.document.address} claims already`;
   return {
     document,
     problem: {

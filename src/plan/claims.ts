@@ -1,7 +1,6 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isJsonArray } from '../model/json.ts';
 import type { Withheld } from '../model/plan.ts';
 import type { FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { Decision } from './decide.ts';
@@ -69,18 +68,15 @@ function listConflictsOf(
         message: `${address}: ${field} ${value} is held by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
         remedy: toRemedy(holder, pair),
         address,
-        place: desired.locate(toClaimPath(pair.kind, desired.spec, { field, key })),
+        place: desired.locate(['spec', ...toClaimPath(pair.kind, desired.spec, { field, key })]),
       },
     ];
   });
 }
 
-/** Where a manifest makes a claim: the member of a list, or the field. */
+/** Where a manifest makes a claim. */
 function toClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field' | 'key'>): FieldPath {
-  const value = spec[field];
-  if (!isJsonArray(value)) return ['spec', field];
-  const index = value.findIndex((member) => listClaims(kind, { [field]: [member] }).some((claim) => claim.key === key));
-  return ['spec', field, index];
+  return listClaims(kind, spec).find((claim) => claim.key === key)?.path ?? [field];
 }
 
 function describeOwner({ kind, mark }: LiveResource): string {

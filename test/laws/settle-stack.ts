@@ -132,7 +132,7 @@ type Taken = Map<string, string>;
 function takeAll(resource: TestResource, name: string, value: Json, taken: Taken): boolean {
   const kind = getKind(resource.kind);
   const isList = kind.fields[name]?.type.type === 'list';
-  const claims = listClaims({ ...kind, role: 'owned' }, normalizeSpec(kind, { [name]: isList ? [value] : value }));
+  const claims = listClaims(kind, normalizeSpec(kind, { [name]: isList ? [value] : value }));
   const keys = claims.filter(({ field }) => field === name).map(({ key }) => key);
   const address = toAddress(resource.kind, resource.name);
   if (keys.some((key) => (taken.get(key) ?? address) !== address)) return false;

@@ -1,0 +1,23 @@
+# The command line of edgewise. `npm ci` makes dist/, which is all that the image takes from the checkout:
+#   npm ci && docker build --tag edgewise .
+#   docker run --rm --read-only --env EDGEWISE_API_KEY --volume "$PWD:/work:ro" edgewise plan manifests
+FROM docker.io/library/node:26-bookworm-slim
+
+ARG VERSION=0.0.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="edgewise" \
+      org.opencontainers.image.description="A declarative reconciler for network ingress" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
+
+COPY --chown=0:0 package.json LICENSE /opt/edgewise/
+COPY --chown=0:0 dist/cli.js dist/THIRD_PARTY_LICENSES dist/sbom.cdx.json /opt/edgewise/dist/
+COPY --chown=0:0 dist/cli /opt/edgewise/dist/cli
+RUN ln -s /opt/edgewise/dist/cli.js /usr/local/bin/edgewise
+
+# By number, so that Kubernetes can tell that it is not root.
+USER 65532:65532
+WORKDIR /work
+ENTRYPOINT ["edgewise"]
+CMD ["--help"]

@@ -71,7 +71,7 @@ export interface Withheld {
 
 /** A safety rule that the plan breaks. */
 export interface GuardViolation {
-  readonly rule: 'protect' | 'delete-share' | 'delete-all';
+  readonly rule: 'protect' | 'delete-share' | 'nothing-described';
   readonly message: string;
   /** The flag that lets it through. */
   readonly remedy: string;

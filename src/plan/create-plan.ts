@@ -105,6 +105,7 @@ export function createPlan(input: PlanInput): Plan {
       changes,
       owned: countOwned(live, desired.stack.name),
       settings: desired.stack.guard,
+      stack: desired.stack.name,
       mode,
       isTargeted: targets.length > 0,
     }),

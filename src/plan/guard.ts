@@ -11,6 +11,7 @@ export interface GuardInput {
   /** Number of resources that the stack owns, by kind, whatever the plan is narrowed to. */
   readonly owned: ReadonlyMap<string, number>;
   readonly settings: GuardSettings;
+  readonly stack: string;
   readonly mode: Plan['mode'];
   readonly isTargeted: boolean;
 }
@@ -33,7 +34,7 @@ export interface Allowances {
 export function guardPlan(input: GuardInput): readonly GuardViolation[] {
   const protect = listProtected(input);
   if (input.mode === 'destroy') return protect;
-  return [...protect, ...listDeleteAll(input), ...listDeleteShare(input)];
+  return [...protect, ...listNothingDescribed(input), ...listDeleteShare(input)];
 }
 
 /** The violations that the flags given do not allow. */
@@ -82,18 +83,32 @@ function isProtected({ protect, live }: Change): boolean {
   return protect === true || live?.mark?.protect === true;
 }
 
-function listDeleteAll({ changes, isTargeted }: GuardInput): readonly GuardViolation[] {
+/**
+ * The manifests are those of another stack, most likely: they describe nothing that this one owns. What they would adopt is not owned yet.
+ * A target names what is to go, and the kinds that were not read for it may hold what is described.
+ */
+function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): readonly GuardViolation[] {
   const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');
-  if (isTargeted || owned.length === 0 || owned.some(({ action }) => action !== 'delete')) return [];
-  return [
-    {
-      rule: 'delete-all',
-      message: `The manifests describe no resource, and the stack owns ${owned.length}: this plan would delete all of them.`,
-      remedy: 'If that is meant, use --allow-deletes, or edgewise destroy. If not, check the paths that were given.',
-      addresses: owned.map(({ address }) => address),
-    },
-  ];
+  const deleted = owned.filter(({ action }) => action === 'delete');
+  if (isTargeted || deleted.length === 0 || owned.some(({ action }) => DESCRIBED.has(action))) return [];
+  const [count, all] = deleted.length === 1 ? ['1 resource', 'it'] : [`${deleted.length} resources`, 'all of them'];
+  const texts =
+    deleted.length === owned.length
+      ? {
+          message: `The manifests describe no resource. The stack ${stack} owns ${count}, and this plan would delete ${all}.`,
+          remedy:
+            'If that is meant, use --allow-deletes, or edgewise destroy. If not, check the paths that were given.',
+        }
+      : {
+          message: `The manifests describe nothing that the stack ${stack} owns, so another folder probably has this stack name. The stack owns ${count}, and this plan would delete ${all}.`,
+          remedy:
+            'If these manifests are another stack, give their Stack another metadata.name. If the deletes are meant, use --allow-deletes.',
+        };
+  return [{ rule: 'nothing-described', ...texts, addresses: deleted.map(({ address }) => address) }];
 }
+
+/** What happens to a resource that the stack owns and a manifest describes. */
+const DESCRIBED: ReadonlySet<Action> = new Set(['update', 'replace', 'no-op']);
 
 function listDeleteShare({ changes, owned, settings }: GuardInput): readonly GuardViolation[] {
   const deletes = Map.groupBy(

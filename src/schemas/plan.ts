@@ -21,7 +21,7 @@ const place = z.strictObject({
 
 /** A safety rule that a plan breaks. */
 export const VIOLATION_SCHEMA = z.strictObject({
-  rule: z.enum(['protect', 'delete-share', 'delete-all']),
+  rule: z.enum(['protect', 'delete-share', 'nothing-described']),
   message: z.string(),
   remedy: z.string(),
   addresses: texts,

@@ -120,6 +120,54 @@ describe('the guard of the Stack', () => {
   });
 });
 
+describe('a copied stack name', () => {
+  /** A stack of one edge, and a folder of another team with the same stack name. */
+  async function copyName(described: string) {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + ONE_EDGE });
+    await workspace.edgewise('apply --yes');
+    await workspace.write({ 'edgewise.yaml': STACK + described });
+    return workspace;
+  }
+
+  it('lets a plan that was saved delete nothing either, even if its violations were taken out', async () => {
+    const { edgewise, server, folder, write } = await copyName(toEdge('other', 20009));
+    expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    const plan: Plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
+    await write({ 'plan.json': JSON.stringify({ ...plan, violations: [] }) });
+    const refused = await edgewise('apply plan.json --yes');
+    expect(refused.stderr).toContain('another folder probably has this stack name');
+    expect(refused.exitCode).toBe(5);
+    expect(listEdges(server)).toHaveLength(1);
+    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each(['github', 'sarif', 'junit'])('names all that the stack owns as %s', async (format) => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + EDGES.join('') });
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': STACK + toEdge('other', 20009) });
+    const { stdout } = await edgewise(`plan --format ${format}`);
+    expect(stdout).toMatch(/another folder probably [^\n]*They are TCPEdge\/a, TCPEdge\/b, TCPEdge\/c\./);
+  });
+
+  it.each([
+    ['a new name with renamed_from', `${toEdge('b', 20001)}lifecycle: { renamed_from: a }\n`],
+    ['a resource that is to be replaced or changed', toEdge('a', 20002)],
+  ])('is not suspected where the stack owns what the manifests describe: %s', async (_, described) => {
+    const { edgewise, write } = await copyName(described);
+    await write({ 'more.yaml': toEdge('c', 20003) });
+    await edgewise('apply --yes edgewise.yaml more.yaml');
+    expect(await edgewise('apply --yes edgewise.yaml')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('does not keep a target or a whole stack from being deleted when that is asked for', async () => {
+    const { edgewise } = await copyName(toEdge('other', 20009));
+    expect(await edgewise('plan --target TCPEdge/a')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan --no-delete')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('destroy --yes')).toMatchObject({ exitCode: 0 });
+  });
+});
+
 describe('duplicates', () => {
   it('count as deletes', async () => {
     const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STRICT + toEdge('a', 20001) });

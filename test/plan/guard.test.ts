@@ -7,7 +7,14 @@ const DELETES = Array.from({ length: 6 }, (_, index) => makeChange(`TCPEdge/edge
 
 function guard(input: Partial<GuardInput>): readonly string[] {
   const settings = { maxDeletes: 5, maxDeleteShare: 0.3 };
-  const base: GuardInput = { changes: DELETES, owned: new Map(), settings, mode: 'apply', isTargeted: true };
+  const base: GuardInput = {
+    changes: DELETES,
+    owned: new Map(),
+    settings,
+    stack: 'shop',
+    mode: 'apply',
+    isTargeted: true,
+  };
   return guardPlan({ ...base, ...input }).map(({ message }) => message);
 }
 

@@ -119,7 +119,7 @@ export const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
 );
 
 export const violation: fc.Arbitrary<GuardViolation> = fc.record({
-  rule: fc.constantFrom('protect', 'delete-share', 'delete-all'),
+  rule: fc.constantFrom('protect', 'delete-share', 'nothing-described'),
   message: text,
   remedy: text,
   addresses: fc.array(text, { maxLength: 3 }),

@@ -88,6 +88,7 @@ function refuseStanding(
     changes: known,
     owned,
     settings: guard,
+    stack,
     mode: 'apply',
     isTargeted: targets.length > 0,
   });

@@ -112,7 +112,11 @@ export const PLANNING = {
       'Another `metadata.name` is another resource: the old one is deleted and a new one is made, with another id. Here the new one claims all the unique values (host and port, type, domain) of one whose name is in no manifest any more, which is most likely the same with a new name.',
     remedy:
       'If so, say which name it had: `lifecycle.renamed_from`. Then its mark gets the new name, and nothing else happens.',
-    bad: toPlanOf(toIngress('agents.example.com'), { live: toLiveIngress('agents.example.com', 'connect') }),
+    bad: {
+      command: 'plan',
+      files: { 'edgewise.yaml': `${STACK}---\n${POOL}`, 'manifest.yaml': toIngress('agents.example.com') },
+      live: { ...toPools({ bkdwd_pool: OURS }), ...toLiveIngress('agents.example.com', 'connect') },
+    },
     good: mended(toIngress('agents.example.com', 'lifecycle:', '  renamed_from: connect')),
   },
   'claimed-elsewhere': {

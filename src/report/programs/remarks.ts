@@ -41,7 +41,7 @@ export interface Remark {
 export const OTHER_RULES = {
   protect: 'The plan would delete or replace a protected resource.',
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',
-  'delete-all': 'The plan would delete everything that is owned.',
+  'nothing-described': 'The plan would delete, and its manifests describe nothing that the stack owns.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
   drift: 'What is live differs though the manifest did not change.',
@@ -141,9 +141,18 @@ function toDiagnosticRemark(diagnostic: Diagnostic): Remark {
 }
 
 function toViolationRemark({ rule, message, remedy, addresses }: GuardViolation): Remark {
-  const [address] = addresses;
-  const texts = { message: toPrintable(message), remedy: toPrintable(remedy) };
+  const [address, ...others] = addresses;
+  const said = others.length === 0 ? message : `${message} ${toList(addresses)}`;
+  const texts = { message: toPrintable(said), remedy: toPrintable(remedy) };
   return { rule, level: 'error', nature: 'finding', ...texts, ...(address !== undefined && { address }) };
+}
+
+/** Addresses that a remark lists. */
+const MAX_LISTED = 10;
+
+function toList(addresses: readonly string[]): string {
+  const more = addresses.length > MAX_LISTED ? [`${addresses.length - MAX_LISTED} more`] : [];
+  return `They are ${[...addresses.slice(0, MAX_LISTED), ...more].join(', ')}.`;
 }
 
 function listChangeRemarks(change: Change): readonly Remark[] {

@@ -21,6 +21,7 @@ import { type Delivery, deliverToken } from './deliver-token.ts';
 import { type Journal, type JournalEntry, JournalError, journaled } from './journal.ts';
 import { LookUps } from './look-ups.ts';
 import { disown, isOvertaken } from './overtaken.ts';
+import { toRefusal } from './refusal.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import { listBearers, listKnownIds, type Made, type RivalContext } from './rivals.ts';
 import { settleRival, settleRivals } from './settle-rivals.ts';
@@ -337,7 +338,7 @@ function toFailure(write: Write, error: unknown): Outcome {
   if (error instanceof ApiError) {
     if (write.method === 'DELETE' && error.response.status === 404)
       return { outcome: 'applied', write, id: write.resourceId };
-    return { ...fail(write, error.message), isAuthentication: error.isAuthentication, isUnknown };
+    return { ...fail(write, error.message), ...toRefusal(write, error), isUnknown };
   }
   if (error instanceof NetworkError) return { ...fail(write, error.message), isUnknown };
   if (error instanceof JournalError) return fail(write, error.message);

@@ -12,6 +12,10 @@ export type Outcome =
       readonly outcome: 'failed';
       readonly write: Write;
       readonly message: string;
+      /** HTTP status of the service's refusal; absent: no answer of it says why. */
+      readonly status?: number;
+      /** Path of the field of the spec that the service names, such as `policy.inbound[0].name`. */
+      readonly field?: string;
       readonly isAuthentication: boolean;
       /** A POST whose answer never came: it may have taken effect. The next plan finds out by the mark. */
       readonly isUnknown: boolean;

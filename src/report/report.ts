@@ -82,6 +82,9 @@ export interface SentEvents {
   readonly count: number;
 }
 
+/** Where the manifest of an address starts, or where a field of its spec stands; nothing when no manifest is known. */
+export type Locate = (address: string, field?: string) => SourcePlace | undefined;
+
 /** What a form may want to know besides. Forms that are no text take of it what they can use. */
 export interface FormOptions extends TextOptions {
   /** What the process ends with. */
@@ -89,8 +92,7 @@ export interface FormOptions extends TextOptions {
   readonly version?: string;
   /** The path of a manifest from the root of its repository; absent: as it was given. */
   readonly toRepositoryPath?: (file: string) => string;
-  /** Where the manifest of an address starts, if there is one. */
-  readonly locate?: (address: string) => SourcePlace | undefined;
+  readonly locate?: Locate;
   /** When the report is made. */
   readonly at?: Date;
   /** Of a stream of events, what was sent already. */

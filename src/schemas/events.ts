@@ -43,7 +43,17 @@ const EVENT_SCHEMA = z
     }),
     z.looseObject({ event: z.literal('write-started'), ...every, ...aWrite }),
     z.looseObject({ event: z.literal('write-done'), ...every, ...aWrite, ...progress, id: optional(z.string()) }),
-    z.looseObject({ event: z.literal('write-failed'), ...every, ...aWrite, ...progress, message: z.string() }),
+    z.looseObject({
+      event: z.literal('write-failed'),
+      ...every,
+      ...aWrite,
+      ...progress,
+      message: z.string(),
+      status: optional(z.int()).describe('HTTP status of the refusal, when the service refused it.'),
+      field: optional(z.string()).describe(
+        'The field of the spec that the service names, such as `backend.backend_id`.',
+      ),
+    }),
     z.looseObject({ event: z.literal('write-skipped'), ...every, ...aWrite, ...progress, message: z.string() }),
     z.looseObject({ event: z.literal('diagnostic'), ...every, diagnostic: DIAGNOSTIC_SCHEMA }),
     summary,

@@ -100,7 +100,7 @@ describe('a page of an apply', () => {
   it('begins with what failed and what to do, and has the plan below', () => {
     expect(listTexts(show(REPORTS['apply']), 'h2')).toEqual([
       'Failed',
-      'What to do next',
+      'Next',
       'Skipped',
       'What to heed',
       'Tokens',

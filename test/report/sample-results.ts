@@ -1,5 +1,4 @@
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
-import type { Write } from '../../src/model/plan.ts';
 import { makeWrite } from './sample-plans.ts';
 
 /** Results of an apply made by hand. */
@@ -13,7 +12,7 @@ export function makeApplied(id: string, resourceId?: string): Outcome {
 export function makeFailed(
   id: string,
   message: string,
-  parts: { readonly isAuthentication?: boolean; readonly isUnknown?: boolean; readonly write?: Write } = {},
+  parts: Partial<Omit<Extract<Outcome, { readonly outcome: 'failed' }>, 'outcome' | 'message'>> = {},
 ): Outcome {
   return { outcome: 'failed', write: makeWrite(id), message, isAuthentication: false, isUnknown: false, ...parts };
 }

@@ -42,10 +42,33 @@ test('a run that was cut short says which command goes on', () => {
 });
 
 test('a refused key is told apart from what can be mended in a manifest', () => {
-  const result = makeResult([makeFailed('delete TCPEdge/b', '403 FORBIDDEN', { isAuthentication: true })]);
+  const result = makeResult([makeFailed('delete TCPEdge/b', '401 NO', { isAuthentication: true, status: 401 })]);
   const text = renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 });
-  expect(text).toContain('check the key and its permissions');
+  expect(text).toContain('The service refused the API key: check it.');
   expect(text).not.toContain('Mend what failed.');
+});
+
+test('a permission that is missing is told by the resources, the first few of many', () => {
+  const refuse = (name: string) =>
+    makeFailed(`delete TCPEdge/${name}`, '403 NO', { isAuthentication: true, status: 403 });
+  const render = (...names: readonly string[]) =>
+    renderApplyResultText(PLAN, makeResult(names.map(refuse)), { ...PLAIN, width: 0 });
+  expect(render('b')).toContain('  The service does not permit delete TCPEdge/b: get the permission for that');
+  expect(render('b')).not.toContain('API key');
+  expect(render(...'abcdefg')).toContain('delete TCPEdge/d, delete TCPEdge/e and 2 more: get');
+});
+
+test('a write that failed says where its manifest stands, and what is written where the service names a field', () => {
+  const place = { file: 'edge.yaml', line: 6, column: 5, excerpt: '6 |   hostports: []\n  |     ^' };
+  const locate = (address: string, field?: string) =>
+    address === 'TCPEdge/a' ? { ...place, line: field === 'hostports' ? 9 : 1 } : undefined;
+  const render = (failed: Outcome) =>
+    renderApplyResultText(PLAN, makeResult([failed]), { ...PLAIN, width: 0, locate }).split('\n\n')[0];
+  expect(render(makeFailed('create TCPEdge/a', 'no'))).toMatch(/\n {4}no\n {4}--> edge.yaml:1:5$/);
+  expect(render(makeFailed('create TCPEdge/a', 'no', { field: 'hostports' }))).toContain(
+    '\n    --> edge.yaml:9:5\n    6 |   hostports: []\n      |     ^',
+  );
+  expect(render(makeFailed('delete TCPEdge/gone', 'no'))).toMatch(/\n {4}no$/);
 });
 
 test('a write that waited for one outside of the plan says so', () => {

@@ -54,8 +54,10 @@ export async function executePlan(client: Client, execution: Execution, context:
   if ('error' in result) return showFailure(result.error, { command: plan.mode, flags, sent: stream.sent() }, context);
   if (lost !== undefined) context.stderr.write(`The journal lacks lines, which could not be written: ${lost}\n`);
   const isShown = flags.format === 'text';
-  if (isShown)
-    context.stdout.write(`\n${renderApplyResultText(plan, result, toTextOptions(context.stdout, context, flags))}`);
+  if (isShown) {
+    const options = { ...toTextOptions(context.stdout, context, flags), ...(locate !== undefined && { locate }) };
+    context.stdout.write(`\n${renderApplyResultText(plan, result, options)}`);
+  }
   const exitCode = toExitCode(result);
   const publication = { flags, isShown, exitCode, sent: stream.sent(), ...(locate !== undefined && { locate }) };
   return publish({ about: 'apply', plan, result }, publication, context);
@@ -131,12 +133,13 @@ async function applyWithProgress(
   }
 }
 
-/** An apply that failed for nothing but permissions says so; one that was interrupted before its end too. */
+/** An apply that did nothing, for nothing but permissions, says so; one that did a part has failed, whatever the rest failed for. */
 function toExitCode({ outcomes, files, interrupted }: ApplyResult): ExitCode {
-  const failed = outcomes.filter(({ outcome }) => outcome === 'failed');
+  const failed = outcomes.filter((one) => one.outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
   if (isWhole && files.every(({ outcome }) => outcome === 'applied')) return EXIT.done;
   if (interrupted) return EXIT.interrupted;
-  const isRefused = failed.every((result) => result.outcome === 'failed' && result.isAuthentication);
-  return isRefused && !isWhole ? EXIT.authentication : EXIT.failed;
+  const isRefused = failed.length > 0 && failed.every((one) => one.isAuthentication);
+  const isNothingDone = outcomes.every(({ outcome }) => outcome !== 'applied');
+  return isRefused && isNothingDone ? EXIT.authentication : EXIT.failed;
 }

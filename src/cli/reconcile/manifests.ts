@@ -3,8 +3,10 @@ import { MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../../lint/lint.ts';
 import { createFieldFileReader, loadManifests, type ManifestSource } from '../../manifest/load.ts';
 import { validateManifests } from '../../manifest/validate.ts';
-import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { parsePath } from '../../model/field-path.ts';
 import type { DesiredResource, DesiredState } from '../../model/state.ts';
+import type { Locate } from '../../report/report.ts';
 import type { Context } from '../context.ts';
 import { InvalidManifests } from '../exit-code.ts';
 
@@ -78,10 +80,13 @@ export async function readValidManifests(
   return { state, diagnostics };
 }
 
-/** Where the manifest of an address starts. */
-export function toLocate({ resources }: DesiredState): (address: string) => SourcePlace | undefined {
+/** Where the manifest of an address starts, or where a field of its spec stands. */
+export function toLocate({ resources }: DesiredState): Locate {
   const byAddress: ReadonlyMap<string, DesiredResource> = resources;
-  return (address) => byAddress.get(address)?.locate();
+  return (address, field) => {
+    const path = field === undefined ? undefined : parsePath(field);
+    return byAddress.get(address)?.locate(path === undefined ? [] : ['spec', ...path]);
+  };
 }
 
 /** A desired state and the warnings that come with it. */

@@ -33,16 +33,19 @@ function renderDiagnostic(diagnostic: Diagnostic): Html {
   return html`<article class="message ${severity}">
 <p class="headline"><span class="label">${severity}</span> ${message}</p>
 <p class="where"><code>${code}</code>${subject}</p>
-${place === undefined ? '' : renderPlace(place)}${related.map(
+${renderPlace(place)}${related.map(
   (one) => html`<p class="where">${one.message}</p>\n${renderPlace(one.place)}`,
 )}${renderRemedy(remedy)}</article>
 `;
 }
 
-/** The columns of an excerpt mean something, so it is scrolled and not wrapped. */
-function renderPlace({ file, line, column, excerpt }: SourcePlace): Html {
+/** A place with its excerpt, whose columns mean something, so it is scrolled and not wrapped. Nothing when there is none. */
+export function renderPlace(place: SourcePlace | undefined): Html | undefined {
+  if (place === undefined) return undefined;
+  const { file, line, column, excerpt } = place;
   const position = `${file}:${line}:${column}`;
   const lines = excerpt.split('\n').filter((text) => text.trim() !== '');
+  if (lines.length === 0) return html`<p class="where"><code>${position}</code></p>\n`;
   return html`<figure><figcaption><code>${position}</code></figcaption>
 <pre tabindex="0" role="region" aria-label="Excerpt of ${position}">${lines.map((text) => html`${text}\n`)}</pre></figure>
 `;

@@ -31,7 +31,7 @@ export function renderHtmlForm(report: Report, options: FormOptions): string {
     case 'plan':
       return renderPlanPage(report, options);
     case 'apply':
-      return renderApplyPage(report);
+      return renderApplyPage(report, options);
     case 'drift':
       return renderDriftPage(report);
     case 'validation':
@@ -77,8 +77,8 @@ function listMore({ withheld, unchanged, writes }: PlanView): readonly (Html | u
   ];
 }
 
-function renderApplyPage({ plan, result }: ApplyReport): string {
-  const ended = toApplyView(plan, result);
+function renderApplyPage({ plan, result }: ApplyReport, options: FormOptions): string {
+  const ended = toApplyView(plan, result, options);
   const view = toPlanView({ ...plan, violations: [] });
   const { title, isComplete, summary, diagnostics } = ended;
   return renderDocument({

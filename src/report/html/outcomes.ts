@@ -1,6 +1,7 @@
 import type { AppliedView, ApplyView, FailedView, FileView, SkippedView } from '../view/apply-view.ts';
-import { toCount } from '../view/wording.ts';
+import { RESULT_HEADINGS, toCount } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
+import { renderPlace } from './diagnostics.ts';
 import { type Html, html } from './node.ts';
 
 /** How many writes ended in which way. */
@@ -15,31 +16,33 @@ export function renderOutcomeCounts({ totals }: Pick<ApplyView, 'totals'>): Html
 /** What to do next, and what did not go as planned. Nothing when all did. */
 export function renderTrouble({ failed, skipped, next }: ApplyView): readonly (Html | undefined)[] {
   return [
-    failed.length === 0 ? undefined : renderSection('failed', 'Failed', failed.map(renderFailed)),
+    failed.length === 0 ? undefined : renderSection('failed', failed.map(renderFailed)),
     next.length === 0 ? undefined : renderSteps(next),
-    skipped.length === 0 ? undefined : renderSection('skipped', 'Skipped', skipped.map(renderSkipped)),
+    skipped.length === 0 ? undefined : renderSection('skipped', skipped.map(renderSkipped)),
   ];
 }
 
 /** What was done: writes, tokens, files. */
 export function renderDone({ applied, tokens, files }: ApplyView): readonly (Html | undefined)[] {
   return [
-    renderSentences('tokens', 'Tokens', tokens.map(renderToken)),
-    renderSentences('files', 'Files', files.map(renderFile)),
+    renderSentences('tokens', tokens.map(renderToken)),
+    renderSentences('files', files.map(renderFile)),
     applied.length === 0 ? undefined : renderApplied(applied),
   ];
 }
 
-function renderSection(anchor: string, heading: string, messages: readonly Html[]): Html {
-  return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>
+type Part = keyof typeof RESULT_HEADINGS;
+
+function renderSection(part: Part, messages: readonly Html[]): Html {
+  return html`<section aria-labelledby="${part}"><h2 id="${part}">${RESULT_HEADINGS[part]}</h2>
 ${messages}</section>
 `;
 }
 
-function renderFailed({ name, request, sentences }: FailedView): Html {
+function renderFailed({ name, request, sentences, place }: FailedView): Html {
   const where = request === undefined ? '' : html`<p class="where"><code>${request}</code></p>\n`;
   return html`<article class="message error"><p class="headline"><span class="label">failed</span> ${name}</p>
-${where}${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}</article>
+${where}${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${renderPlace(place)}</article>
 `;
 }
 
@@ -50,14 +53,14 @@ ${reasons.map((reason) => html`<p class="where">${reason}</p>\n`)}</article>
 }
 
 function renderSteps(steps: readonly string[]): Html {
-  return html`<section aria-labelledby="next"><h2 id="next">What to do next</h2>
+  return html`<section aria-labelledby="next"><h2 id="next">${RESULT_HEADINGS.next}</h2>
 <ul class="list">${steps.map((step) => html`<li>${step}</li>\n`)}</ul></section>
 `;
 }
 
-function renderSentences(anchor: string, heading: string, sentences: readonly Html[]): Html | undefined {
+function renderSentences(part: Part, sentences: readonly Html[]): Html | undefined {
   if (sentences.length === 0) return undefined;
-  return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>
+  return html`<section aria-labelledby="${part}"><h2 id="${part}">${RESULT_HEADINGS[part]}</h2>
 <ul class="list">${sentences.map((sentence) => html`<li>${sentence}</li>\n`)}</ul></section>
 `;
 }

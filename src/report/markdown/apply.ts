@@ -1,5 +1,5 @@
 import type { AppliedView, ApplyView, FailedView, SkippedView } from '../view/apply-view.ts';
-import { NOT_ALL } from '../view/wording.ts';
+import { NOT_ALL, RESULT_HEADINGS } from '../view/wording.ts';
 import { type Piece, toDiagnosticPiece } from './pieces.ts';
 import { toCode, toProse, toRow } from './text.ts';
 
@@ -9,7 +9,7 @@ export function listResultHeadPieces({ title, isComplete, summary, next }: Apply
   return [
     { text: `## ${toProse(title)}\n\n`, weight: 'always' },
     { text: `**${isComplete ? '' : NOT_ALL}${toProse(summary)}.**\n\n`, weight: 'always' },
-    { text: steps === '' ? '' : `Next:\n\n${steps}\n`, weight: 'always' },
+    { text: steps === '' ? '' : `${RESULT_HEADINGS.next}:\n\n${steps}\n`, weight: 'always' },
   ];
 }
 
@@ -53,10 +53,11 @@ function toRowPiece(cells: readonly string[], what: string, weight: Piece['weigh
   return { text: toRow(cells), weight, names: [`row ${what}`, `rows ${what}`] };
 }
 
-function toFailedPiece({ name, request, sentences }: FailedView): Piece {
+function toFailedPiece({ name, request, sentences, place }: FailedView): Piece {
   const where = request === undefined ? '' : `${toCode(request)}: `;
+  const at = place === undefined ? '' : ` at ${toCode(`${place.file}:${place.line}:${place.column}`)}`;
   const why = `${where}${sentences.map(toProse).join('. ')}`;
-  return toRowPiece(['**failed**', toCode(name), why], 'of what failed', 'error');
+  return toRowPiece(['**failed**', `${toCode(name)}${at}`, why], 'of what failed', 'error');
 }
 
 function toSkippedPiece({ name, reasons }: SkippedView): Piece {

@@ -32,7 +32,7 @@ function toComment(report: Report, options: FormOptions): Comment {
     case 'plan':
       return toPlanComment(report, options);
     case 'apply':
-      return toApplyComment(report);
+      return toApplyComment(report, options);
     case 'drift': {
       const view = toDriftView(report.drift);
       return {
@@ -65,9 +65,9 @@ function toPlanComment({ plan, standing }: PlanReport, { applyCommand, verbose }
   };
 }
 
-function toApplyComment({ plan, result }: ApplyReport): Comment {
+function toApplyComment({ plan, result }: ApplyReport, options: FormOptions): Comment {
   const view = toPlanView({ ...plan, violations: [] });
-  const ended = toApplyView(plan, result);
+  const ended = toApplyView(plan, result, options);
   return {
     command: plan.mode,
     stack: plan.stack,

@@ -6,6 +6,7 @@ import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Failure, FormOptions, Report } from '../report.ts';
+import { findFailedPlace } from '../view/apply-view.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
@@ -57,7 +58,7 @@ type OtherRule = keyof typeof OTHER_RULES;
 
 /** Everything that a report has to say of single resources and places, the most important first. */
 export function listRemarks(report: Report, options: FormOptions): readonly Remark[] {
-  const remarks = [...listUnordered(report)].map((remark) => withPlace(remark, options));
+  const remarks = [...listUnordered(report, options)].map((remark) => withPlace(remark, options));
   return LEVELS.flatMap((level) => remarks.filter((remark) => remark.level === level));
 }
 
@@ -104,7 +105,7 @@ function summarizeApply(result: ApplyResult): string {
   return `${toApplySummary(toApplyTotals(result))}${end}.`;
 }
 
-function listUnordered(report: Report): readonly Remark[] {
+function listUnordered(report: Report, options: FormOptions): readonly Remark[] {
   switch (report.about) {
     case 'plan':
       return [
@@ -113,7 +114,7 @@ function listUnordered(report: Report): readonly Remark[] {
         ...report.plan.changes.flatMap(listChangeRemarks),
       ];
     case 'apply':
-      return [...listResultRemarks(report.result), ...report.plan.diagnostics.map(toDiagnosticRemark)];
+      return [...listResultRemarks(report.result, options), ...report.plan.diagnostics.map(toDiagnosticRemark)];
     case 'drift':
       return [
         ...report.drift.diagnostics.map(toDiagnosticRemark),
@@ -203,10 +204,13 @@ function listResourceRemarks(resource: ResourceDrift): readonly Remark[] {
   }
 }
 
-function listResultRemarks({ outcomes, files, tokens, diagnostics }: ApplyResult): readonly Remark[] {
+function listResultRemarks(
+  { outcomes, files, tokens, diagnostics }: ApplyResult,
+  options: FormOptions,
+): readonly Remark[] {
   return [
     ...diagnostics.map(toDiagnosticRemark),
-    ...outcomes.flatMap(listOutcomeRemarks),
+    ...outcomes.flatMap((outcome) => listOutcomeRemarks(outcome, options)),
     ...files
       .filter(({ outcome }) => outcome !== 'applied')
       .map(({ address, path, message = 'not written' }) =>
@@ -220,14 +224,14 @@ function listResultRemarks({ outcomes, files, tokens, diagnostics }: ApplyResult
   ];
 }
 
-function listOutcomeRemarks(outcome: Outcome): readonly Remark[] {
+function listOutcomeRemarks(outcome: Outcome, options: FormOptions): readonly Remark[] {
   const { write } = outcome;
   const { address } = write;
   switch (outcome.outcome) {
     case 'applied':
       return [];
     case 'failed':
-      return [toRemark('write-failed', 'error', `${toWriteName(write)}: ${toPrintable(outcome.message)}`, { address })];
+      return [toFailedRemark(outcome, options)];
     case 'skipped':
       return [
         toRemark('write-skipped', 'warning', `${toWriteName(write)}: ${toPrintable(outcome.message)}`, { address }),
@@ -235,6 +239,16 @@ function listOutcomeRemarks(outcome: Outcome): readonly Remark[] {
     default:
       return assertNever(outcome);
   }
+}
+
+/** At the field that the service names, if it names one. */
+function toFailedRemark(failed: Extract<Outcome, { readonly outcome: 'failed' }>, options: FormOptions): Remark {
+  const { write, message } = failed;
+  const place = findFailedPlace(failed, options);
+  const remark = toRemark('write-failed', 'error', `${toWriteName(write)}: ${toPrintable(message)}`, {
+    address: write.address,
+  });
+  return place === undefined ? remark : { ...remark, place };
 }
 
 function listFailureRemarks({ diagnostics = [], error }: Failure): readonly Remark[] {

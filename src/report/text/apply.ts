@@ -1,6 +1,6 @@
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { TextOptions } from '../report.ts';
+import type { FormOptions, TextOptions } from '../report.ts';
 import {
   type AppliedView,
   type ApplyView,
@@ -10,31 +10,37 @@ import {
   toApplyView,
 } from '../view/apply-view.ts';
 import { toColumns } from '../view/columns.ts';
-import { renderDiagnosticLines } from './diagnostics.ts';
+import { listPlaceLines } from '../view/diagnostic-view.ts';
+import { RESULT_HEADINGS } from '../view/wording.ts';
+import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { isTooWide, toPadded, toPaint, wrapBehind } from './layout.ts';
 
 /** Widest name of a write that ids are aligned to. */
 const MAX_NAME_COLUMNS = 56;
 
 /** How an apply ended: what was applied, failed and skipped, where tokens went, totals, what to do next. Ends with a line break. */
-export function renderApplyResultText(plan: Plan, result: ApplyResult, options: TextOptions): string {
-  const view = toApplyView(plan, result);
+export function renderApplyResultText(
+  plan: Plan,
+  result: ApplyResult,
+  options: TextOptions & Pick<FormOptions, 'locate'>,
+): string {
+  const view = toApplyView(plan, result, options);
   const sections = [
-    renderSection('Applied:', renderApplied(view.applied, options)),
+    renderSection('applied', renderApplied(view.applied, options)),
     renderSection(
-      'Failed:',
+      'failed',
       view.failed.flatMap((one) => renderFailed(one, options)),
     ),
     renderSection(
-      'Skipped:',
+      'skipped',
       view.skipped.flatMap((one) => renderSkipped(one, options)),
     ),
-    renderSection('Tokens:', view.tokens.map(renderToken)),
-    renderSection('Files:', view.files.map(renderFile)),
+    renderSection('tokens', view.tokens.map(renderToken)),
+    renderSection('files', view.files.map(renderFile)),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     renderTotals(view, options),
     renderSection(
-      'Next:',
+      'next',
       view.next.flatMap((step) => wrapBehind('  ', step, { width: options.width, rest: 4 })),
     ),
   ];
@@ -44,8 +50,8 @@ export function renderApplyResultText(plan: Plan, result: ApplyResult, options: 
     .join('\n\n')}\n`;
 }
 
-function renderSection(heading: string, lines: readonly string[]): readonly string[] {
-  return lines.length === 0 ? [] : [heading, ...lines];
+function renderSection(part: keyof typeof RESULT_HEADINGS, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`${RESULT_HEADINGS[part]}:`, ...lines];
 }
 
 function renderApplied(applied: readonly AppliedView[], { color, width }: TextOptions): readonly string[] {
@@ -62,11 +68,13 @@ function renderApplied(applied: readonly AppliedView[], { color, width }: TextOp
   });
 }
 
-function renderFailed({ name, request, sentences }: FailedView, { color, width }: TextOptions): readonly string[] {
+function renderFailed({ name, request, sentences, place }: FailedView, options: TextOptions): readonly string[] {
+  const { color, width } = options;
   return [
     `  ${toPaint(color)('error', name)}`,
     ...(request === undefined ? [] : [`    ${request}`]),
     ...sentences.flatMap((sentence) => wrapBehind('    ', sentence, { width, rest: 4 })),
+    ...renderMessageLines(listPlaceLines(place), 'error', options).map((line) => `  ${line}`),
   ];
 }
 

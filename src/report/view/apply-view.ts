@@ -1,8 +1,10 @@
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import { toBaseAddress } from '../../model/change.ts';
+import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { toPrintableDiagnostic } from './diagnostic-view.ts';
+import type { FormOptions } from '../report.ts';
+import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
 import { type ApplyTotals, isFullyApplied, toApplyTotals } from './totals.ts';
 import {
@@ -53,6 +55,8 @@ export interface FailedView {
   readonly request?: string;
   /** Why, then what is not known. */
   readonly sentences: readonly string[];
+  /** Where its manifest stands; where the service named a field, that field. */
+  readonly place?: SourcePlace;
 }
 
 /** A write that was not tried. */
@@ -76,7 +80,7 @@ type Skipped = Extract<Outcome, { readonly outcome: 'skipped' }>;
 type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
 
 /** The view of how an apply of the plan ended. */
-export function toApplyView(plan: Plan, result: ApplyResult): ApplyView {
+export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormOptions, 'locate'> = {}): ApplyView {
   const { outcomes, tokens, files, diagnostics } = result;
   const totals = toApplyTotals(result);
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
@@ -87,7 +91,7 @@ export function toApplyView(plan: Plan, result: ApplyResult): ApplyView {
     totals,
     summary: toApplySummary(totals),
     applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),
-    failed: outcomes.filter((one) => one.outcome === 'failed').map(toFailedView),
+    failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => toFailedView(one, options)),
     skipped: outcomes.filter((one) => one.outcome === 'skipped').map((one) => toSkippedView(one, ends)),
     tokens: tokens.map((one) => ({ ...one, address: toWord(one.address), place: toPrintable(one.place) })),
     files: files.map(toFileView),
@@ -105,13 +109,26 @@ function toAppliedView(one: Applied): AppliedView {
   };
 }
 
-function toFailedView({ write, message, isUnknown }: Failed): FailedView {
+function toFailedView(failed: Failed, options: Pick<FormOptions, 'locate'>): FailedView {
+  const { write, message, isUnknown } = failed;
+  const place = findFailedPlace(failed, options);
   const isNamed = message.startsWith(`${write.method} `);
   return {
     name: toWriteName(write),
     ...(!isNamed && { request: toPrintable(`${write.method} ${write.path}`) }),
     sentences: [toPrintable(message), ...(isUnknown ? [UNKNOWN_EFFECT] : [])],
+    ...(place !== undefined && { place }),
   };
+}
+
+/** Where the manifest of a write that failed stands; where the service named a field, that field, with what is written there. */
+export function findFailedPlace(
+  { write, field }: Failed,
+  { locate }: Pick<FormOptions, 'locate'>,
+): SourcePlace | undefined {
+  const place = locate?.(toBaseAddress(write.address), field);
+  if (place === undefined) return undefined;
+  return toPrintablePlace(field === undefined ? { ...place, excerpt: '' } : place);
 }
 
 function toSkippedView(

@@ -17,8 +17,8 @@ export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
   };
 }
 
-/** A tab is a space here: an escape of more columns would move what the caret points at. */
-function toPrintablePlace(place: SourcePlace): SourcePlace {
+/** The place with every text of it printable. A tab is a space here: an escape of more columns would move what the caret points at. */
+export function toPrintablePlace(place: SourcePlace): SourcePlace {
   const lines = toPrintableLines(place.excerpt.replaceAll('\t', ' '));
   return { ...place, file: toPrintable(place.file), excerpt: lines.join('\n') };
 }
@@ -46,7 +46,7 @@ export function listDiagnosticLines(diagnostic: Diagnostic): readonly Diagnostic
     ...listPlaceLines(place, findSubject(printable)),
     ...related.flatMap((one): readonly DiagnosticLine[] => [
       { role: 'note', label: '  note:', text: one.message },
-      ...listPlaceLines(one.place, undefined),
+      ...listPlaceLines(one.place),
     ]),
     ...(remedy === undefined ? [] : listHelpLines(remedy)),
   ];
@@ -63,7 +63,8 @@ export function listHelpLines(remedy: string): readonly DiagnosticLine[] {
   ];
 }
 
-function listPlaceLines(place: SourcePlace | undefined, subject: string | undefined): readonly DiagnosticLine[] {
+/** The lines that show a place: its position and, unless there is no room for that, the excerpt. The texts are printable. */
+export function listPlaceLines(place: SourcePlace | undefined, subject?: string): readonly DiagnosticLine[] {
   const name = subject === undefined ? '' : `(${subject})`;
   if (place === undefined) return name === '' ? [] : [{ role: 'excerpt', label: ' ', text: name }];
   const lines = place.excerpt.split('\n').filter((line) => line.trim() !== '');

@@ -84,6 +84,16 @@ export const PART_HEADINGS = { change: 'This change', drift: 'Drift that will be
 /** Said of a change whose other fields stand in the part before. */
 export const CONTINUED = 'as above';
 
+/** What stands above the parts of how an apply ended. */
+export const RESULT_HEADINGS = {
+  applied: 'Applied',
+  failed: 'Failed',
+  skipped: 'Skipped',
+  tokens: 'Tokens',
+  files: 'Files',
+  next: 'Next',
+} as const;
+
 /** Said of a resource that the stack takes over, where nothing else is to be said of it. */
 export function toTakesOver(id: string): string {
   return `takes over ${id}`;
@@ -222,13 +232,12 @@ export function listNextSteps(
   { outcomes, files, tokens, interrupted }: ApplyResult,
 ): readonly string[] {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
+  const forbidden = failed.filter((one) => one.isAuthentication && !isKeyRefused(one));
   const hasFailedFiles = files.some(({ outcome }) => outcome === 'failed');
   const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
   const steps: readonly (readonly [boolean, string])[] = [
-    [
-      failed.some(({ isAuthentication }) => isAuthentication),
-      'The service refused the API key or what it asked for: check the key and its permissions.',
-    ],
+    [failed.some(isKeyRefused), 'The service refused the API key: check it.'],
+    [forbidden.length > 0, toForbiddenStep(forbidden)],
     [failed.some(isMendable) || hasFailedFiles, 'Mend what failed.'],
     [
       tokens.some(({ rescued }) => rescued),
@@ -242,6 +251,24 @@ export function listNextSteps(
   ];
   return steps.filter(([applies]) => applies).map(([, step]) => step);
 }
+
+/** A key that has just read everything is good: a 403 is then about what was to be done. */
+function isKeyRefused({ isAuthentication, status }: Failed): boolean {
+  return isAuthentication && status !== 403;
+}
+
+function toForbiddenStep(forbidden: readonly Failed[]): string {
+  const names = toNameList(forbidden.map(({ write }) => toWriteName(write)));
+  return `The service does not permit ${names}: get the permission for that, or change what the manifests ask for.`;
+}
+
+/** Names in a sentence: the first few, and how many more there are. */
+function toNameList(names: readonly string[]): string {
+  const hidden = names.length - MAX_NAMES;
+  return hidden > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${hidden} more` : names.join(', ');
+}
+
+const MAX_NAMES = 5;
 
 function isMendable({ isAuthentication, isUnknown }: Failed): boolean {
   return !isAuthentication && !isUnknown;

@@ -1,47 +1,119 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { OWNED_KINDS } from '../src/kinds/tables/registry.ts';
 
 /**
- * Commands in a document, run for what they print. The `console` blocks of a document are one session: lines that start with `$ `
- * are commands, the lines below each are its output.
+ * Commands in a document, run for what they print. The `console` blocks of a document are one session in one shell: lines that
+ * start with `$ ` are commands, the lines below each are its output. What the session starts from is made by the script in
+ * `.ci/sessions/` that is called like the document.
+ *
+ * A command must succeed, every part of a pipe included, unless the next command is `echo $?`: then the number below that is
+ * the exit code that it must have. A session that ends otherwise is an error, and never documentation.
  */
 
 const BLOCK = /(?<=^```console\n)[\s\S]*?(?=^```$)/gm;
 const PROMPT = /^\$ /m;
+const ASK_EXIT_CODE = 'echo $?';
 
-/** The document with the output that its commands have now. */
-export function refreshSession(document: string): string {
-  const outputs = runCommands([...document.matchAll(BLOCK)].flatMap(([block]) => listCommands(block)));
+/** Whether a document has commands whose output is shown. */
+export function hasSession(document: string): boolean {
+  return new RegExp(BLOCK).test(document);
+}
+
+/** The document with the output that its commands have now. Throws when a command ends with another exit code than it says. */
+export function refreshSession(document: string, file: string): string {
+  const commands = [...document.matchAll(BLOCK)].flatMap(([block]) => listCommands(block));
+  if (commands.length === 0) return document;
+  const results = runCommands(
+    commands.map(({ command }) => command),
+    findSetup(file),
+  );
+  const faults = commands.flatMap(({ command }, index) => {
+    const expected = toExpectedCode(commands[index + 1]);
+    const { output = '', exitCode = 'none' } = results[index] ?? {};
+    return expected === exitCode ? [] : [`$ ${command}\n${output}exit code ${exitCode}, and not ${expected}`];
+  });
+  if (faults.length > 0) throw new Error(`${file} has commands that end otherwise than it says:\n${faults.join('\n')}`);
+  const outputs = results.map(({ output }) => output);
   return document.replace(BLOCK, (block) =>
     listCommands(block)
-      .map((command) => `$ ${command}\n${outputs.shift() ?? ''}`)
+      .map(({ command }) => `$ ${command}\n${outputs.shift() ?? ''}`)
       .join(''),
   );
 }
 
-function listCommands(block: string): readonly string[] {
+/** A command of a document, with what stands below it. */
+interface ShownCommand {
+  readonly command: string;
+  readonly output: string;
+}
+
+function listCommands(block: string): readonly ShownCommand[] {
   return block
     .split(PROMPT)
     .slice(1)
-    .map((part) => part.split('\n', 1).join(''));
+    .map((part) => {
+      const [command = '', ...lines] = part.split('\n');
+      return { command, output: lines.join('\n') };
+    });
+}
+
+function toExpectedCode(next: ShownCommand | undefined): string {
+  return next?.command === ASK_EXIT_CODE ? next.output.trim() : '0';
+}
+
+function findSetup(file: string): string | undefined {
+  const setup = resolve('.ci/sessions', `${basename(file, '.md')}.sh`);
+  return existsSync(setup) ? setup : undefined;
+}
+
+/** What became of a command. */
+interface CommandResult {
+  readonly output: string;
+  readonly exitCode: string;
 }
 
 /** Runs commands in one shell, one after another, in a temporary folder that has the examples in it. */
-function runCommands(commands: readonly string[]): string[] {
+function runCommands(commands: readonly string[], setup: string | undefined): readonly CommandResult[] {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-docs-'));
   try {
     cpSync('examples', join(folder, 'examples'), { recursive: true });
-    const script = ['exec 2>&1', ...commands.map((command) => `${command}\nprintf '\\0'`)].join('\n');
+    const script = toScript(commands, setup);
     const env = { PATH: [createProgram(folder), process.env['PATH']].join(':'), TMPDIR: folder };
-    const output = execFileSync('bash', ['--norc', '-c', script], { cwd: folder, env, encoding: 'utf8' });
-    return withStableIds(output).split('\0').slice(0, -1);
+    const { stdout: output, status } = spawnSync('bash', ['--norc', '-c', script], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`${setup ?? 'bash'} ended with exit code ${status}:\n${output}`);
+    const given = [setup === undefined ? '' : readFileSync(setup, 'utf8'), ...commands].join('\n');
+    const parts = withStableIds(withStableTimes(output), new Set(given.match(ID))).split('\0');
+    return commands.map((_, index) => ({ output: parts[2 * index] ?? '', exitCode: parts[2 * index + 1] ?? 'none' }));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
+
+function toScript(commands: readonly string[], setup: string | undefined): string {
+  return [
+    'exec 2>&1',
+    'set -o pipefail',
+    ...(setup === undefined ? [] : toSetupLines(setup)),
+    ...commands.map((command) => `${command}\n${REPORT_EXIT_CODE}`),
+    'exit 0',
+  ].join('\n');
+}
+
+/** What a setup prints is shown only when it fails. */
+function toSetupLines(setup: string): readonly string[] {
+  return ["trap 'cat .setup.log' EXIT", 'set -e', `. '${setup}' >.setup.log 2>&1`, 'set +e', 'trap - EXIT'];
+}
+
+/** Prints the exit code of the last command, and leaves it to the next. */
+const REPORT_EXIT_CODE = `code=$?; printf '\\0%d\\0' "$code"; (exit "$code")`;
 
 /** A folder for PATH, with `edgewise` in it. */
 function createProgram(folder: string): string {
@@ -52,10 +124,13 @@ function createProgram(folder: string): string {
   return bin;
 }
 
+const ID = new RegExp(`\\b(${OWNED_KINDS.map(({ idPrefix }) => idPrefix).join('|')})_[0-9A-Za-z]{27}\\b`, 'g');
+
 /** Ids that a service makes say when they were made. Here each says only which one it is, so that every run prints the same. */
-function withStableIds(output: string): string {
+function withStableIds(output: string, given: ReadonlySet<string>): string {
   const seen = new Map<string, string>();
-  return output.replace(/\b(edgtcp|bkdwd|ipx|agin|cr|sucrt)_[0-9A-Za-z]{27}\b/g, (id, prefix: string) => {
+  return output.replace(ID, (id, prefix: string) => {
+    if (given.has(id)) return id;
     const known = seen.get(id) ?? `${prefix}_3M${toLetters(`${prefix} ${seen.size}`)}`;
     seen.set(id, known);
     return known;
@@ -64,4 +139,9 @@ function withStableIds(output: string): string {
 
 function toLetters(text: string): string {
   return hash('sha256', text, 'base64url').replaceAll(/[-_]/g, '').slice(0, 25);
+}
+
+/** Every time of now, as one: it is the form that counts. */
+function withStableTimes(output: string): string {
+  return output.replace(/\b20\d\d-\d\d-\d\dT[\d:]{8}\.\d{3}Z\b/g, '2026-11-21T13:19:22.901Z');
 }

@@ -9,32 +9,27 @@ export interface Ownership {
   readonly takeOver: readonly string[];
 }
 
+/** What a manifest without a resource takes over: a resource, nothing, or nothing with a warning; or an error that says why it cannot. */
+export type Adoption = LiveResource | Diagnostic | undefined;
+
 /**
  * The resource that a manifest takes over: the one with the id that it names or, of a stack that may be taken over, the one of its own
- * kind and name. `undefined`: none; a diagnostic: it is not to be had.
+ * kind and name. What the id named may be gone: the manifest still describes what should exist, so that is a warning.
  */
-export function findAdoption(
-  resource: DesiredResource,
-  live: LiveState,
-  ownership: Ownership,
-): LiveResource | Diagnostic | undefined {
+export function findAdoption(resource: DesiredResource, live: LiveState, ownership: Ownership): Adoption {
   const all = live.resources.get(resource.kind) ?? [];
   const { adopt } = resource.lifecycle;
-  if (adopt === undefined) return findByName(resource, all, ownership);
   const found = all.find(({ id }) => id === adopt);
-  return found === undefined ? toMissing(resource, adopt) : accept(resource, found, ownership);
+  if (found !== undefined) return accept(resource, found, ownership);
+  return findByName(resource, all, ownership) ?? (adopt === undefined ? undefined : toMissing(resource, adopt));
 }
 
-function findByName(
-  resource: DesiredResource,
-  all: readonly LiveResource[],
-  ownership: Ownership,
-): LiveResource | Diagnostic | undefined {
+function findByName(resource: DesiredResource, all: readonly LiveResource[], ownership: Ownership): Adoption {
   const same = all.filter(({ mark }) => mark?.name === resource.name && isOffered(mark.stack, ownership));
   const [first, ...more] = same;
   if (first === undefined || more.length === 0) return first && accept(resource, first, ownership);
   const ids = same.map(({ id }) => id).sort();
-  return refuse(resource, 'adopt-refused', {
+  return refuse(resource, {
     message: `${ids.join(', ')} all bear its name in stacks that are taken over`,
     remedy: 'Name the one that is meant: lifecycle.adopt.',
   });
@@ -81,7 +76,7 @@ function accept(resource: DesiredResource, found: LiveResource, ownership: Owner
   if (mark === undefined) return found;
   if (!isOffered(mark.stack, ownership)) return toRefusal(resource, found, ownership);
   if (!mark.protect || resource.lifecycle.protect) return found;
-  return refuse(resource, 'adopt-refused', {
+  return refuse(resource, {
     message: `${id} is protected by the stack ${mark.stack}, and would not be any more`,
     remedy: 'Add lifecycle.protect: true to the manifest. Once the resource is in this stack, it can be taken off.',
   });
@@ -94,30 +89,33 @@ function isOffered(stack: string, ownership: Ownership): boolean {
 function toRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stack }: Ownership): Diagnostic {
   const owner = toAddress(resource.kind, mark?.name ?? '');
   if (mark?.stack === stack)
-    return refuse(resource, 'adopt-refused', {
+    return refuse(resource, {
       message: `${id} belongs to ${owner} of this stack`,
       remedy: `If ${owner} was renamed, say so instead: lifecycle.renamed_from: ${mark.name}`,
     });
-  return refuse(resource, 'adopt-refused', {
+  return refuse(resource, {
     message: `${id} belongs to ${owner} of the stack ${mark?.stack}`,
     remedy: `To move it into this stack, add --take-over ${mark?.stack}.`,
   });
 }
 
 function toMissing(resource: DesiredResource, id: string): Diagnostic {
-  return refuse(resource, 'adopt-missing', {
-    message: `there is no ${resource.kind} ${id} to adopt`,
-    remedy: 'Correct the id, or leave the line out to create a new one.',
-  });
+  return {
+    code: 'adopt-missing',
+    severity: 'warning',
+    message: `${resource.address}: there is no ${resource.kind} ${id} to adopt, so an apply creates a new one`,
+    remedy: 'If the id is wrong, correct it before you apply. If what it named was deleted, remove the line.',
+    address: resource.address,
+    place: resource.locate(['lifecycle', 'adopt']),
+  };
 }
 
 function refuse(
   resource: DesiredResource,
-  code: 'adopt-missing' | 'adopt-refused',
   { message, remedy }: { readonly message: string; readonly remedy: string },
 ): Diagnostic {
   return {
-    code,
+    code: 'adopt-refused',
     severity: 'error',
     message: `${resource.address}: ${message}`,
     remedy,

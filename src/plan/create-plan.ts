@@ -12,7 +12,7 @@ import { listPlannedFiles } from './files.ts';
 import { countOwned, guardPlan } from './guard.ts';
 import { listHealthWarnings } from './health.ts';
 import { countExtras } from './look-ups.ts';
-import { matchResources, type Pair } from './match.ts';
+import { matchResources } from './match.ts';
 import { isLockout, orderWrites } from './order.ts';
 import { describeRelease, toReleaseState } from './release.ts';
 import { listRenameHints } from './rename-hints.ts';
@@ -70,8 +70,8 @@ export function createPlan(input: PlanInput): Plan {
     ...listConflicts(decisions, live, { stack: desired.stack.name, withheld }),
   ];
   const diagnostics = [
-    ...listCarried(input, selected.pairs),
-    ...toWithheldDiagnostics(matched.diagnostics, withheld),
+    ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
+    ...toWithheldDiagnostics(matched.diagnostics.filter(selected.concerns), withheld),
     ...errors,
     ...listRenameHints(decisions),
     ...listHealthWarnings(decisions, input.now),
@@ -117,15 +117,6 @@ function toEstimate(plan: Pick<Plan, 'changes' | 'writes'>, { live, settings }: 
   const limit = parseRateLimit(settings.rateLimit);
   const apply = plan.writes.length + countExtras(plan, { live, pageSize: settings.pageSize });
   return { read: live.requests, apply, leastMs: limit === undefined ? 0 : toLeastMs(apply, limit) };
-}
-
-/** What was found on the manifests. A plan that is narrowed carries no warnings on what it leaves out. */
-function listCarried({ diagnostics, targets }: PlanInput, pairs: readonly Pair[]): readonly Diagnostic[] {
-  if (targets.length === 0) return diagnostics;
-  const selected = new Set<string>(pairs.map(({ address }) => address));
-  return diagnostics.filter(
-    ({ severity, address }) => severity === 'error' || address === undefined || selected.has(address),
-  );
 }
 
 /** Deletes stand first wherever a plan is shown. */

@@ -57,12 +57,11 @@ export function matchResources(desired: DesiredState, live: LiveState, takeOver:
       });
       continue;
     }
-    const was = renames.toRemember(resource);
+    const subject = { address: resource.address, kind, desired: resource, was: renames.toRemember(resource) };
     const adoption = bearers.live.length === 0 ? findAdoption(resource, live, ownership) : undefined;
-    if (adoption === undefined)
-      pairs.push(...pairBearers({ address: resource.address, kind, desired: resource, was }, bearers));
-    else if ('code' in adoption) diagnostics.push(adoption);
-    else pairs.push({ address: resource.address, kind, desired: resource, live: adoption, by: 'adopt', was });
+    if (adoption !== undefined && 'code' in adoption) diagnostics.push(adoption);
+    if (adoption !== undefined && !('code' in adoption)) pairs.push({ ...subject, live: adoption, by: 'adopt' });
+    else if (adoption?.severity !== 'error') pairs.push(...pairBearers(subject, bearers));
   }
   for (const [address, bearers] of owned) {
     const [first] = bearers;

@@ -33,23 +33,29 @@ export function toReadRequest(desired: DesiredState, targets: readonly string[])
   };
 }
 
-/** The pairs that the targets name and what those need, and a diagnostic for each target that names nothing. */
-export function selectTargets(
-  pairs: readonly Pair[],
-  desired: DesiredState,
-  targets: readonly string[],
-): { readonly pairs: readonly Pair[]; readonly diagnostics: readonly Diagnostic[] } {
+/** What a plan is narrowed to. */
+export interface Selection {
+  readonly pairs: readonly Pair[];
+  /** One for each target that names nothing. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Whether something is about the plan: what it leaves out was perhaps not even read. */
+  readonly concerns: (diagnostic: Diagnostic) => boolean;
+}
+
+/** The pairs that the targets name and what those need. */
+export function selectTargets(pairs: readonly Pair[], desired: DesiredState, targets: readonly string[]): Selection {
   const wanted = toClosure(desired, targets);
-  if (wanted === undefined) return { pairs, diagnostics: [] };
-  const known = new Set(pairs.map(({ address }) => toBaseAddress(address)));
+  if (wanted === undefined) return { pairs, diagnostics: [], concerns: () => true };
+  const known = new Set<string>([...pairs.map(({ address }) => toBaseAddress(address)), ...desired.resources.keys()]);
   const unknown = targets.filter((target) => !known.has(toBaseAddress(target)));
   return {
     pairs: pairs.filter(({ address }) => wanted.has(toBaseAddress(address))),
+    concerns: ({ address }) => address === undefined || wanted.has(toBaseAddress(address)),
     diagnostics: unknown.map((target) => ({
       code: 'unknown-target',
       severity: 'error',
       message: `${target} is ${desired.resources.size === 0 ? 'not' : 'neither in the manifests nor'} owned by the stack ${desired.stack.name}`,
-      remedy: toTargetRemedy(target, [...known, ...desired.resources.keys()]),
+      remedy: toTargetRemedy(target, [...known]),
     })),
   };
 }

@@ -40,9 +40,11 @@ describe('a saved plan', () => {
 
   it.each([
     ['invalid manifests', `${ONE}nonsense: true\n`],
-    ['a plan that cannot be applied', `${ONE}${toEdge('b', 20002)}lifecycle: { adopt: edgtcp_none }\n`],
+    ['a plan that cannot be applied', `${ONE}${toEdge('b', 20002)}lifecycle: { adopt: edgtcp_foreign }\n`],
   ])('does not stay where %s made none', async (_, manifests) => {
-    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE });
+    const foreign = { id: 'edgtcp_foreign', metadata: '{"edgewise":{"stack":"other","name":"b"}}' };
+    const seed = { resources: { TCPEdge: [foreign] } };
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ONE }, { seed });
     await edgewise('plan edgewise.yaml -o plan.json');
     await write({ 'edgewise.yaml': manifests });
     const failed = await edgewise('plan edgewise.yaml -o plan.json');

@@ -71,8 +71,9 @@ export const PLANNING = {
     },
   },
   'adopt-missing': {
-    meaning: '`lifecycle.adopt` names the id of something that exists, and nothing of this kind has that id.',
-    remedy: 'Correct the id, or leave the line out, so that a new resource is created.',
+    meaning:
+      '`lifecycle.adopt` names an id that no resource of this kind has. Either the id is wrong, or the resource was adopted long ago and somebody has deleted it since. The manifest still describes what should exist, so the plan creates it.',
+    remedy: 'Correct a wrong id before you apply. If the resource was deleted, remove the line.',
     bad: toPlanOf(toPool('lifecycle:', '  adopt: bkdwd_pool')),
     good: mended(POOL),
   },

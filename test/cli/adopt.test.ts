@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { Server } from '../../src/server/index.ts';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
+
+const EDGE = toEdge('a', 20001);
+const POOL = `---
+apiVersion: edgewise/v1
+kind: WeightedBackend
+metadata: { name: pool }
+spec: { backends: { bkdhr_blue: 1 } }
+`;
+
+function toAdopting(text: string, id: unknown): string {
+  return `${text}lifecycle: { adopt: ${String(id)} }\n`;
+}
+
+/** Somebody else's call. */
+async function call(server: Server, [method, path]: readonly [string, string], body?: object): Promise<void> {
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const text = body === undefined ? null : JSON.stringify(body);
+  const { ok } = await server.handle(new Request(`https://api.test${path}`, { method, headers, body: text }));
+  expect(ok).toBe(true);
+}
+
+function findEdge(server: Server): string {
+  const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+  return String(edge?.['id']);
+}
+
+/** An edge that is made by hand and adopted, by a manifest that keeps the line. */
+async function adoptEdge() {
+  const workspace = await createWorkspace();
+  const { server, write, edgewise } = workspace;
+  await call(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
+  const id = findEdge(server);
+  await write({ 'edgewise.yaml': STACK + toAdopting(EDGE, id) });
+  expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+  return { ...workspace, id };
+}
+
+describe('a resource that was adopted and is gone', () => {
+  it('is missing for drift, in words, counts and gauges', async () => {
+    const { edgewise, server, id } = await adoptEdge();
+    expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
+    await call(server, ['DELETE', `/edges/tcp/${id}`]);
+    const text = await edgewise('drift');
+    expect(text.exitCode).toBe(2);
+    expect(text.stdout).toContain('Not there: never applied, or deleted at the service:\n  TCPEdge/a\n');
+    expect(text.stdout).toContain(`TCPEdge/a: there is no TCPEdge ${id} to adopt, so an apply creates a new one`);
+    const { ok, counts, coverage } = JSON.parse((await edgewise('drift --format json')).stdout);
+    expect({ ok, missing: counts.missing, owned: coverage.owned }).toEqual({ ok: true, missing: 1, owned: 0 });
+    expect((await edgewise('drift --format metrics')).stdout).toContain(
+      'edgewise_resources{stack="test",kind="TCPEdge",state="missing"} 1\n',
+    );
+  });
+
+  it('is made anew once, after which the line has no effect again', async () => {
+    const { edgewise, server, id } = await adoptEdge();
+    await call(server, ['DELETE', `/edges/tcp/${id}`]);
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    const { exitCode, stdout } = await edgewise('plan --detailed-exitcode');
+    expect(stdout).not.toContain('adopt-missing');
+    expect(exitCode).toBe(0);
+  });
+
+  it('is taken over by its name, if another stack made it anew', async () => {
+    const { edgewise, server, write, id } = await adoptEdge();
+    await call(server, ['DELETE', `/edges/tcp/${id}`]);
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    const renamed = STACK.replace('name: test', 'name: other') + toAdopting(EDGE, id);
+    await write({ 'edgewise.yaml': renamed });
+    const { exitCode, stdout } = await edgewise('apply --yes --take-over test');
+    expect(stdout).toContain(`adopt: taken over from the stack test, where it is TCPEdge/a`);
+    expect(stdout).not.toContain('adopt-missing');
+    expect(exitCode).toBe(0);
+  });
+});
+
+describe('a plan that is narrowed', () => {
+  it('says nothing of adoptions that it leaves out, since it has not read their kinds', async () => {
+    const { edgewise, write, server } = await createWorkspace();
+    await call(server, ['POST', '/edges/tcp'], { hostports: ['1.tcp.example.net:20001'] });
+    await write({ 'edgewise.yaml': STACK + POOL + toAdopting(EDGE, findEdge(server)) });
+    const { exitCode, stdout } = await edgewise('plan --target WeightedBackend/pool');
+    expect(stdout).not.toContain('adopt-');
+    expect(exitCode).toBe(0);
+  });
+
+  it('says why a target, or what a target needs, cannot be adopted', async () => {
+    const needing = EDGE.replace('spec:\n', 'spec:\n  backend: { backend_id: WeightedBackend/pool }\n');
+    const { edgewise, write, server } = await createWorkspace();
+    const metadata = '{"edgewise":{"stack":"other","name":"pool"}}';
+    await call(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata });
+    const [pool] = server.snapshot().resources['WeightedBackend'] ?? [];
+    await write({ 'edgewise.yaml': STACK + toAdopting(POOL, pool?.['id']) + needing });
+    for (const target of ['WeightedBackend/pool', 'TCPEdge/a']) {
+      const { exitCode, stdout } = await edgewise(`plan --target ${target}`);
+      expect(stdout).toContain('error[adopt-refused]');
+      expect(stdout).not.toContain('unknown-target');
+      expect(exitCode).toBe(3);
+    }
+  });
+});

@@ -12,6 +12,7 @@ const MAY_IMPORT = {
   plan: ['model', 'kinds', 'manifest'],
   export: ['model', 'kinds', 'schemas', 'manifest'],
   apply: ['model', 'kinds', 'manifest', 'client', 'plan'],
+  forge: ['model'],
   server: ['model', 'kinds', 'schemas', 'manifest'],
   report: ['model', 'kinds'],
   explain: ['model', 'kinds', 'schemas', 'manifest', 'report'],
@@ -28,6 +29,7 @@ const MAY_IMPORT = {
     'server',
     'report',
     'explain',
+    'forge',
   ],
 };
 
@@ -51,6 +53,9 @@ const HOMES = {
   '@marcbachmann/cel-js': 'lint',
   'p-limit': 'client',
   undici: 'client',
+  '@gitbeaker/rest': 'forge',
+  '@octokit/plugin-retry': 'forge',
+  '@octokit/rest': 'forge',
   'deep-diff': 'plan',
   '@hono/node-server': 'server',
   hono: 'server',

@@ -10,6 +10,7 @@ import { defineExport } from './commands/export.ts';
 import { defineLint } from './commands/lint.ts';
 import { addExamples, addExitCodes } from './commands/options.ts';
 import { definePlan } from './commands/plan.ts';
+import { definePost } from './commands/post.ts';
 import { defineRelease } from './commands/release.ts';
 import { defineSchema } from './commands/schema.ts';
 import { defineServe } from './commands/serve.ts';
@@ -78,6 +79,7 @@ function defineProgram(context: Context, act: Act): Command {
     defineRelease,
     defineDrift,
     defineExport,
+    definePost,
     defineShow,
     defineExplain,
     defineSchema,

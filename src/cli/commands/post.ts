@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Forge, findMarker, type Posted, postComment, postIssue } from '../../forge/forge.ts';
+import { NoForge, openForge } from '../../forge/open-forge.ts';
+import { toReason } from '../../model/errors.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { PLAIN } from '../output/present.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes } from './options.ts';
+
+interface PostFlags {
+  readonly as: 'comment' | 'issue';
+  readonly resolved?: true;
+  readonly number?: number;
+}
+
+/** `edgewise post`. */
+export function definePost(program: Command, act: Act): void {
+  const command = program
+    .command('post')
+    .description('Post a report to GitHub or GitLab, in the place of the one before. Sends no request to the service.')
+    .argument('<report>', 'a file that --report markdown=FILE wrote')
+    .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))
+    .option('--resolved', 'the report says that all is well: close the issue, and open none')
+    .option('--number <number>', 'the pull or merge request (default: the one of this job)', parseNumber);
+  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
+  addExamples(command, [
+    ['edgewise post plan.md', 'the comment on this pull request, written anew at each push'],
+    ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
+    ['edgewise post drift.md --as issue --resolved', 'close it'],
+  ]).action((file: string, flags: PostFlags) => act(PLAIN, (context) => post(file, flags, context)));
+}
+
+async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {
+  const text = await readText(resolve(context.cwd, file), file);
+  const marker = findMarker(text);
+  if (marker === undefined)
+    throw new CommandError(`${file} is not a report that can be posted: its first line does not mark it as one`, {
+      exitCode: EXIT.invalid,
+      remedy: `Write it with --report markdown=${file}.`,
+    });
+  const forge = await openForgeOf(flags, context);
+  const posted = await send(forge, { marker, text }, flags);
+  context.stdout.write(
+    `${SENTENCES[posted.act](flags.as, forge.place)}${posted.url === undefined ? '' : `: ${posted.url}`}\n`,
+  );
+  return EXIT.done;
+}
+
+async function openForgeOf({ as, number }: PostFlags, { env, cwd }: Context): Promise<Forge> {
+  const readEvent = (path: string) => readText(resolve(cwd, path), path);
+  try {
+    return await openForge({ env, readFile: readEvent, number, needsNumber: as === 'comment' });
+  } catch (error) {
+    if (error instanceof NoForge) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
+    throw toFailure(error, 'the forge');
+  }
+}
+
+async function send(
+  forge: Forge,
+  report: { readonly marker: string; readonly text: string },
+  flags: PostFlags,
+): Promise<Posted> {
+  try {
+    if (flags.as === 'comment') return await postComment(forge, report.marker, report.text);
+    return await postIssue(forge, { ...report, isResolved: flags.resolved === true });
+  } catch (error) {
+    throw toFailure(error, forge.place);
+  }
+}
+
+const SENTENCES: Readonly<Record<Posted['act'], (what: string, place: string) => string>> = {
+  created: (what, place) => `Created a new ${what} at ${place}`,
+  updated: (what, place) => `Updated the ${what} at ${place}`,
+  unchanged: (what, place) => `The ${what} at ${place} says the same already`,
+  closed: (what, place) => `Closed the ${what} at ${place}`,
+  none: (what, place) => `There is no open ${what} at ${place}, and nothing to say`,
+};
+
+/** What a forge refuses, or a network does not deliver, ends the command; the report itself is not lost. */
+function toFailure(error: unknown, place: string): CommandError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new CommandError(`The report could not be posted to ${place}: ${message}`, {
+    exitCode: EXIT.failed,
+    remedy: 'Check that the token may write comments and issues there, and run the command again.',
+    cause: error,
+  });
+}
+
+async function readText(path: string, shown: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new CommandError(`${shown} cannot be read: ${toReason(error)}`, { exitCode: EXIT.invalid, cause: error });
+  }
+}
+
+function parseNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('The number of a pull request is a whole number from 1 on.');
+}

@@ -1,0 +1,80 @@
+/**
+ * What a forge (GitHub, GitLab) keeps of ours: a comment on a pull request, and an issue. Deliberately absent: what they say, which is
+ * a report in Markdown, and its first line, which says whose it is.
+ */
+export interface Forge {
+  /** For people: `pull request 12 of example/infra`. */
+  readonly place: string;
+  /** Comments of the account that the token belongs to, oldest first. Rejects when the pull request cannot be read. */
+  readonly listComments: () => Promise<readonly Post[]>;
+  readonly createComment: (body: string) => Promise<Post>;
+  readonly updateComment: (post: Post, body: string) => Promise<Post>;
+  /** Open issues of the account that the token belongs to, oldest first. */
+  readonly listOpenIssues: () => Promise<readonly Post[]>;
+  readonly createIssue: (title: string, body: string) => Promise<Post>;
+  readonly updateIssue: (post: Post, body: string) => Promise<Post>;
+  readonly closeIssue: (post: Post, body: string) => Promise<Post>;
+}
+
+/** One comment or issue. */
+export interface Post {
+  readonly id: number;
+  readonly body: string;
+  /** Where a person reads it. */
+  readonly url: string;
+}
+
+/** What became of a report that was posted. */
+export interface Posted {
+  readonly act: 'created' | 'updated' | 'unchanged' | 'closed' | 'none';
+  readonly url?: string;
+}
+
+const MARKER = /^<!-- (edgewise:([a-z-]+)(?: stack=(\S+))?) -->$/;
+
+/** The first line of a report in Markdown, by which the post that it replaces is found; `undefined`: it is no such report. */
+export function findMarker(text: string): string | undefined {
+  const [line = ''] = text.split('\n', 1);
+  return MARKER.test(line.trimEnd()) ? line.trimEnd() : undefined;
+}
+
+/** Writes a report as a comment, in the place of the one with the same marker. */
+export async function postComment(forge: Forge, marker: string, text: string): Promise<Posted> {
+  const old = findOwn(await forge.listComments(), marker);
+  if (old === undefined) return { act: 'created', url: (await forge.createComment(text)).url };
+  if (isSameText(old.body, text)) return { act: 'unchanged', url: old.url };
+  return { act: 'updated', url: (await forge.updateComment(old, text)).url };
+}
+
+/** Keeps one open issue while there is something to say, and closes it, with the text that says so, when there is nothing any more. */
+export async function postIssue(
+  forge: Forge,
+  { marker, text, isResolved }: { readonly marker: string; readonly text: string; readonly isResolved: boolean },
+): Promise<Posted> {
+  const old = findOwn(await forge.listOpenIssues(), marker);
+  if (isResolved)
+    return old === undefined ? { act: 'none' } : { act: 'closed', url: (await forge.closeIssue(old, text)).url };
+  if (old === undefined) return { act: 'created', url: (await forge.createIssue(toTitle(marker), text)).url };
+  if (isSameText(old.body, text)) return { act: 'unchanged', url: old.url };
+  return { act: 'updated', url: (await forge.updateIssue(old, text)).url };
+}
+
+/** `edgewise drift: stack production`. */
+function toTitle(marker: string): string {
+  const [, , command = '', stack] = MARKER.exec(marker) ?? [];
+  return `edgewise ${command}${stack === undefined ? '' : `: stack ${stack}`}`;
+}
+
+/** The newest, should there be several. */
+function findOwn(posts: readonly Post[], marker: string): Post | undefined {
+  return posts.findLast(({ body }) => findMarker(body) === marker);
+}
+
+/** Forges change line ends, and white space at the end. */
+function isSameText(left: string, right: string): boolean {
+  return toComparable(left) === toComparable(right);
+}
+
+function toComparable(text: string): string {
+  return text.replaceAll('\r\n', '\n').trimEnd();
+}

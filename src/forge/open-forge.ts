@@ -1,0 +1,87 @@
+import { isJsonObject, type Json } from '../model/json.ts';
+import type { Forge } from './forge.ts';
+
+/** What a pipeline says of itself. */
+export interface ForgeContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The text of a file that the pipeline names. */
+  readonly readFile: (path: string) => Promise<string>;
+  /** Of the pull or merge request; absent: as the pipeline says. */
+  readonly number: number | undefined;
+  /** Whether there must be a pull or merge request. */
+  readonly needsNumber: boolean;
+}
+
+/** Why there is no forge to write to, and what to do. */
+export class NoForge extends Error {
+  override readonly name = 'NoForge';
+}
+
+/** The forge that a pipeline runs at, as GitHub and GitLab describe themselves to their jobs. Rejects with `NoForge`. */
+export async function openForge(context: ForgeContext): Promise<Forge> {
+  const { env } = context;
+  if (env['GITHUB_REPOSITORY'] !== undefined) return openGitHub(env['GITHUB_REPOSITORY'], context);
+  if (env['CI_PROJECT_ID'] !== undefined) return openGitLab(env['CI_PROJECT_ID'], context);
+  throw new NoForge(
+    'This is no job of GitHub or GitLab: neither GITHUB_REPOSITORY nor CI_PROJECT_ID is set. Set them to post from elsewhere.',
+  );
+}
+
+async function openGitHub(repository: string, context: ForgeContext): Promise<Forge> {
+  const { env } = context;
+  const token = requireToken(env, ['GITHUB_TOKEN', 'GH_TOKEN']);
+  const where = { apiUrl: env['GITHUB_API_URL'] ?? 'https://api.github.com', repository, token };
+  const { createGitHub, findPullRequest } = await import('./github.ts');
+  const sha = env['GITHUB_SHA'];
+  const number = await findNumber(context, {
+    stated: await readEventNumber(context),
+    find: async () => (sha === undefined ? undefined : findPullRequest(where, sha)),
+  });
+  return createGitHub({ ...where, number });
+}
+
+async function openGitLab(project: string, context: ForgeContext): Promise<Forge> {
+  const { env } = context;
+  const token = requireToken(env, ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN']);
+  const where = { host: env['CI_SERVER_URL'] ?? 'https://gitlab.com', project, token };
+  const { createGitLab, findMergeRequest } = await import('./gitlab.ts');
+  const sha = env['CI_COMMIT_SHA'];
+  const number = await findNumber(context, {
+    stated: toNumber(env['CI_MERGE_REQUEST_IID']),
+    find: async () => (sha === undefined ? undefined : findMergeRequest(where, sha)),
+  });
+  return createGitLab({ ...where, number });
+}
+
+interface NumberSources {
+  readonly stated: number | undefined;
+  readonly find: () => Promise<number | undefined>;
+}
+
+async function findNumber({ number, needsNumber }: ForgeContext, sources: NumberSources): Promise<number | undefined> {
+  if (!needsNumber) return undefined;
+  const found = number ?? sources.stated ?? (await sources.find());
+  if (found !== undefined) return found;
+  throw new NoForge(
+    'This commit belongs to no pull or merge request, so there is nothing to comment on. Name one with --number.',
+  );
+}
+
+function requireToken(env: ForgeContext['env'], names: readonly string[]): string {
+  const token = names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
+  if (token !== undefined) return token;
+  throw new NoForge(`There is no token to write with: set ${names.join(' or ')}.`);
+}
+
+/** The event that started a workflow has the number of its pull request. */
+async function readEventNumber({ env, readFile }: ForgeContext): Promise<number | undefined> {
+  const path = env['GITHUB_EVENT_PATH'];
+  if (path === undefined || path === '') return undefined;
+  const event: Json = JSON.parse(await readFile(path));
+  const pull = isJsonObject(event) ? (event['pull_request'] ?? event['issue']) : undefined;
+  return isJsonObject(pull) && typeof pull['number'] === 'number' ? pull['number'] : undefined;
+}
+
+function toNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9]\d*$/.test(text) ? Number(text) : undefined;
+}

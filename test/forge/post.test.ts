@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
+import { PERSONAL_TOKEN, type StandIn, startStandIn, WORKFLOW_TOKEN } from './stand-in.ts';
+
+let forge: StandIn;
+beforeEach(async () => {
+  forge = await startStandIn();
+});
+afterEach(() => forge.close());
+
+const BACKEND = `---
+apiVersion: edgewise/v1
+kind: WeightedBackend
+metadata: { name: pool }
+spec:
+  backends: { bkdhr_2k9XLPDYGXNLtxcTVgVsKTFzfRt: 1 }
+`;
+const MANIFESTS = { 'edgewise.yaml': STACK, 'backend.yaml': BACKEND };
+
+function atGitHub(token: string): Record<string, string> {
+  return { GITHUB_API_URL: forge.url, GITHUB_REPOSITORY: 'o/r', GITHUB_SHA: 'abc', GITHUB_TOKEN: token };
+}
+
+function atGitLab(): Record<string, string> {
+  return {
+    ...{ CI_SERVER_URL: forge.url, CI_PROJECT_ID: '3', CI_COMMIT_SHA: 'abc', CI_MERGE_REQUEST_IID: '7' },
+    EDGEWISE_GITLAB_TOKEN: PERSONAL_TOKEN,
+  };
+}
+
+const FORGES = [
+  ['GitHub, with the token of a workflow', () => atGitHub(WORKFLOW_TOKEN), 'github-actions[bot]'],
+  ['GitHub, with the token of a person', () => atGitHub(PERSONAL_TOKEN), 'ada'],
+  ['GitLab', atGitLab, 'ada'],
+] as const;
+
+async function createReports(): Promise<Workspace> {
+  const workspace = await createWorkspace(MANIFESTS);
+  await workspace.edgewise('plan edgewise.yaml backend.yaml --report markdown=plan.md');
+  await workspace.edgewise('drift edgewise.yaml backend.yaml --report markdown=drift.md');
+  return workspace;
+}
+
+describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
+  it('is one comment, which is written anew', async () => {
+    const { edgewise } = await createReports();
+    const env = toEnv();
+    const first = await edgewise('post plan.md', { env });
+    expect(first).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(first.stdout).toMatch(/^Created a new comment at .* 7 of .*: http/);
+    expect(forge.comments).toMatchObject([{ author, body: expect.stringContaining('WeightedBackend/pool') }]);
+
+    expect((await edgewise('post plan.md', { env })).stdout).toMatch(/says the same already/);
+    await edgewise('apply edgewise.yaml backend.yaml --yes');
+    await edgewise('plan edgewise.yaml backend.yaml --report markdown=plan.md');
+    expect((await edgewise('post plan.md', { env })).stdout).toMatch(/^Updated the comment/);
+    expect(forge.comments).toHaveLength(1);
+    expect(forge.comments[0]?.body).toContain('Nothing to do');
+  });
+
+  it('leaves alone comments of others, and of other stacks and commands, on whatever page they are', async () => {
+    const { edgewise } = await createReports();
+    const env = toEnv();
+    const marker = '<!-- edgewise:plan stack=test -->';
+    forge.comments.push(
+      { id: 1, author: 'mallory', body: `${marker}\nforged`, state: 'open' },
+      { id: 2, author, body: '<!-- edgewise:plan stack=other -->\nother stack', state: 'open' },
+      { id: 3, author, body: '<!-- edgewise:apply stack=test -->\nother command', state: 'open' },
+      { id: 4, author, body: `I quote:\n${marker}`, state: 'open' },
+      { id: 5, author, body: `${marker}\nours`, state: 'open' },
+    );
+    await edgewise('post plan.md', { env });
+    expect(forge.comments.map(({ id, body }) => [id, body.split('\n')[1]])).toEqual([
+      [1, 'forged'],
+      [2, 'other stack'],
+      [3, 'other command'],
+      [4, marker],
+      [5, ''],
+    ]);
+    expect(forge.comments[4]?.body).toContain('WeightedBackend/pool');
+  });
+
+  it('is one open issue while there is drift, and closed when all is well', async () => {
+    const { edgewise } = await createReports();
+    const env = toEnv();
+    expect((await edgewise('post drift.md --as issue --resolved', { env })).stdout).toMatch(/^There is no open issue/);
+    expect((await edgewise('post drift.md --as issue', { env })).stdout).toMatch(/^Created a new issue/);
+    expect(forge.issues).toMatchObject([{ title: 'edgewise drift: stack test', state: 'open' }]);
+    expect((await edgewise('post drift.md --as issue', { env })).stdout).toMatch(/says the same already/);
+    await edgewise('apply edgewise.yaml backend.yaml --yes');
+    await edgewise('drift edgewise.yaml backend.yaml --report markdown=drift.md');
+    expect((await edgewise('post drift.md --as issue --resolved', { env })).stdout).toMatch(/^Closed the issue/);
+    expect(forge.issues).toMatchObject([{ state: 'closed', body: expect.stringContaining('No drift') }]);
+    expect((await edgewise('post drift.md --as issue', { env })).stdout).toMatch(/^Created a new issue/);
+    expect(forge.issues).toHaveLength(2);
+  });
+
+  it('finds the pull request that brought a commit, when the job is not about one', async () => {
+    const { edgewise } = await createReports();
+    const { CI_MERGE_REQUEST_IID: _number, ...env } = toEnv();
+    expect(await edgewise('post plan.md', { env })).toMatchObject({ exitCode: 0 });
+    expect(forge.comments).toHaveLength(1);
+  });
+});
+
+describe('a report that cannot be posted', () => {
+  it('says which token is wrong, and exits with 1, without the token', async () => {
+    const { edgewise } = await createReports();
+    const result = await edgewise('post plan.md --number 7', { env: atGitHub('secret-that-is-wrong') });
+    expect(result).toMatchObject({ exitCode: 1 });
+    expect(result.stderr).toMatch(/could not be posted to pull request 7 of o\/r: .*Bad credentials/s);
+    expect(result.stderr).not.toContain('secret-that-is-wrong');
+  });
+
+  it('is tried again when the forge fails for a moment', async () => {
+    const { edgewise } = await createReports();
+    forge.failures = 1;
+    expect(await edgewise('post plan.md', { env: atGitHub(WORKFLOW_TOKEN) })).toMatchObject({ exitCode: 0 });
+    expect(forge.comments).toHaveLength(1);
+  });
+
+  it.each([
+    ['outside of a pipeline', {}, /no job of GitHub or GitLab/],
+    ['without a token', { GITHUB_REPOSITORY: 'o/r' }, /no token to write with: set GITHUB_TOKEN/],
+  ])('%s says what to set', async (_, env, message) => {
+    const { edgewise } = await createReports();
+    const result = await edgewise('post plan.md', { env });
+    expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(message) });
+  });
+
+  it('of a commit without a pull request says so', async () => {
+    const { edgewise } = await createReports();
+    const env = { ...atGitHub(WORKFLOW_TOKEN), GITHUB_SHA: 'def' };
+    const result = await edgewise('post plan.md', { env });
+    expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/belongs to no pull or merge request/) });
+    expect(forge.comments).toEqual([]);
+  });
+
+  it('is no report of ours', async () => {
+    const { edgewise, write } = await createReports();
+    await write({ 'notes.md': '# Notes\n' });
+    const result = await edgewise('post notes.md', { env: atGitHub(WORKFLOW_TOKEN) });
+    expect(result).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/notes\.md is not a report/) });
+    expect(forge.requests).toEqual([]);
+  });
+});

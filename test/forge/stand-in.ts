@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '../../src/model/json.ts';
+
+/** A comment or an issue as the stand-in keeps it. */
+export interface Kept {
+  readonly id: number;
+  body: string;
+  readonly author: string;
+  title?: string;
+  state: 'open' | 'closed';
+}
+
+/**
+ * Stands in for GitHub and GitLab on a real port: keeps comments and issues, in pages of two, and refuses what the forges refuse: a
+ * wrong token, a body that is too long, a pull request that there is not, and asking who one is with a workflow's token.
+ */
+export interface StandIn {
+  readonly url: string;
+  readonly comments: Kept[];
+  readonly issues: Kept[];
+  readonly requests: string[];
+  /** How many of the next requests are answered with 502. */
+  failures: number;
+  readonly close: () => Promise<void>;
+}
+
+/** The token of a job, and that of a person. */
+export const WORKFLOW_TOKEN = 'ghs_token-of-the-workflow';
+export const PERSONAL_TOKEN = 'token-of-ada';
+
+const BOT = 'github-actions[bot]';
+const MAX_BODY = 65_536;
+const PAGE = 2;
+
+/** Starts it. Pull request 7 exists, and commit `abc` brought it. */
+export async function startStandIn(): Promise<StandIn> {
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  // A server that listens on a port has such an address.
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let ids = 100;
+  const standIn: StandIn = {
+    url,
+    comments: [],
+    issues: [],
+    requests: [],
+    failures: 0,
+    close: () => new Promise((done) => server.close(() => done())),
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? '/', url);
+    standIn.requests.push(`${request.method} ${pathname}`);
+    const send = (status: number, body: unknown, headers: Record<string, string> = {}) => {
+      response.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers });
+      response.end(JSON.stringify(body));
+    };
+    if (standIn.failures > 0) {
+      standIn.failures -= 1;
+      return send(502, { message: 'Bad Gateway' });
+    }
+    const author = toAuthor(request);
+    if (author === undefined) return send(401, { message: 'Bad credentials' });
+    const body = await readJson(request);
+    const text = typeof body['body'] === 'string' ? body['body'] : body['description'];
+    if (typeof text === 'string' && text.length > MAX_BODY)
+      return send(422, { message: `body is too long (maximum is ${MAX_BODY} characters)` });
+    const list = (all: readonly Kept[]) => {
+      const page = Number(searchParams.get('page') ?? '1');
+      const members = all.slice((page - 1) * PAGE, page * PAGE).map(toWire);
+      const next = new URL(request.url ?? '/', url);
+      next.searchParams.set('page', String(page + 1));
+      const isMore = all.length > page * PAGE;
+      send(
+        200,
+        members,
+        isMore ? { link: `<${next}>; rel="next"`, 'x-next-page': String(page + 1) } : { 'x-next-page': '' },
+      );
+    };
+    const add = (all: Kept[]) => {
+      const kept: Kept = { id: ++ids, body: String(text), author, state: 'open' };
+      if (typeof body['title'] === 'string') kept.title = body['title'];
+      all.push(kept);
+      send(201, toWire(kept));
+    };
+    const change = (all: readonly Kept[], id: string | undefined) => {
+      const kept = all.find((one) => one.id === Number(id));
+      if (kept === undefined) return send(404, { message: 'Not Found' });
+      if (typeof text === 'string') kept.body = text;
+      if (body['state'] === 'closed' || body['state_event'] === 'close' || body['stateEvent'] === 'close')
+        kept.state = 'closed';
+      send(200, toWire(kept));
+    };
+    const open = () => standIn.issues.filter(({ state }) => state === 'open');
+    const route = `${request.method} ${pathname.replace(/^\/api\/v4/, '')}`;
+    if (route === 'GET /user') {
+      if (author === BOT) return send(403, { message: 'Resource not accessible by integration' });
+      return send(200, { login: author, id: author.length, username: author });
+    }
+    if (/^GET \/repos\/o\/r\/commits\/abc\/pulls$/.test(route))
+      return send(200, [{ number: 7, merged_at: '2026-01-01T00:00:00Z' }]);
+    if (/^GET \/repos\/o\/r\/commits\/\w+\/pulls$/.test(route)) return send(200, []);
+    if (/^GET \/projects\/3\/repository\/commits\/abc\/merge_requests$/.test(route))
+      return send(200, [{ iid: 7, state: 'merged' }]);
+    if (/^GET (\/repos\/o\/r\/issues|\/projects\/3\/merge_requests)\/7\/(comments|notes)$/.test(route))
+      return list(standIn.comments);
+    if (/^POST (\/repos\/o\/r\/issues|\/projects\/3\/merge_requests)\/7\/(comments|notes)$/.test(route))
+      return add(standIn.comments);
+    const comment =
+      /^(?:PATCH \/repos\/o\/r\/issues\/comments|PUT \/projects\/3\/merge_requests\/7\/notes)\/(\d+)$/.exec(route);
+    if (comment) return change(standIn.comments, comment[1]);
+    if (/^GET \/(repos\/o\/r|projects\/3)\/issues$/.test(route)) return list(open());
+    if (/^POST \/(repos\/o\/r|projects\/3)\/issues$/.test(route)) return add(standIn.issues);
+    const issue = /^(?:PATCH \/repos\/o\/r|PUT \/projects\/3)\/issues\/(\d+)$/.exec(route);
+    if (issue) return change(standIn.issues, issue[1]);
+    send(404, { message: 'Not Found' });
+  }
+
+  return standIn;
+}
+
+function toAuthor({ headers }: IncomingMessage): string | undefined {
+  const token = headers.authorization?.replace(/^(token|Bearer) /i, '') ?? headers['private-token'];
+  if (token === WORKFLOW_TOKEN) return BOT;
+  return token === PERSONAL_TOKEN ? 'ada' : undefined;
+}
+
+function toWire({ id, body, author, title = '', state }: Kept) {
+  const url = `https://forge.test/${id}`;
+  const user = { login: author, type: author === BOT ? 'Bot' : 'User', id: author.length };
+  return {
+    ...{ id, number: id, iid: id, body, description: body, title, state, system: false },
+    ...{ user, author: user, html_url: url, web_url: url },
+  };
+}
+
+async function readJson(request: IncomingMessage): Promise<JsonObject> {
+  const parts: Uint8Array[] = [];
+  for await (const part of request) parts.push(part);
+  const text = Buffer.concat(parts).toString();
+  return text === '' ? {} : JSON.parse(text);
+}

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { writeExampleOutputs } from './example-outputs.ts';
 
 /**
- * Writes what is generated in the documents: the output of the tour's commands, the references of manifests and of lint, and the
- * diagnostics with what their examples print.
+ * Writes what is generated in the documents: the output of their commands, the references of manifests, of lint and of the
+ * diagnostics; and what the examples of the diagnostics print.
  */
 await writeExampleOutputs();
 const { DOC_FILES } = await import('./doc-files.ts');

@@ -163,6 +163,6 @@ function toRest(id: LintCode, count: number): Diagnostic {
     code: id,
     severity: 'warning',
     message: `${count} more ${count === 1 ? 'finding' : 'findings'} of this rule`,
-    remedy: 'edgewise lint shows them all.',
+    remedy: 'edgewise validate shows them all.',
   };
 }

@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { HELP_TOPICS } from '../../src/cli/commands/help-topics.ts';
 import { runCommand } from './fake-context.ts';
 
 const COMMANDS = [
   '',
+  'explain',
+  'help',
   'validate',
-  'lint',
   'plan',
   'apply',
   'destroy',
   'release',
+  'post',
   'drift',
   'export',
   'show',
@@ -27,10 +30,65 @@ describe('help', () => {
     await expect(stdout).toMatchFileSnapshot(`goldens/help${words.map((word) => `-${word}`).join('')}.txt`);
   });
 
-  it.each(COMMANDS)('has examples: edgewise %s', async (command) => {
+  it.each(COMMANDS.filter((name) => name !== 'help'))('has examples: edgewise %s', async (command) => {
     const words = command.split(' ').filter((word) => word !== '');
     const { stdout } = await runCommand([...words, '--help'], { cwd: '/' });
     expect(stdout).toMatch(/Examples:\n {2}\$ edgewise/);
+  });
+
+  it.each(['connection', 'environment', 'settings', 'exit-codes'])('has the topic %s', async (topic) => {
+    const { exitCode, stdout, stderr } = await runCommand(['help', topic], { cwd: '/' });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    await expect(stdout).toMatchFileSnapshot(`goldens/help-topic-${topic}.txt`);
+  });
+
+  it('fits a screen of 40 lines, with one line for each command', async () => {
+    const { stdout } = await runCommand(['--help'], { cwd: '/', terminal: 80 });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(lines.every((line) => line.length <= 80)).toBe(true);
+    for (const command of COMMANDS.filter((name) => name !== '' && name !== 'help' && !name.includes(' ')))
+      expect(lines.filter((line) => line.startsWith(`  ${command} `))).toHaveLength(1);
+  });
+
+  it('names every topic in the overview', async () => {
+    const { stdout } = await runCommand(['--help'], { cwd: '/' });
+    for (const topic of HELP_TOPICS) expect(stdout).toContain(topic.name);
+  });
+
+  it.each(COMMANDS.filter((name) => name !== ''))('is the same by another way: edgewise help %s', async (command) => {
+    const words = command.split(' ');
+    const { stdout } = await runCommand(['help', ...words], { cwd: '/' });
+    expect(stdout).toBe((await runCommand([...words, '--help'], { cwd: '/' })).stdout);
+  });
+
+  it('is the overview when nothing is asked', async () => {
+    const overview = await runCommand(['--help'], { cwd: '/' });
+    expect(await runCommand(['help'], { cwd: '/' })).toEqual(overview);
+    expect(await runCommand([], { cwd: '/' })).toMatchObject({ exitCode: 3, stdout: '', stderr: overview.stdout });
+  });
+
+  it('of something else says what there is', async () => {
+    expect(await runCommand(['help', 'conection'], { cwd: '/' })).toMatchObject({
+      exitCode: 3,
+      stderr: 'edgewise: There is no command or topic conection.\nDid you mean `connection`?\n',
+    });
+  });
+
+  it('shows the options of a command first, and folds those that say how the service is reached', async () => {
+    const { stdout } = await runCommand(['plan', '--help'], { cwd: '/' });
+    expect(stdout).not.toContain('--page-size');
+    expect(stdout.indexOf('--detailed-exitcode')).toBeLessThan(stdout.indexOf('--format'));
+    expect(stdout.indexOf('--format')).toBeLessThan(stdout.indexOf('edgewise help connection'));
+    const { stdout: topic } = await runCommand(['help', 'connection'], { cwd: '/' });
+    expect(topic).toContain('--page-size');
+  });
+
+  it('is as wide as the terminal', async () => {
+    const { stdout } = await runCommand(['apply', '--help'], { cwd: '/', terminal: 120 });
+    const widths = stdout.split('\n').map((line) => line.length);
+    expect(Math.max(...widths)).toBeGreaterThan(100);
+    expect(Math.max(...widths)).toBeLessThanOrEqual(120);
   });
 
   it('prints its version', async () => {

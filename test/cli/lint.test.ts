@@ -8,7 +8,7 @@ const FORBIDDEN = `${STRICT_STACK}${toCredential('agent')}`;
 describe('lint', () => {
   it('shows warnings with exit code 0, and sends no request', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
-    expect(toTranscript(await edgewise('lint'))).toMatchInlineSnapshot(`
+    expect(toTranscript(await edgewise('validate'))).toMatchInlineSnapshot(`
       "exit code 0
       --- stdout
       warning[credential-unrestricted]: Credential/agent: no ACL restricts it, so that its token may bind any domain, address and label
@@ -27,39 +27,48 @@ describe('lint', () => {
 
   it('fails on warnings with --strict, in every form', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
-    expect(await edgewise('lint --strict')).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^error\[/) });
-    const { exitCode, stdout } = await edgewise('lint --strict --format json');
+    expect(await edgewise('validate --strict')).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringMatching(/^error\[/),
+    });
+    const { exitCode, stdout } = await edgewise('validate --strict --format json');
     expect(exitCode).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ command: 'lint', ok: false, diagnostics: [{ severity: 'error' }] });
+    expect(JSON.parse(stdout)).toMatchObject({ command: 'validate', ok: false, diagnostics: [{ severity: 'error' }] });
+  });
+
+  it('is what validate does, under another name', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
+    for (const options of ['', ' --strict', ' --list-rules', ' --format json'])
+      expect(await edgewise(`lint${options}`)).toEqual(await edgewise(`validate${options}`));
   });
 
   it('fails on errors that the Stack makes of findings', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': FORBIDDEN });
-    expect(await edgewise('lint')).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/1 error\.$/m) });
+    expect(await edgewise('validate')).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/1 error\.$/m) });
   });
 
   it('shows what is not valid, and nothing besides', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': `${UNRESTRICTED}spec: { colour: red }\n` });
-    const { exitCode, stdout } = await edgewise('lint --format json');
+    const { exitCode, stdout } = await edgewise('validate --format json');
     expect(exitCode).toBe(3);
     expect(JSON.parse(stdout).diagnostics).toMatchObject([{ code: 'unknown-field' }]);
   });
 
   it('lists the rules, as grave as the Stack makes them', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': STRICT_STACK });
-    expect((await edgewise('lint --list')).stdout).toMatch(/^credential-unrestricted +warning {2}/m);
-    const { exitCode, stdout } = await edgewise('lint --list m.yaml');
+    expect((await edgewise('validate --list-rules')).stdout).toMatch(/^credential-unrestricted +warning {2}/m);
+    const { exitCode, stdout } = await edgewise('validate --list-rules m.yaml');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^credential-unrestricted +error +A credential/m);
     expect(stdout).toMatch(/^no-weight +off/m);
-    const listed = JSON.parse((await edgewise('lint --list . --format json')).stdout);
+    const listed = JSON.parse((await edgewise('validate --list-rules . --format json')).stdout);
     expect(listed.rules).toContainEqual(expect.objectContaining({ id: 'no-weight', severity: 'off' }));
   });
 
   it('lists no rules where the manifests are not valid, or a report is asked for', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': 'kind: Stack\n' });
-    expect(await edgewise('lint --list m.yaml')).toMatchObject({ exitCode: 3 });
-    expect(await edgewise('lint --list --report json=rules.json')).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('validate --list-rules m.yaml')).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('validate --list-rules --report json=rules.json')).toMatchObject({ exitCode: 3 });
   });
 
   it('shows text of manifests so that a terminal does not obey it', async () => {
@@ -70,7 +79,7 @@ metadata: { name: a }
 spec: { policy: { inbound: { expressions: ["\\e[2J\\u202e"], actions: { type: "x\\e]0;owned\\a" } } } }
 `;
     const { edgewise } = await createWorkspace({ 'm.yaml': edge });
-    for (const line of ['lint', 'lint --format json', 'validate', 'plan']) {
+    for (const line of ['validate', 'validate --format json', 'plan']) {
       const { stdout } = await edgewise(line);
       expect(stdout).toContain('unknown-action');
       expect(stdout).toContain('cel-syntax');

@@ -85,7 +85,7 @@ describe('--report', () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     expect(await edgewise('plan --nope --report json=why.json --report=text=why.txt')).toMatchObject({ exitCode: 3 });
     expect(JSON.parse(await readFile(join(folder, 'why.json'), 'utf8'))).toMatchObject({ ok: false });
-    expect(await readFile(join(folder, 'why.txt'), 'utf8')).toContain("unknown option '--nope'");
+    expect(await readFile(join(folder, 'why.txt'), 'utf8')).toContain("Unknown option '--nope'");
   });
 
   it('goes to a file, and never to one that is called -', async () => {

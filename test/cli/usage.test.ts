@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PUBLISHED_SCHEMAS } from '../../src/schemas/published.ts';
+import { runCommand } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toTranscript } from './workspace.ts';
 
 describe('usage', () => {
@@ -29,6 +30,35 @@ describe('usage', () => {
     expect(result.exitCode, toTranscript(result)).toBe(3);
     expect(result.stderr).not.toBe('');
     expect(recorder.take()).toEqual([]);
+  });
+
+  it.each([
+    ['init', 'edgewise export'],
+    ['diff', 'edgewise plan'],
+    ['get', 'edgewise export'],
+    ['DELETE', 'edgewise destroy'],
+    ['aply', 'Did you mean `apply`?'],
+    ['lnit', 'Did you mean `lint`?'],
+    ['frobnicate', 'edgewise help lists the commands.'],
+  ])('says what does the work of %s', async (word, remedy) => {
+    const { exitCode, stderr } = await runCommand([word, '--yes', 'manifests'], { cwd: '/' });
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(new RegExp(`^edgewise: There is no command ${word}[.]\n`));
+    expect(stderr).toContain(remedy);
+  });
+
+  it.each([
+    ['plan --frobnicate', "Unknown option '--frobnicate'.\nedgewise plan --help shows what it takes."],
+    ['plan --detailed-exit-code', "Unknown option '--detailed-exit-code'.\nDid you mean --detailed-exitcode?"],
+    ['plan --base-ulr x', 'Did you mean --base-url?'],
+    ['abuse-report sbmit', "Unknown command 'sbmit'.\nDid you mean submit?"],
+    ['show', "Missing required argument 'plan'.\nedgewise show --help shows what it takes."],
+    ['--frobnicate', "Unknown option '--frobnicate'.\nedgewise --help shows what it takes."],
+  ])('shows what is wrong with %s like every other error', async (line, message) => {
+    const { exitCode, stdout, stderr } = await runCommand(line.split(' '), { cwd: '/' });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toMatch(/^edgewise: /);
+    expect(stderr).toContain(message);
   });
 
   it('prints every published schema by its name', async () => {

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { CONNECTION_SETTINGS, OTHER_SETTINGS } from '../../src/cli/connection/settings-table.ts';
 import { EXIT } from '../../src/cli/exit-code.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { DOCUMENTS, listCodeBlocks, listTableRows } from './documents.ts';
@@ -39,6 +40,22 @@ describe('docs/command-line.md', () => {
     expect(new Set(listed)).toEqual(new Set(known.filter((name) => name !== 'help' && !name?.startsWith('-'))));
   });
 
+  it('says how each setting can be stated, as the help does', () => {
+    const cells = listTableRows('docs/command-line.md', 'Settings').map((row) => row.join(' '));
+    for (const { flag, environment = [], stack } of [...CONNECTION_SETTINGS, ...OTHER_SETTINGS]) {
+      // `api.timeouts.connect`, `.headers`: the last step is enough.
+      const ways = [
+        ...(flag === undefined ? [] : [flag.split(' ')[0]]),
+        ...environment,
+        stack?.split('.').at(-1) ?? '',
+      ];
+      expect(
+        cells.find((cell) => ways.every((way) => cell.includes(way ?? ''))),
+        ways.join(' '),
+      ).toBeDefined();
+    }
+  });
+
   it('lists every environment variable that is read, and no other', () => {
     const source = globSync('src/cli/**/*.ts').map((file) => readFileSync(file, 'utf8'));
     expect(listVariables(listTableRows('docs/command-line.md', 'Settings').flat().join(' '))).toEqual(
@@ -52,17 +69,22 @@ describe('documents', () => {
     .flatMap(listCodeBlocks)
     .flatMap(({ place, text }) => text.split('\n').map((line) => ({ place, line })))
     .flatMap(({ place, line }) =>
-      Array.from(line.matchAll(/\bedgewise ([a-z-]+)([^|;)>]*)/g), ([, command = '', rest = '']) => ({
-        place,
-        command,
-        flags: rest.match(/(?<= )--?[a-z-]+/g) ?? [],
-      })),
+      Array.from(
+        line.replace(/(^| )# .*/, '').matchAll(/\bedgewise ([a-z-]+)([^|;)>]*)/g),
+        ([, command = '', rest = '']) => ({
+          place,
+          command,
+          flags: rest.match(/(?<= )--?[a-z-]+/g) ?? [],
+        }),
+      ),
     );
 
   it.each(lines)('uses options that exist at $place: edgewise $command', async ({ command, flags }) => {
     const { stdout, exitCode } = await runCommand([command, '--help'], { cwd: '/' });
+    const { stdout: connection } = await runCommand(['help', 'connection'], { cwd: '/' });
     expect(exitCode).toBe(0);
-    expect(flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}[ ,]`, 'm').test(stdout))).toEqual([]);
+    const known = stdout.includes('edgewise help connection') ? `${stdout}\n${connection}` : stdout;
+    expect(flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}[ ,]`, 'm').test(known))).toEqual([]);
   });
 });
 

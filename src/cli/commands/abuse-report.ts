@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
 import type { Act } from './act.ts';
-import { addExamples, addExitCodes, addFormatOptions, addServiceOptions } from './options.ts';
+import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from './options.ts';
 import { submitReport, toReportBody } from './submit-report.ts';
 import { type Waited, waitForReport } from './wait-for-report.ts';
 
@@ -34,6 +34,8 @@ const DEFAULT_TIMEOUT = '15m';
 export function defineAbuseReport(program: Command, act: Act): void {
   const group = program
     .command('abuse-report')
+    .summary('report URLs with suspected abusive content')
+    .helpCommand(false)
     .description('Report URLs with suspected abusive content, and read what became of a report.');
   addExitCodes(group, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
   addExamples(group, [
@@ -51,7 +53,7 @@ function defineSubmit(group: Command, act: Act): void {
     .argument('<urls...>', 'absolute http or https URLs')
     .option('--metadata <text>', 'data of your own, at most 4096 bytes');
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication]);
-  addExamples(addFormatOptions(addServiceOptions(command)), [
+  addExamples(addConnectionOptions(addFormatOptions(command)), [
     ['edgewise abuse-report submit https://phishing.example.com/login', 'report one URL'],
     ['edgewise abuse-report submit https://a.example.com/ https://b.example.com/ --metadata case-17', 'report two'],
   ]).action((urls: string[], flags: SubmitFlags) => act(flags, (context) => submit(urls, flags, context)));
@@ -69,7 +71,7 @@ function defineGet(group: Command, act: Act): void {
       parseTimeout,
     );
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication, EXIT.interrupted]);
-  addExamples(addFormatOptions(addServiceOptions(command)), [
+  addExamples(addConnectionOptions(addFormatOptions(command)), [
     ['edgewise abuse-report get abrp_2ab…', 'read it by its id'],
     ['edgewise abuse-report get abrp_2ab… --wait --timeout 2h', 'until all of it is decided'],
   ]).action((id: string, flags: GetFlags) => act(flags, (context) => get(id, flags, context)));

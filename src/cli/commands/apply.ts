@@ -5,21 +5,31 @@ import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts
 import { applySaved } from '../reconcile/apply-saved.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
 import type { Act } from './act.ts';
-import { addExamples, addExitCodes, addPlanOptions, addRotateOption, addWriteOptions } from './options.ts';
+import { TOKEN_ADDRESS } from './example-names.ts';
+import {
+  addConnectionOptions,
+  addExamples,
+  addExitCodes,
+  addPlanFormatOptions,
+  addPlanOptions,
+  addWriteOptions,
+} from './options.ts';
 
 /** `edgewise apply`. */
 export function defineApply(program: Command, act: Act): void {
   const command = program
     .command('apply')
+    .summary('do what the manifests say, or what a saved plan says')
     .description('Make live what the manifests say: plan, show, ask, apply. Or apply exactly a plan that was saved.')
     .argument('[paths...]', 'files, folders, or - for standard input; or one plan file (default: the current folder)')
     .option('--stack <path>', 'with a plan file: manifests whose Stack says where tokens go');
   const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
-  addExamples(addWriteOptions(addRotateOption(addPlanOptions(command))), [
+  addPlanFormatOptions(addWriteOptions(addPlanOptions(command)));
+  addExamples(addConnectionOptions(command), [
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply manifests --yes', 'without asking, for a pipeline'],
-    ['edgewise apply --rotate Credential/agent', 'a new token, delivered before the old one is deleted'],
+    [`edgewise apply --rotate ${TOKEN_ADDRESS}`, 'a new token, delivered before the old one is deleted'],
     ['edgewise apply plan.json --yes', 'that very plan; refused when what it touches has moved'],
     ['edgewise apply plan.json --stack manifests', 'with the place for tokens from the Stack'],
   ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));

@@ -28,13 +28,15 @@ interface Flags extends ConnectionFlags, FormatFlags {
 export function defineDrift(program: Command, act: Act): void {
   const command = program
     .command('drift')
+    .summary('tell what others changed at the service')
     .description('Tell what was changed at the service, and what nobody manages. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--against <plan>', 'compare with what a saved plan would have left, without manifests')
     .option('--stack <path>', 'with --against: manifests whose Stack says where the service is');
   const { done, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication]);
-  addExamples(addPlanFormatOptions(addTargetOption(addConnectionOptions(command)), listFormNames('drift')), [
+  addPlanFormatOptions(addTargetOption(command), listFormNames('drift'));
+  addExamples(addConnectionOptions(command), [
     ['edgewise drift manifests', '0: all is as the manifests say; 2: something is not'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
     ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a collector of text files'],

@@ -3,19 +3,21 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
 import type { Act } from './act.ts';
+import { EXAMPLE_KINDS } from './example-names.ts';
 import { addExamples, addExitCodes, addFormatOptions } from './options.ts';
 
 /** `edgewise explain`. */
 export function defineExplain(program: Command, act: Act): void {
   const command = program
     .command('explain')
+    .summary('explain a diagnostic code, a kind, a field or a setting')
     .description('Explain a diagnostic code, a kind, or a field of one. Reads no file and sends no request.')
     .argument('[topic]', 'a code, such as unknown-field; a kind; or a field with its kind (default: list all)');
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(addFormatOptions(command), [
     ['edgewise explain duplicate-claim', 'what it means, an example, and how to mend it'],
-    ['edgewise explain TCPEdge', 'the fields of a kind'],
-    ['edgewise explain TCPEdge.backend.backend_id', 'all that is known of a field'],
+    [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
+    [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'all that is known of a field'],
     ['edgewise explain Stack.api.rate_limit', 'a setting'],
   ]).action((topic: string | undefined, flags: FormatFlags) =>
     act(flags, (context) => explainTopic(topic, flags, context)),

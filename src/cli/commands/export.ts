@@ -14,6 +14,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { PLAIN } from '../output/present.ts';
 import { writeNewFiles } from '../output/write-new-files.ts';
 import type { Act } from './act.ts';
+import { EXAMPLE_KINDS } from './example-names.ts';
 import { type Attached, listIdShapes, parseAttached, toExportRequest } from './export-request.ts';
 import { addConnectionOptions, addExamples, addExitCodes, repeatable } from './options.ts';
 
@@ -29,8 +30,9 @@ interface Flags extends ConnectionFlags {
 export function defineExport(program: Command, act: Act): void {
   const command = program
     .command('export')
+    .summary('write live resources as manifests that adopt them')
     .description('Write what is live as manifests that adopt it. Sends GET requests only.')
-    .argument('[kinds...]', 'kinds to export, such as TCPEdge (default: all that the interface lists)')
+    .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the interface lists)`)
     .option('-o, --out <folder>', 'write files to this folder; needs --stack (default: one text on stdout)')
     .addOption(
       new Option('--layout <layout>', 'with -o: how to spread it over files (default: per-kind)').choices(LAYOUTS),
@@ -43,7 +45,7 @@ export function defineExport(program: Command, act: Act): void {
     )
     .option('--force', 'with -o: replace files that exist')
     .addOption(
-      repeatable('--modules-of <id>', `also the modules of this: ${listIdShapes().join(', ')}; repeatable`, {
+      repeatable('--modules-of <id>', `also the modules of this: ${listIdShapes().join(', ')}`, {
         parse: parseAttached,
       }),
     );
@@ -54,7 +56,7 @@ export function defineExport(program: Command, act: Act): void {
       'edgewise export -o manifests --stack production',
       'everything, with the Stack: edgewise plan manifests adopts it',
     ],
-    ['edgewise export TCPEdge WeightedBackend', 'look at some kinds'],
+    [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
     ['edgewise export -o manifests --stack production --layout per-resource', 'a file for each resource'],
   ]).action((kinds: string[], flags: Flags) => act(PLAIN, (context) => exportManifests(kinds, flags, context)));
 }

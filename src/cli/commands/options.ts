@@ -1,87 +1,56 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isAddress, isResourceName } from '../../model/address.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
-import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
 import { FORM_NAMES, type FormName, isFormName } from '../../report/forms.ts';
-import { EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
+import { CONNECTION_SETTINGS, describeSetting } from '../connection/settings-table.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { ReportTarget } from '../output/present.ts';
+import { EXAMPLE_ADDRESS, ROTATABLE_TITLES, TOKEN_TITLES } from './example-names.ts';
+import { CONNECTION_GROUP, createHelper, RESULT_GROUP, renderItems } from './help-style.ts';
 
 /** Options that several commands share. Each adder returns the command, for chaining. */
 
-/** Where the service is and how it is spoken to. */
-export function addServiceOptions(command: Command): Command {
-  return command
-    .option(
-      '--base-url <url>',
-      'where the service is; `embedded:` is the bundled server inside of the process, `embedded:FILE` one that keeps its data (EDGEWISE_BASE_URL)',
-    )
-    .option(
-      '--version-header <name>',
-      `name of the header that carries the interface version (EDGEWISE_VERSION_HEADER; default: ${DEFAULT_VERSION_HEADER})`,
-    )
-    .option(
-      '--ca-file <path>',
-      'certificates of authorities to trust besides those of the platform, in PEM (EDGEWISE_CA_FILE)',
-    );
-}
-
-/** How to reach a service that is asked many things. */
+/** How the service is reached. The last of a command's options, so that its own come first. */
 export function addConnectionOptions(command: Command): Command {
-  return addServiceOptions(command)
-    .option('--concurrency <number>', 'requests under way at once, 1 to 64 (EDGEWISE_CONCURRENCY; default: 8)')
-    .option(
-      '--page-size <number>',
-      'resources asked for in one list request, 1 to 100 (EDGEWISE_PAGE_SIZE; default: 100)',
-    )
-    .option(
-      '--rate-limit <limit>',
-      'most requests in any window of that length, such as 120/60s, or none (EDGEWISE_RATE_LIMIT; default: 120/60s, and none for `embedded:`)',
-    )
-    .option('--connect-timeout <duration>', 'until there is a connection (EDGEWISE_CONNECT_TIMEOUT; default: 10s)')
-    .option('--headers-timeout <duration>', 'until an answer begins (EDGEWISE_HEADERS_TIMEOUT; default: 30s)')
-    .option('--body-timeout <duration>', 'between two parts of an answer (EDGEWISE_BODY_TIMEOUT; default: 30s)')
-    .option('--request-timeout <duration>', 'for one request as a whole (EDGEWISE_REQUEST_TIMEOUT; default: 2m)');
+  for (const { flag, ...setting } of CONNECTION_SETTINGS) {
+    if (flag !== undefined) command.addOption(new Option(flag, describeSetting(setting)).helpGroup(CONNECTION_GROUP));
+  }
+  return command;
 }
 
 /** What a plan of manifests may do besides. */
 export function addPlanOptions(command: Command): Command {
-  return addTokenOptions(addScopeOptions(command))
+  return addTokenOptions(addRotateOption(addScopeOptions(command)))
     .option('--allow-deletes', 'let a plan through that deletes more than the guard allows')
     .option('--no-delete', 'delete nothing but what is replaced; what would be deleted is listed')
-    .option('--no-revert-drift', 'leave fields alone that differ for no other reason than that they drifted')
+    .option('--no-revert-drift', 'leave alone fields that have only drifted')
     .addOption(
       repeatable(
         '--take-over <stack>',
-        'move resources of this other stack into this one: those that a manifest names by id or by its own name; repeatable',
-        {
-          parse: parseStackName,
-        },
+        'move resources of this other stack into this one: those that a manifest names by id or by its own name',
+        { parse: parseStackName },
       ),
     );
 }
 
-/** What a plan covers, and how it is shown. */
+/** What a plan covers. */
 export function addScopeOptions(command: Command): Command {
-  return addPlanFormatOptions(addProtectedOption(addTargetOption(addConnectionOptions(command))));
+  return addProtectedOption(addTargetOption(command));
 }
 
 /** Consent to what protection forbids. */
 export function addProtectedOption(command: Command): Command {
   return command.addOption(
-    repeatable(
-      '--allow-protected <address>',
-      'let this protected resource be deleted, replaced or released; repeatable',
-      {
-        parse: parseTarget,
-      },
-    ),
+    repeatable('--allow-protected <address>', 'let this protected resource be deleted, replaced or released', {
+      parse: parseTarget,
+    }),
   );
 }
 
 /** What a command is narrowed to. */
 export function addTargetOption(command: Command): Command {
   return command.addOption(
-    repeatable('--target <address>', 'only this resource and those that it needs; repeatable', {
+    repeatable('--target <address>', 'only this resource and those that it needs', {
       parse: parseTarget,
       default: 'everything',
     }),
@@ -89,9 +58,9 @@ export function addTargetOption(command: Command): Command {
 }
 
 /** What is replaced though nothing differs. */
-export function addRotateOption(command: Command): Command {
+function addRotateOption(command: Command): Command {
   return command.addOption(
-    repeatable('--rotate <address>', 'replace this credential or SSH user certificate, the new one first; repeatable', {
+    repeatable('--rotate <address>', `replace this ${ROTATABLE_TITLES}, the new one first`, {
       parse: parseTarget,
     }),
   );
@@ -109,52 +78,54 @@ export function addWriteOptions(command: Command): Command {
 
 /** How plans are shown. */
 export function addPlanFormatOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
-  return addReportOptions(command, forms).option(
-    '--verbose',
-    'also show the API calls, and the fields of what is deleted',
-  );
+  const verbose = new Option('--verbose', 'also show the API calls, and the fields of what is deleted');
+  return addReportOptions(command, forms).addOption(verbose.helpGroup(RESULT_GROUP));
 }
 
 /** How results are shown, in any form. */
 export function addReportOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
   return addFormatOptions(command, forms).addOption(
-    repeatable('--report <format=file>', 'also write the result to a file in this form; repeatable', {
+    repeatable('--report <format=file>', 'also write the result to a file in this form', {
       parse: (text) => parseReport(text, forms),
-    }),
+    }).helpGroup(RESULT_GROUP),
   );
 }
 
 /** How results of few forms are shown. */
 export function addFormatOptions(command: Command, forms: readonly FormName[] = ['text', 'json']): Command {
+  const format = new Option('--format <format>', 'form of the result on stdout').choices(forms).default('text');
   return command
-    .addOption(new Option('--format <format>', 'form of the result on stdout').choices(forms).default('text'))
-    .option('--no-color', 'no colours, as with NO_COLOR');
+    .addOption(format.helpGroup(RESULT_GROUP))
+    .addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
 }
 
-/** An option that may be given several times. `default` says what it means to leave it out. */
+/** An option that may be given several times. `default` says what it means to leave it out, where that is not plain. */
 export function repeatable(
   flags: string,
   description: string,
   options: { readonly parse?: (text: string) => unknown; readonly default?: string } = {},
 ): Option {
-  const { parse = (text: string) => text, default: fallback = 'none' } = options;
+  const { parse = (text: string) => text, default: fallback } = options;
   const none: readonly unknown[] = [];
-  return new Option(flags, description)
+  return new Option(flags, `${description}; repeatable`)
     .argParser((text, before: readonly unknown[] = none) => [...before, parse(text)])
     .default(none, fallback);
 }
 
 /** The exit codes that a command may end with, at the end of its help. */
 export function addExitCodes(command: Command, codes: readonly ExitCode[]): Command {
-  const lines = codes.map((code) => `  ${String(code).padStart(3)}  ${EXIT_MEANINGS[code]}`);
-  return command.addHelpText('after', `\nExit codes:\n${lines.join('\n')}`);
+  const named = Object.entries(EXIT).filter(([, code]) => codes.includes(code));
+  const text = `Exit codes: ${named.map(([name, code]) => `${code} ${name}`).join(', ')} (edgewise help exit-codes)`;
+  return command.addHelpText('after', () => {
+    const helper = createHelper(command);
+    return `\n${helper.boxWrap(text, helper.helpWidth ?? text.length)}`;
+  });
 }
 
 /** The examples at the end of a command's help. */
 export function addExamples(command: Command, examples: readonly (readonly [line: string, does: string])[]): Command {
-  const width = Math.max(...examples.map(([line]) => line.length));
-  const lines = examples.map(([line, does]) => `  $ ${line.padEnd(width)}  ${does}`);
-  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  const items = examples.map(([line, does]) => [`$ ${line}`, does] as const);
+  return command.addHelpText('after', () => `\n${renderItems('Examples:', items, createHelper(command)).trimEnd()}`);
 }
 
 /** Where tokens go, instead of what the Stack says. Plan only says so; apply does it. */
@@ -162,7 +133,7 @@ function addTokenOptions(command: Command): Command {
   return command
     .option(
       '--token-directory <path>',
-      'folder for the tokens of new credentials, one file each; instead of what the Stack says',
+      `folder for the token of each new ${TOKEN_TITLES}, a file each; instead of what the Stack says`,
     )
     .addOption(
       new Option(
@@ -196,5 +167,5 @@ function parseStackName(text: string): string {
 
 function parseTarget(text: string): string {
   if (isAddress(text)) return text;
-  throw new InvalidArgumentError('An address is Kind/name, such as TCPEdge/postgres.');
+  throw new InvalidArgumentError(`An address is Kind/name, such as ${EXAMPLE_ADDRESS}.`);
 }

@@ -10,7 +10,8 @@ import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings 
 import { readValidManifests, toLocate } from '../reconcile/manifests.ts';
 import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 import type { Act } from './act.ts';
-import { addExamples, addExitCodes, addPlanOptions, addRotateOption } from './options.ts';
+import { EXAMPLE_ADDRESS } from './example-names.ts';
+import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addPlanOptions } from './options.ts';
 
 interface Flags extends PlanFlags, FormatFlags {
   readonly out?: string;
@@ -21,17 +22,19 @@ interface Flags extends PlanFlags, FormatFlags {
 export function definePlan(program: Command, act: Act): void {
   const command = program
     .command('plan')
+    .summary('show what apply would do')
     .description('Show what apply would do. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')
     .option('--detailed-exitcode', 'exit with 2 when there are changes');
   const { done, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication, refused]);
-  addExamples(addRotateOption(addPlanOptions(command)), [
+  addPlanFormatOptions(addPlanOptions(command));
+  addExamples(addConnectionOptions(command), [
     ['edgewise plan', 'show what applying this folder would change'],
     ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
     ['edgewise plan manifests --report markdown=plan.md', 'also write it as a comment for a pull request'],
-    ['edgewise plan --target TCPEdge/postgres', 'only one resource and what it needs'],
+    [`edgewise plan --target ${EXAMPLE_ADDRESS}`, 'only one resource and what it needs'],
     ['edgewise plan --detailed-exitcode', 'for scripts: 0 nothing to do, 2 changes'],
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => plan(paths, flags, context)));
 }

@@ -20,6 +20,7 @@ interface PostFlags {
 export function definePost(program: Command, act: Act): void {
   const command = program
     .command('post')
+    .summary('post a report to GitHub or GitLab, and keep it up to date')
     .description('Post a report to GitHub or GitLab, in the place of the one before. Sends no request to the service.')
     .argument('<report>', 'a file that --report markdown=FILE wrote')
     .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))

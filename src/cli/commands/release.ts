@@ -4,6 +4,7 @@ import { parseAddress } from '../../model/address.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
 import type { Act } from './act.ts';
+import { EXAMPLE_ADDRESS, TOKEN_ADDRESS } from './example-names.ts';
 import {
   addConnectionOptions,
   addExamples,
@@ -17,6 +18,7 @@ import {
 export function defineRelease(program: Command, act: Act): void {
   const command = program
     .command('release')
+    .summary('stop managing resources, and leave them as they are')
     .description('Take the mark of the stack off resources, and leave them as they are: nobody manages them then.')
     .usage('[options] <address...> [paths...]')
     .argument(
@@ -25,10 +27,10 @@ export function defineRelease(program: Command, act: Act): void {
     );
   const { done, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
-  addPlanFormatOptions(addProtectedOption(addConnectionOptions(command)));
-  addExamples(addWriteOptions(command), [
-    ['edgewise release TCPEdge/postgres', 'plan, show, ask, take the mark off'],
-    ['edgewise release TCPEdge/postgres Credential/agent manifests', 'several, of the stack in a folder'],
+  addPlanFormatOptions(addWriteOptions(addProtectedOption(command)));
+  addExamples(addConnectionOptions(command), [
+    [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, take the mark off'],
+    [`edgewise release ${EXAMPLE_ADDRESS} ${TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
   ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
     act(flags, (context) => {
       const target = words.filter(isResourceAddress);
@@ -39,7 +41,7 @@ export function defineRelease(program: Command, act: Act): void {
   );
 }
 
-const NO_ADDRESS = { exitCode: EXIT.invalid, remedy: 'An address is Kind/name, such as TCPEdge/postgres.' };
+const NO_ADDRESS = { exitCode: EXIT.invalid, remedy: `An address is Kind/name, such as ${EXAMPLE_ADDRESS}.` };
 
 /** A folder with the name of a kind is named as ./Kind/name. */
 function isResourceAddress(word: string): boolean {

@@ -6,19 +6,21 @@ import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { PLAIN } from '../output/present.ts';
 import type { Act } from './act.ts';
+import { EXAMPLE_KINDS } from './example-names.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
 /** `edgewise schema`. */
 export function defineSchema(program: Command, act: Act): void {
   const command = program
     .command('schema')
+    .summary('print a JSON Schema of what edgewise reads and writes')
     .description('Print a JSON Schema: of manifests, of one kind, or of what edgewise reads and writes besides.')
-    .argument('[name]', 'a kind, such as TCPEdge or Stack; or one of those below (default: manifest)')
+    .argument('[name]', `a kind, such as ${EXAMPLE_KINDS[0]} or Stack; or one of those below (default: manifest)`)
     .addHelpText('after', `\nSchemas:\n${listPublished().join('\n')}`);
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(command, [
     ['edgewise schema > manifest.schema.json', 'for an editor'],
-    ['edgewise schema TCPEdge', 'one kind only'],
+    [`edgewise schema ${EXAMPLE_KINDS[0]}`, 'one kind only'],
     ['edgewise schema events', 'a line of an apply that a program follows'],
   ]).action((name: string | undefined) =>
     act(PLAIN, async (context) => {

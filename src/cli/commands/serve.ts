@@ -30,11 +30,12 @@ const DEFAULT_KEY = 'dev:admin';
 export function defineServe(program: Command, act: Act): void {
   const command = program
     .command('serve')
+    .summary('run the bundled server: the whole API in memory')
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(
-      repeatable('--api-key <key>', 'a key that it takes: KEY, KEY:admin, KEY:abuse, KEY:usr_…; repeatable', {
+      repeatable('--api-key <key>', 'a key that it takes: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
         default: DEFAULT_KEY,
       }),
     )

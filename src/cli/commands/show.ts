@@ -11,6 +11,7 @@ import { addExamples, addExitCodes, addPlanFormatOptions } from './options.ts';
 export function defineShow(program: Command, act: Act): void {
   const command = program
     .command('show')
+    .summary('show a saved plan')
     .description('Show a saved plan. Sends no request.')
     .argument('<plan>', 'a file that edgewise plan -o wrote');
   addExitCodes(command, [EXIT.done, EXIT.invalid]);

@@ -1,30 +1,51 @@
 import type { Command } from 'commander';
-import { hasErrors } from '../../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { readManifests } from '../reconcile/manifests.ts';
 import type { Act } from './act.ts';
+import { listRules } from './list-rules.ts';
 import { addExamples, addExitCodes, addReportOptions } from './options.ts';
 
-/** `edgewise validate`. */
+interface Flags extends FormatFlags {
+  readonly strict?: boolean;
+  readonly listRules?: boolean;
+}
+
+/** `edgewise validate`, which is `edgewise lint` too. */
 export function defineValidate(program: Command, act: Act): void {
   const command = program
     .command('validate')
-    .description('Check manifests. Sends no request.')
-    .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
+    .alias('lint')
+    .summary('check manifests, and lint them')
+    .description('Check manifests, and warn of what is valid but most likely not meant. Sends no request.')
+    .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
+    .option('--strict', 'let warnings fail, too')
+    .option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets');
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(addReportOptions(command), [
     ['edgewise validate', 'check the manifests in this folder'],
+    ['edgewise validate manifests --strict', 'for a pipeline: any warning fails it'],
     ['kustomize build overlays/production | edgewise validate -', 'check what another tool makes'],
-  ]).action((paths: string[], flags: FormatFlags) => act(flags, (context) => validate(paths, flags, context)));
+    ['edgewise validate --list-rules', 'what lint looks for'],
+  ]).action((paths: string[], flags: Flags) =>
+    act(flags, (context) => (flags.listRules ? listRules(paths, flags, context) : validate(paths, flags, context))),
+  );
 }
 
-async function validate(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { state, diagnostics, files } = await readManifests(paths, context, { requireStack: false, lint: 'all' });
+async function validate(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  const read = await readManifests(paths, context, { requireStack: false, lint: 'all' });
+  const { state, diagnostics: found, files } = read;
+  const diagnostics = flags.strict ? found.map(toError) : found;
   const exitCode = state !== undefined && !hasErrors(diagnostics) ? EXIT.done : EXIT.invalid;
   const addresses = [...(state?.resources.keys() ?? [])];
   const validation = { diagnostics, files, resources: addresses.length, addresses };
   return publish({ about: 'validation', command: 'validate', validation }, { flags, exitCode }, context);
+}
+
+/** An error in every form, so that none says that all is well. */
+function toError(diagnostic: Diagnostic): Diagnostic {
+  return { ...diagnostic, severity: 'error' };
 }

@@ -8,7 +8,8 @@ import { publish } from './publish.ts';
 
 /** The command that failed, and how it was to show its result. */
 export interface FailedCommand {
-  readonly command: string;
+  /** Absent: there is no such command. */
+  readonly command?: string;
   readonly flags: FormatFlags;
   /** Events that were sent before it failed. */
   readonly sent?: SentEvents;
@@ -20,7 +21,7 @@ export async function showFailure(
   { command, flags, sent }: FailedCommand,
   context: Context,
 ): Promise<ExitCode> {
-  const failure: Failure = { command, ...toReported(error) };
+  const failure: Failure = { ...(command !== undefined && { command }), ...toReported(error) };
   const isShown = flags.format === 'text';
   const exitCode = await publish(
     { about: 'failure', failure },

@@ -3,7 +3,7 @@ import { type Explanation, toDocument, toStream } from '../explanation.ts';
 
 /** A manifest before and after, both seen by lint. */
 function toExamples(bad: string, good: string): Pick<Explanation, 'bad' | 'good'> {
-  return { bad: { command: 'lint', files: { 'manifest.yaml': bad } }, good: { files: { 'manifest.yaml': good } } };
+  return { bad: { command: 'validate', files: { 'manifest.yaml': bad } }, good: { files: { 'manifest.yaml': good } } };
 }
 
 function toEdge(...lines: readonly string[]): string {

@@ -118,7 +118,7 @@ export function renderFailureJson({ command, diagnostics = [], error, plan }: Fa
 
 /** The lint rules. */
 export function renderLintRulesJson(rows: readonly LintRuleRow[]): string {
-  return renderDocument({ command: 'lint', ok: true, rules: rows });
+  return renderDocument({ command: 'validate', ok: true, rules: rows });
 }
 
 /** `JSON.stringify` escapes what JSON demands; the rest of what cannot be printed is escaped here. */

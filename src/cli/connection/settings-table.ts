@@ -1,0 +1,152 @@
+import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
+
+/** A setting of a run: how it can be stated, and what it is when nobody states it. For help and documents. */
+export interface Setting {
+  readonly about: string;
+  /** `--page-size <number>`; absent: no flag states it. */
+  readonly flag?: string;
+  /** Variables that state it; several: other spellings of the same. */
+  readonly environment?: readonly string[];
+  /** Its path in the `spec` of the Stack. */
+  readonly stack?: string;
+  /** Absent: nothing. */
+  readonly default?: string;
+}
+
+/** A setting in words: what it is, how else it can be stated, and its default. */
+export function describeSetting({ about, environment = [], stack, default: fallback }: Omit<Setting, 'flag'>): string {
+  const ways = [...environment, ...(stack === undefined ? [] : [`spec.${stack}`])];
+  const parts = [
+    ...(ways.length > 0 ? [ways.join(', ')] : []),
+    ...(fallback === undefined ? [] : [`default: ${fallback}`]),
+  ];
+  return parts.length === 0 ? about : `${about} (${parts.join('; ')})`;
+}
+
+/** How the service is reached. Every command that sends requests takes the flags. */
+export const CONNECTION_SETTINGS: readonly Setting[] = [
+  {
+    about:
+      'URL of the service; `embedded:` is the bundled server inside the process, `embedded:FILE` one that keeps its data',
+    flag: '--base-url <url>',
+    environment: ['EDGEWISE_BASE_URL'],
+    stack: 'api.base_url',
+  },
+  { about: 'the API key', environment: ['EDGEWISE_API_KEY'] },
+  { about: 'a file that holds the API key', environment: ['EDGEWISE_API_KEY_FILE'] },
+  {
+    about: 'name of the header that carries the interface version',
+    flag: '--version-header <name>',
+    environment: ['EDGEWISE_VERSION_HEADER'],
+    stack: 'api.version_header',
+    default: DEFAULT_VERSION_HEADER,
+  },
+  {
+    about: 'concurrent requests, 1 to 64',
+    flag: '--concurrency <number>',
+    environment: ['EDGEWISE_CONCURRENCY'],
+    stack: 'api.concurrency',
+    default: '8',
+  },
+  {
+    about: 'resources in one list request, 1 to 100',
+    flag: '--page-size <number>',
+    environment: ['EDGEWISE_PAGE_SIZE'],
+    stack: 'api.page_size',
+    default: '100',
+  },
+  {
+    about: 'most requests in any window of this length, or `none`, as it is for `embedded:`',
+    flag: '--rate-limit <limit>',
+    environment: ['EDGEWISE_RATE_LIMIT'],
+    stack: 'api.rate_limit',
+    default: '120/60s',
+  },
+  {
+    about: 'time limit until there is a connection',
+    flag: '--connect-timeout <duration>',
+    environment: ['EDGEWISE_CONNECT_TIMEOUT'],
+    stack: 'api.timeouts.connect',
+    default: '10s',
+  },
+  {
+    about: 'time limit until an answer begins',
+    flag: '--headers-timeout <duration>',
+    environment: ['EDGEWISE_HEADERS_TIMEOUT'],
+    stack: 'api.timeouts.headers',
+    default: '30s',
+  },
+  {
+    about: 'time limit between two parts of an answer',
+    flag: '--body-timeout <duration>',
+    environment: ['EDGEWISE_BODY_TIMEOUT'],
+    stack: 'api.timeouts.body',
+    default: '30s',
+  },
+  {
+    about: 'time limit for one request as a whole',
+    flag: '--request-timeout <duration>',
+    environment: ['EDGEWISE_REQUEST_TIMEOUT'],
+    stack: 'api.timeouts.request',
+    default: '2m',
+  },
+  {
+    about: 'PEM file of certificate authorities to trust besides those of the platform',
+    flag: '--ca-file <path>',
+    environment: ['EDGEWISE_CA_FILE'],
+    stack: 'api.ca_file',
+  },
+  { about: 'certificate authorities to trust, as everywhere in Node', environment: ['NODE_EXTRA_CA_CERTS'] },
+  { about: 'proxy for https: URLs', environment: ['HTTPS_PROXY', 'https_proxy'] },
+  { about: 'proxy for http: URLs', environment: ['http_proxy'] },
+  { about: 'proxy for both', environment: ['ALL_PROXY', 'all_proxy'] },
+  {
+    about:
+      'hosts that are reached without a proxy: names, `.suffixes` or addresses, each with an optional port, or `*`',
+    environment: ['NO_PROXY', 'no_proxy'],
+  },
+];
+
+/** What else can be set for a run. Flags of a single command that nothing else can state are not here. */
+export const OTHER_SETTINGS: readonly Setting[] = [
+  {
+    about: 'folder for tokens of new resources, a file for each',
+    flag: '--token-directory <path>',
+    stack: 'tokens',
+  },
+  {
+    about: 'command that reads such a token on its standard input, as a JSON list of words',
+    flag: '--token-command <json>',
+    stack: 'tokens',
+  },
+  {
+    about: 'consent to more deletes of one kind than this',
+    flag: '--allow-deletes',
+    stack: 'guard.max_deletes',
+    default: '5',
+  },
+  {
+    about: 'consent to deleting a larger share of one kind than this',
+    flag: '--allow-deletes',
+    stack: 'guard.max_delete_share',
+    default: '30 %',
+  },
+  {
+    about: 'file that gets a line before and after each request that writes',
+    flag: '--journal <file>',
+    environment: ['EDGEWISE_JOURNAL'],
+  },
+  { about: 'no colours on a terminal', flag: '--no-color', environment: ['NO_COLOR'] },
+  { about: 'token with which `post` writes to GitHub', environment: ['GITHUB_TOKEN', 'GH_TOKEN'] },
+  { about: 'token with which `post` writes to GitLab', environment: ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN'] },
+  {
+    about: 'root of the repository, to which paths in annotations and SARIF are relative',
+    environment: ['GITHUB_WORKSPACE'],
+    default: 'the working folder',
+  },
+  {
+    about: 'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs from info on',
+    environment: ['EDGEWISE_LOG_LEVEL'],
+    default: 'warn',
+  },
+];

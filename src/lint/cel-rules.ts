@@ -9,13 +9,13 @@ export function checkCelSyntax({ spots }: Subject, { readCel }: RuleContext): re
     const reading = readCel(text);
     if (!('fault' in reading)) return [];
     const fault = reading.fault.replace(/\.$/, '');
-    const message = `${toPathText(path)} is no CEL expression, at its character ${reading.column}: ${fault}`;
+    const message = `${toPathText(path)} is not valid CEL at character ${reading.column}: ${fault}`;
     const start = Math.max(0, Math.min(reading.column, text.length) - 1);
     return [{ path, part: { of: text, start, length: 1 }, message }];
   });
 }
 
-/** Variables that nothing gives a value to. */
+/** Variables that are not known for their traffic. */
 export function checkCelVariables({ spots }: Subject, { readCel, settings }: RuleContext): readonly Hit[] {
   return listExpressions(spots).flatMap(({ path, text, variables }) => {
     const reading = readCel(text);
@@ -24,7 +24,7 @@ export function checkCelVariables({ spots }: Subject, { readCel, settings }: Rul
     return unknown.map((name) => ({
       path,
       ...toNamePart(text, name),
-      message: `${toPathText(path)} names \`${name}\`, which is no variable that is known here`,
+      message: `${toPathText(path)} uses the unknown variable \`${name}\``,
       remedy: toVariableRemedy(name, known),
     }));
   });
@@ -65,6 +65,6 @@ function toVariableRemedy(name: string, known: readonly string[]): string {
   const nearest = suggest(name, known);
   const ending = 'or add the name to spec.lint.cel_variables of the Stack';
   return nearest === undefined
-    ? `Known here: ${known.join(', ')}. Name one of them, ${ending}.`
-    : `Did you mean \`${nearest}\`? If not, name another, ${ending}.`;
+    ? `Known variables: ${known.join(', ')}. Use one of them, ${ending}.`
+    : `Did you mean \`${nearest}\`? If not, use another variable, ${ending}.`;
 }

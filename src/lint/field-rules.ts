@@ -7,7 +7,7 @@ import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/
 import type { Hit, Subject } from './rule.ts';
 import type { Spot } from './spots.ts';
 
-/** A check of the fields whose table says what to think of before they are left unset. */
+/** A check of fields whose table has a warning for when they are unset. */
 export function checkUnset(id: LintCode): (subject: Subject) => readonly Hit[] {
   return ({ spots }) =>
     spots.flatMap(({ path, field, value }): Hit[] => {
@@ -17,7 +17,7 @@ export function checkUnset(id: LintCode): (subject: Subject) => readonly Hit[] {
     });
 }
 
-/** Whether a value comes to nothing: empty, false, or a module that is disabled. */
+/** Whether a value is empty, false, or a disabled module. */
 function isUnset(field: Field, value: Json | undefined): boolean {
   const normal = normalizeField(field, value);
   if (isJsonArray(normal)) return normal.length === 0;
@@ -25,7 +25,7 @@ function isUnset(field: Field, value: Json | undefined): boolean {
   return normal === null || normal === '' || normal === false;
 }
 
-/** A check of the modules whose table says when they have no effect. One that is disabled is not meant to have any. */
+/** A check of modules whose table says when they have no effect. A disabled one should have none. */
 export function checkIdle(id: LintCode): (subject: Subject) => readonly Hit[] {
   return ({ spots }) =>
     spots.flatMap(({ path, type, value }) => {
@@ -38,7 +38,7 @@ export function checkIdle(id: LintCode): (subject: Subject) => readonly Hit[] {
     });
 }
 
-/** Texts of which the values that work are known. */
+/** Texts with a list of known values. */
 export function checkKnownValues({ spots }: Subject): readonly Hit[] {
   return spots.flatMap(({ path, type, value }): Hit[] => {
     if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return [];
@@ -47,7 +47,7 @@ export function checkKnownValues({ spots }: Subject): readonly Hit[] {
     return [
       {
         path,
-        message: `${toPathText(path)} is \`${value}\`, and known to work are ${type.known.join(', ')}`,
+        message: `${toPathText(path)} is \`${value}\`, which is not known here; known are ${type.known.join(', ')}`,
         remedy: nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`,
       },
     ];
@@ -61,11 +61,11 @@ export function checkShares({ spots }: Subject): readonly Hit[] {
     const shares = isJsonObject(value) ? Object.values(value) : [];
     if (shares.some((share) => Number(share) > 0)) return [];
     const what = shares.length === 0 ? 'is empty' : 'adds up to zero';
-    return [{ path, message: `${toPathText(path)} ${what}: no traffic is passed on` }];
+    return [{ path, message: `${toPathText(path)} ${what}: no traffic is forwarded` }];
   });
 }
 
-/** Sets that hold a value twice, in any spelling. */
+/** Sets that contain a value twice, in any spelling. */
 export function checkRepeated({ spots, resource }: Subject): readonly Hit[] {
   return spots.flatMap((spot) => listRepeated(spot, resource));
 }
@@ -78,9 +78,7 @@ function listRepeated({ path, field, type, value }: Spot, { locate }: Subject['r
     const before = first.get(key);
     if (before === undefined) first.set(key, index);
     if (before === undefined) return [];
-    const related = { message: 'it is here already', locate: () => locate([...path, before]) };
-    return [
-      { path: [...path, index], message: `${toPathText([...path, index])} is ${String(member)} once more`, related },
-    ];
+    const related = { message: 'first stated here', locate: () => locate([...path, before]) };
+    return [{ path: [...path, index], message: `${toPathText([...path, index])} repeats ${String(member)}`, related }];
   });
 }

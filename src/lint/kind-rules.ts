@@ -12,7 +12,7 @@ export function checkValidity({ kind, resource }: Subject, { settings, now }: Ru
   const span = toValidity(resource.spec, { ...validity, settings: resource.lifecycle.settings, now });
   if (span === undefined || span.ms <= settings.maxValidityMs) return [];
   const limit = renderTimeSpan(settings.maxValidityMs);
-  return [{ path: span.path, message: `it is valid for ${renderTimeSpan(span.ms)}, and the limit is ${limit}` }];
+  return [{ path: span.path, message: `it is valid for ${renderTimeSpan(span.ms)}; the limit is ${limit}` }];
 }
 
 interface ValidityContext {
@@ -34,14 +34,14 @@ function toValidity(
   return Number.isNaN(end - start) ? undefined : { ms: end - start, path: ['spec', until] };
 }
 
-/** What can lock out who applies it. */
+/** What can lock out whoever applies it. */
 export function checkLockout({ kind, resource }: Subject): readonly Hit[] {
   if (!kind.canLockOut(resource.spec)) return [];
-  const message = 'it restricts the API, the dashboard or agents, and may lock out who applies it';
+  const message = 'it restricts the API, the dashboard or agents, and may lock out whoever applies it';
   return [{ path: ['spec'], message }];
 }
 
-/** Ids that are written out though a document names them. */
+/** Ids that are written out although a document names them. */
 export function checkLiterals({ kind, resource }: Subject, { findName }: RuleContext): readonly Hit[] {
   return listReferences(kind, resource.written).flatMap(({ path, value }): Hit[] => {
     const name = isAddress(value) ? undefined : findName(value);
@@ -51,9 +51,9 @@ export function checkLiterals({ kind, resource }: Subject, { findName }: RuleCon
     return [
       {
         path: ['spec', ...path],
-        message: `${toPathText(['spec', ...at])} has the id ${value} written out, which is ${address}`,
+        message: `${toPathText(['spec', ...at])} is the literal id ${value} of ${address}`,
         remedy: `Write ${address}.`,
-        related: locate === undefined ? undefined : { message: 'it is stated here', locate },
+        related: locate === undefined ? undefined : { message: 'the document that names it', locate },
       },
     ];
   });

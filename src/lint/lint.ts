@@ -11,21 +11,21 @@ import { LINT_RULES } from './rules.ts';
 import { listSpots } from './spots.ts';
 
 /**
- * Lint: what is legal in manifests, and most likely not what was meant. Pure: it looks at the desired state and at nothing
- * that is live. What a service would refuse is not here: `manifest` refuses it first.
+ * Lint: what is valid in manifests, but most likely not what was meant. Pure: it looks at the desired state and never at
+ * live. What a service would refuse is an error of `manifest`, not lint.
  */
 
 /** What lint takes besides the manifests. */
 export interface LintOptions {
-  /** What is valid from when it is made is made now. */
+  /** The start of validities that count from creation. */
   readonly now: Date;
   /** Reads expressions; left out: the rules about them are not checked. */
   readonly readCel?: ReadCel | undefined;
-  /** Leaves out what a plan tells itself, unless the Stack makes it an error, and shows few of many warnings of a rule. */
+  /** Leaves out what a plan warns about itself, unless the Stack makes it an error, and shows few of many warnings of a rule. */
   readonly isForPlan?: boolean;
 }
 
-/** Everything that the rules have against the manifests, ordered as validation orders it. */
+/** All findings in the manifests, in the order of validation. */
 export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
   const context = toContext(state, options);
@@ -109,7 +109,7 @@ function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
 function listUnused({ allow }: DesiredResource, idle: ReadonlySet<string>): readonly Hit[] {
   return Object.keys(allow)
     .filter((id) => idle.has(id))
-    .map((id) => ({ path: ['lint', 'allow', id], message: `lint.allow.${id} suppresses nothing` }));
+    .map((id) => ({ path: ['lint', 'allow', id], message: `lint.allow.${id} has no effect` }));
 }
 
 /** What a rule found, not yet located: that takes longer than finding it. */
@@ -163,6 +163,6 @@ function toRest(id: LintCode, count: number): Diagnostic {
     code: id,
     severity: 'warning',
     message: `${count} more ${count === 1 ? 'finding' : 'findings'} of this rule`,
-    remedy: 'edgewise validate shows them all.',
+    remedy: 'Run edgewise validate to see all of them.',
   };
 }

@@ -6,32 +6,32 @@ import type { DesiredResource, FieldPath } from '../model/state.ts';
 import type { CelReading } from './cel.ts';
 import type { Spot } from './spots.ts';
 
-/** A lint rule: what is legal, and most likely not what was meant. Its sentence is that of its code. */
+/** A lint rule: finds what is valid, but most likely not what was meant. Its sentence is that of its code. */
 export interface Rule {
   readonly id: LintCode;
   readonly severity: RuleSeverity;
-  /** What to do, where a hit does not know better. */
+  /** What to do, unless a hit has its own remedy. */
   readonly remedy: string;
   readonly check: (subject: Subject, context: RuleContext) => readonly Hit[];
-  /** It needs to read CEL. */
+  /** It needs a CEL reader. */
   readonly needsCel?: true;
-  /** A plan tells it itself, when it is about to happen. */
+  /** A plan that would do it has its own warning. */
   readonly isToldByPlan?: true;
 }
 
-/** A resource that is looked at. */
+/** A resource under check. */
 export interface Subject {
   readonly kind: Kind;
   readonly resource: DesiredResource;
   readonly spots: readonly Spot[];
 }
 
-/** What rules know besides the resource. */
+/** What rules know in addition to the resource. */
 export interface RuleContext {
   readonly settings: LintSettings;
   readonly now: Date;
   readonly readCel: (text: string) => CelReading;
-  /** What stands for an id. */
+  /** The document that names an id. */
   readonly findName: (id: string) => IdName | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface IdName {
 /** What a rule found, at a path of the document. */
 export interface Hit {
   readonly path: FieldPath;
-  /** What of the text there it is about. */
+  /** The part of the text there that it is about. */
   readonly part?: TextPart;
   /** What is wrong, without the address. */
   readonly message: string;

@@ -11,19 +11,19 @@ type RuleFacts = Omit<Rule, 'id'>;
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'cel-syntax': {
     severity: 'warning',
-    remedy: 'Mend the expression: the rule applies to no traffic, or the service refuses it.',
+    remedy: 'Correct the expression. Otherwise the service refuses it, or applies the rule to no traffic.',
     check: checkCelSyntax,
     needsCel: true,
   },
   'cel-variable': {
     severity: 'warning',
-    remedy: 'Name a variable that is known, or add the name to spec.lint.cel_variables of the Stack.',
+    remedy: 'Use a known variable, or add the name to spec.lint.cel_variables of the Stack.',
     check: checkCelVariables,
     needsCel: true,
   },
   'unknown-action': {
     severity: 'warning',
-    remedy: 'Name an action that is known for this traffic: others belong to HTTP, or do not exist.',
+    remedy: 'Use an action that is known for this traffic. Others belong to HTTP or do not exist.',
     check: checkKnownValues,
   },
   'no-weight': { severity: 'warning', remedy: 'Give one of the backends a weight above zero.', check: checkShares },
@@ -45,12 +45,12 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'certificate-too-long': {
     severity: 'warning',
     remedy:
-      'Say lifecycle.valid_for and renew_before, so that short ones follow each other, or raise spec.lint.max_validity of the Stack.',
+      'Set lifecycle.valid_for and renew_before, so that short certificates are renewed, or raise spec.lint.max_validity of the Stack.',
     check: checkValidity,
   },
   'restriction-not-enforced': {
     severity: 'warning',
-    remedy: 'Say `enforced: true` when its warnings show nobody who should get in.',
+    remedy: 'Set `enforced: true` when its warnings show nobody who should have access.',
     check: checkUnset('restriction-not-enforced'),
   },
   'restriction-locks-out': {
@@ -61,14 +61,14 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   },
   'breaker-never-trips': {
     severity: 'warning',
-    remedy: 'Give it a threshold, a window with buckets, and a time to stay tripped; or disable it.',
+    remedy: 'Set a threshold, a window with buckets, and a tripped duration; or disable the module.',
     check: checkIdle('breaker-never-trips'),
   },
   'repeated-value': { severity: 'warning', remedy: 'Remove one of them.', check: checkRepeated },
-  'literal-id': { severity: 'warning', remedy: 'Write the address in the place of the id.', check: checkLiterals },
+  'literal-id': { severity: 'warning', remedy: 'Write the address instead of the id.', check: checkLiterals },
   'suppression-unused': {
     severity: 'warning',
-    remedy: 'Remove the line, so that it hides nothing later.',
+    remedy: 'Remove the line. It would hide later findings.',
     check: () => [], // lint itself knows what was suppressed
   },
 };

@@ -46,7 +46,7 @@ export function toListSchema(member: z.ZodType): z.ZodType {
       metadata: z.record(z.string(), z.json()).optional().describe('Accepted, because tools add it; not used.'),
       items: z.array(member).describe('The documents.'),
     })
-    .meta({ title: 'list', description: 'Several documents in one, as tools write them.' });
+    .meta({ title: 'list', description: 'Several documents in one, as other tools print them.' });
 }
 
 const BUILT = new Map<string, z.ZodType>();
@@ -78,7 +78,7 @@ function toHeader(kind: string, description: string): Readonly<Record<'apiVersio
     metadata: z
       .strictObject({
         name: toNameSchema().describe(
-          'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` says the old one.',
+          'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` states the old one.',
         ),
         labels: z.record(z.string(), z.string()).optional().describe('Accepted, because tools add them; not stored.'),
         annotations: z
@@ -86,7 +86,7 @@ function toHeader(kind: string, description: string): Readonly<Record<'apiVersio
           .optional()
           .describe('Accepted, because tools add them; not stored.'),
       })
-      .describe('What the document is called.'),
+      .describe('The name of the document.'),
   };
 }
 
@@ -98,8 +98,8 @@ function toNameSchema(): z.ZodType {
 }
 
 function describeBadName({ input }: { readonly input?: unknown }): string {
-  const rule = '1 to 63 lower-case letters, digits, `.`, `_` and `-` that start and end with a letter or digit';
-  return `is \`${String(input)}\`, and a name is ${rule}`;
+  const rule = '1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or digit';
+  return `is \`${String(input)}\`. A name has ${rule}`;
 }
 
 function toLifecycleSchema(kind: Kind): z.ZodType {
@@ -108,40 +108,40 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
   const ignore = z
     .array(z.enum(names.map(([name]) => name)).describe('A field of spec.'))
     .optional()
-    .describe('Fields that somebody else owns: left alone in the comparison and in every write.');
+    .describe('Fields that somebody else owns. Comparisons and updates leave them alone.');
   const owned = {
     protect: z
       .boolean()
       .optional()
-      .describe('Never delete or replace it. Remembered on the resource, so it outlives the manifest.'),
+      .describe('Never delete or replace the resource. Stored in its mark, so it holds even without the manifest.'),
     ignore,
     adopt: toAdoptSchema(kind)
       .optional()
-      .describe('Id of an existing resource to take over. No effect once it is ours.'),
+      .describe('Id of an existing resource to adopt. No effect once the stack owns it.'),
     renamed_from: toNameSchema()
       .optional()
-      .describe('The name that it had before: its mark gets the new one. No effect once that is done.'),
+      .describe('Its former name. The mark of the resource gets the new name. No effect after that.'),
   };
   return z
     .strictObject({ ...(isOwned ? owned : { ignore }), ...toLifecycleShape(kind) })
-    .describe('How edgewise treats it.');
+    .describe('How edgewise manages the resource.');
 }
 
-/** Which lint rules a document is excused from. A rule about suppressions is not one of them. */
+/** The lint rules that a document is exempt from. The rule about suppressions cannot be one of them. */
 function toAllowSchema(): z.ZodType {
   const ids = LINT_RULE_IDS.filter((id) => id !== 'suppression-unused');
   const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, toReasonSchema(id).optional()])));
   return z
-    .strictObject({ allow: allow.describe('Lint rules that do not apply here, and why not.') })
-    .describe('What lint leaves out.');
+    .strictObject({ allow: allow.describe('Lint rules that do not apply here, each with the reason.') })
+    .describe('Exemptions from lint rules.');
 }
 
 function toReasonSchema(id: LintCode): z.ZodType {
   return z
     .string()
-    .refine((reason) => /\S/.test(reason), { error: 'gives no reason, and needs one', params: { code: 'bad-value' } })
+    .refine((reason) => /\S/.test(reason), { error: 'needs a reason', params: { code: 'bad-value' } })
     .meta({ pattern: '\\S' })
-    .describe(`Why this does not matter here: ${LINT_CODES[id]}`);
+    .describe(`Why this rule does not apply here: ${LINT_CODES[id]}`);
 }
 
 function toAdoptSchema(kind: Kind): z.ZodType {
@@ -156,13 +156,14 @@ function toAdoptSchema(kind: Kind): z.ZodType {
 }
 
 function toExternalSchema(): z.ZodType {
-  const description = 'A name for the id of something that edgewise does not manage, so that others can refer to it.';
+  const description =
+    'A name for the id of something that edgewise does not manage. Other documents refer to it by this name.';
   const prefixes = listIdPrefixes();
   const type = { type: 'reference', prefixes, asRef: false } as const;
   const id = z
     .string()
     .refine((value) => parseAddress(value)?.kind === 'External' || hasPrefixOf(type, value), {
-      error: `must be an id, which starts with ${prefixes.map((prefix) => `${prefix}_`).join(', ')}, or External/name`,
+      error: `must be External/name, or an id that starts with ${prefixes.map((prefix) => `${prefix}_`).join(', ')}`,
       params: { code: 'wrong-reference' },
     })
     .meta({ pattern: `^((${prefixes.join('|')})_.|External/.)` })
@@ -174,7 +175,7 @@ function toExternalSchema(): z.ZodType {
 
 function toStackSchema(): z.ZodType {
   const description =
-    'The settings of a run. One for all the manifests; its name is part of the mark of every resource.';
+    'The name and the settings of a stack. One document for all manifests; its name is part of the mark of every resource.';
   return z
     .strictObject({ ...toHeader('Stack', description), spec: toStackSpecSchema().optional() })
     .meta({ title: 'stack', description });

@@ -32,7 +32,7 @@ function toApiSchema() {
         })
         .meta({ examples: ['https://api.example.net', 'embedded:'] })
         .optional()
-        .describe('Where the service is, or `embedded:` for the bundled server inside of the process.'),
+        .describe('URL of the service, or `embedded:` for the bundled server inside the process.'),
       version_header: z
         .string()
         .refine((name) => FORMATS['header-name'].check(name) === undefined, {
@@ -40,9 +40,9 @@ function toApiSchema() {
           params: { code: 'bad-value' },
         })
         .default(DEFAULT_VERSION_HEADER)
-        .describe('Name of the header that carries the version of the interface.'),
-      page_size: z.int().min(1).max(100).default(100).describe('Resources asked for in one list request.'),
-      concurrency: z.int().min(1).max(64).default(8).describe('Requests under way at once.'),
+        .describe('Name of the header that carries the interface version.'),
+      page_size: z.int().min(1).max(100).default(100).describe('Resources per list request.'),
+      concurrency: z.int().min(1).max(64).default(8).describe('Concurrent requests.'),
       rate_limit: toRateLimitSchema().optional(),
       timeouts: toTimeoutsSchema().prefault({}),
       ca_file: z
@@ -50,7 +50,7 @@ function toApiSchema() {
         .min(1)
         .optional()
         .describe(
-          'File with certificates of authorities to trust besides those of the platform, in PEM, relative to the folder of the manifest.',
+          'PEM file of certificate authorities to trust in addition to those of the platform. The path is relative to the folder of the manifest.',
         ),
     })
     .describe('How to talk to the service.');
@@ -64,43 +64,43 @@ function toRateLimitSchema() {
       params: { code: 'bad-value' },
     })
     .meta({ pattern: `${RATE_LIMIT_PATTERN}|^none$`, examples: ['120/60s', 'none'] })
-    .describe(
-      'Most requests in any window of that length, or `none`. Left out: 120/60s, and none for the embedded server.',
-    );
+    .describe('Most requests in any window of this length, or `none`. Default: 120/60s; none for the embedded server.');
 }
 
 function toTimeoutsSchema() {
   return z
     .strictObject({
-      connect: toDurationSchema().default('10s').describe('Until there is a connection.'),
-      headers: toDurationSchema().default('30s').describe('Until the head of the response is there.'),
-      body: toDurationSchema().default('30s').describe('Between two parts of the body.'),
-      request: toDurationSchema().default('2m').describe('A request as a whole; one that is sent again starts anew.'),
+      connect: toDurationSchema().default('10s').describe('Time to connect.'),
+      headers: toDurationSchema().default('30s').describe('Time until the response begins.'),
+      body: toDurationSchema().default('30s').describe('Time between two parts of the body.'),
+      request: toDurationSchema().default('2m').describe('Time for a whole request. A retry gets the full time again.'),
     })
-    .describe('How long parts of a request may take.');
+    .describe('Timeouts.');
 }
 
 function toGuardSchema() {
   return z
     .strictObject({
-      max_deletes: z.int().min(0).default(5).describe('Deletes of one kind that need no consent.'),
+      max_deletes: z.int().min(0).default(5).describe('Number of deletes of one kind that need no consent.'),
       max_delete_share: z
         .number()
         .min(0)
         .max(1)
         .default(0.3)
-        .describe('Share of what is owned of a kind that may be deleted without consent, 0 to 1.'),
+        .describe('Share of the owned resources of a kind that may be deleted without consent, 0 to 1.'),
     })
-    .describe('When deletes need consent: where there are more than max_deletes that are also over max_delete_share.');
+    .describe(
+      'When deletes need consent: more than max_deletes of a kind, if they are also more than max_delete_share of it.',
+    );
 }
 
 function toTokensSchema() {
   return z
     .strictObject({
-      default: toSinkSchema().optional().describe('For every credential that has none of its own.'),
-      credentials: z.record(z.string(), toSinkSchema()).default({}).describe('By the name of the credential.'),
+      default: toSinkSchema().optional().describe('For every credential that `credentials` does not name.'),
+      credentials: z.record(z.string(), toSinkSchema()).default({}).describe('Places for single credentials, by name.'),
     })
-    .describe('Where the tokens of new credentials go. Without it no credential can be created.');
+    .describe('Where the tokens of new credentials go. Without a place, no credential can be created.');
 }
 
 function toLintSchema() {
@@ -108,21 +108,21 @@ function toLintSchema() {
     .strictObject({
       max_validity: toDurationSchema()
         .default('90d')
-        .describe('How long an SSH user certificate may be valid before `certificate-too-long` speaks up.'),
+        .describe('How long an SSH user certificate may be valid without a `certificate-too-long` finding.'),
       cel_variables: z
         .array(
           z
             .string()
             .regex(CEL_VARIABLE, {
-              error: 'must be a dotted name, such as `conn.server_ip`, or all below one: `conn.tls.*`',
+              error: 'must be a dotted name, such as `conn.server_ip` or, for all names below one, `conn.tls.*`',
             })
-            .describe('A variable, or with `.*` at its end all below it.'),
+            .describe('A variable; with `.*` at its end, all variables below it.'),
         )
         .default([])
-        .describe('CEL variables that exist besides those that edgewise knows: `conn.server_ip`, `conn.tls.*`.'),
+        .describe('Further CEL variables of your service, such as `conn.server_ip` or `conn.tls.*`.'),
       ...toSeveritySchemas(),
     })
-    .describe('How grave the findings of each lint rule are. `off`: not checked.');
+    .describe('Severity of each lint rule. `off`: not checked.');
 }
 
 /** A dotted name, perhaps with `.*` at its end. */
@@ -141,9 +141,9 @@ function toSinkSchema() {
 function toDirectorySchema() {
   return z
     .strictObject({
-      directory: z.string().min(1).describe('Folder that gets a file for each credential, readable by its owner only.'),
+      directory: z.string().min(1).describe('Folder for one file per credential, which only its owner can read.'),
     })
-    .describe('A folder with one file for each credential.');
+    .describe('A folder with one file per credential.');
 }
 
 function toCommandSchema() {
@@ -153,12 +153,10 @@ function toCommandSchema() {
       command: words.describe(
         'Program and arguments, run without a shell, with the token on standard input. {name}, {address}, {id} and {stack} are filled in.',
       ),
-      test: words
-        .optional()
-        .describe('A command that succeeds when tokens could be delivered now. Run before the first write.'),
-      timeout: toDurationSchema().default('30s').describe('How long either may take.'),
+      test: words.optional().describe('Command that succeeds if tokens can be delivered. Runs before the first write.'),
+      timeout: toDurationSchema().default('30s').describe('Timeout of each command.'),
     })
-    .describe('A command that reads the token. Only apply runs it.');
+    .describe('A command that reads the token from standard input. Only apply runs it.');
 }
 
 function toDurationSchema() {

@@ -117,9 +117,9 @@ describe('lifecycle of an SSH user certificate', () => {
     ['{ valid_for: 90 days }', '`90 days` is not a whole number and a unit'],
     [
       '{ valid_for: 1d, renew_before: 24h }',
-      'lifecycle.renew_before is not shorter than the 24 hours for which the certificate is valid',
+      'lifecycle.renew_before must be shorter than the 24 hours for which the certificate is valid',
     ],
-    ['{ renew_before: 2d }', 'lifecycle.renew_before is not shorter than the 24 hours'],
+    ['{ renew_before: 2d }', 'lifecycle.renew_before must be shorter than the 24 hours'],
     ['{ rotate_after: 1d }', 'lifecycle.rotate_after is not a field that is known here'],
   ])('%s is refused', async (lifecycle, message) => {
     const { edgewise } = await createWorkspace({ 'm.yaml': STACK + toCertificate('alice', lifecycle) });

@@ -29,7 +29,7 @@ describe('edgewise explain', () => {
     const { stdout } = await explain('unknown-field');
     expect(stdout).toMatchInlineSnapshot(`
       "unknown-field
-        A manifest has a field that its kind does not have. The kind has no field of that name at that place. A field that is passed over in silence would be a setting that somebody believes in, so it is an error.
+        A manifest has a field that its kind does not have. The kind has no field with this name at this place. If it were ignored, somebody would rely on a setting that has no effect, so it is an error.
 
       Example
         edge.yaml:
@@ -54,7 +54,7 @@ describe('edgewise explain', () => {
         1 error.
 
       What to do
-        Correct the name. \`edgewise explain TCPEdge\` lists the fields of a kind; fields that the service gives its values are not stated.
+        Correct the name. \`edgewise explain TCPEdge\` lists the fields of a kind. Remove fields that only the service sets.
 
         edge.yaml:
           apiVersion: edgewise/v1
@@ -73,7 +73,7 @@ describe('edgewise explain', () => {
     const { stdout } = await explain('TCPEdge.backend.backend_id');
     expect(stdout).toMatchInlineSnapshot(`
       "TCPEdge.backend.backend_id
-        The backend that gets the traffic.
+        The backend that receives the traffic.
 
         Type       \`WeightedBackend/name\`, \`External/name\`, \`bkdwd_…\`, \`bkdhr_…\`, \`bkdtg_…\`
         Refers to  WeightedBackend, External, or an id bkdwd_…, bkdhr_…, bkdtg_…

@@ -11,7 +11,7 @@ describe('lint', () => {
     expect(toTranscript(await edgewise('validate'))).toMatchInlineSnapshot(`
       "exit code 0
       --- stdout
-      warning[credential-unrestricted]: Credential/agent: no ACL restricts it, so that its token may bind any domain, address and label
+      warning[credential-unrestricted]: Credential/agent: no ACL restricts it, so its token may bind any domain, address and label
         --> m.yaml:6:1
         6 | apiVersion: edgewise/v1
           | ^^^^^^^^^^

@@ -177,7 +177,7 @@ describe('the OpenAPI document', () => {
             "type": "string",
           },
           "description": {
-            "description": "What it is for, for people. At most 255 bytes.",
+            "description": "Free text for people. At most 255 bytes.",
             "type": "string",
           },
           "enforced": {
@@ -185,7 +185,7 @@ describe('the OpenAPI document', () => {
             "type": "boolean",
           },
           "id": {
-            "description": "Identifier, given by the service.",
+            "description": "Id, assigned by the service.",
             "type": "string",
           },
           "ip_policies": {
@@ -209,11 +209,11 @@ describe('the OpenAPI document', () => {
             "type": "array",
           },
           "metadata": {
-            "description": "Data of your own: text, or a mapping that is stored as JSON. At most 4096 bytes together with the mark that edgewise keeps there.",
+            "description": "Your own data: text, or a mapping that is stored as JSON. At most 4096 bytes, including the mark that edgewise stores there.",
             "type": "string",
           },
           "type": {
-            "description": "Which traffic is restricted. One restriction of each type.",
+            "description": "Which traffic is restricted. One restriction per type.",
             "enum": [
               "dashboard",
               "api",

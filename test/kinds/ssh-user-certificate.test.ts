@@ -15,7 +15,7 @@ describe('an SSH user certificate in a manifest', () => {
   });
 
   it('has no extension without a name', () => {
-    const problem = { path: ['extensions', ''], message: 'extensions has one without a name' };
+    const problem = { path: ['extensions', ''], message: 'extensions contains one with an empty name' };
     expect(SSH_USER_CERTIFICATE.check({ extensions: { '': 'x' } })).toEqual([problem]);
     expect(SSH_USER_CERTIFICATE.check({ extensions: { 'permit-pty': '' } })).toEqual([]);
   });

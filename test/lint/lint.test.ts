@@ -154,7 +154,7 @@ describe('lint', () => {
     expect(found?.related).toMatchObject([{ place: { line: 4 } }]);
   });
 
-  it('suppression-unused is found where a suppression suppresses nothing', () => {
+  it('suppression-unused is found where a suppression has no effect', () => {
     expect(
       find('Credential', 'spec: { acl: ["bind:a=b"] }\nlint: { allow: { credential-unrestricted: why } }'),
     ).toEqual(['suppression-unused why']);

@@ -75,33 +75,33 @@ function toEndpoints(policy: string): string {
 export const LINTING = {
   'cel-syntax': {
     meaning:
-      'An expression of a policy is no CEL. The service may refuse it, or take it and let the rule apply to no traffic, which for a rule that denies means that it lets everybody in.',
-    remedy: 'Mend the expression where the caret is.',
+      'An expression of a policy is not valid CEL. The service may refuse it, or accept it and apply the rule to no traffic. A `deny` rule then lets everybody in.',
+    remedy: 'Correct the expression at the caret.',
     ...toExamples(toPolicy("conn.client_ip = '192.0.2.1'", 'deny'), toPolicy("conn.client_ip == '192.0.2.1'", 'deny')),
   },
   'cel-variable': {
     meaning:
-      'An expression of a policy names a variable that edgewise does not know for this traffic. Most often it is misspelt, or belongs to HTTP. An expression that cannot be computed holds for nobody.',
-    remedy: 'Correct the name, or list it in `spec.lint.cel_variables` of the Stack if your service has it.',
+      'An expression of a policy uses a variable that edgewise does not know for this traffic. Most often the name is misspelt or belongs to HTTP. An expression that cannot be evaluated matches no traffic.',
+    remedy: 'Correct the name. If your service has the variable, list it in `spec.lint.cel_variables` of the Stack.',
     ...toExamples(toPolicy("conn.cleint_ip == '192.0.2.1'", 'deny'), toPolicy("conn.client_ip == '192.0.2.1'", 'deny')),
   },
   'unknown-action': {
     meaning:
-      'A policy has an action that is not known to work on the traffic of its kind. The service stores any text, so that the mistake would show only in traffic.',
-    remedy: 'Name one of the actions that the message lists.',
+      'A policy has an action that edgewise does not know for this traffic. The service accepts any text here, so the mistake would only show in traffic.',
+    remedy: 'Use one of the actions that the message lists.',
     ...toExamples(
       toPolicy("conn.client_ip == '192.0.2.1'", 'denny'),
       toPolicy("conn.client_ip == '192.0.2.1'", 'deny'),
     ),
   },
   'no-weight': {
-    meaning: 'All weights of a backend are zero, or there are none: whatever reaches it goes nowhere.',
+    meaning: 'All weights of a backend are zero, or it has none. Its traffic goes nowhere.',
     remedy: 'Give one of the backends a weight above zero.',
     ...toExamples(toPool(0), toPool(1)),
   },
   'edge-without-backend': {
-    meaning: 'An edge takes connections and has no enabled backend to pass them on to.',
-    remedy: 'Add `spec.backend`, or enable it. Where somebody else sets it, say so: `lifecycle.ignore: [backend]`.',
+    meaning: 'An edge accepts connections but has no enabled backend to forward them to.',
+    remedy: 'Add `spec.backend`, or enable it. If somebody else sets it, add `lifecycle.ignore: [backend]`.',
     ...toExamples(
       toDocument('TCPEdge', 'postgres', 'spec:', '  hostports: ["1.tcp.example.net:20001"]'),
       toEdge('  hostports: ["1.tcp.example.net:20001"]'),
@@ -109,8 +109,8 @@ export const LINTING = {
   },
   'credential-unrestricted': {
     meaning:
-      'The token of a credential without an ACL, or with `*` in it, may bind any domain, address and label of the account. Who finds it can take over traffic.',
-    remedy: 'List what the agent binds.',
+      'Without an ACL, or with `*` in it, the token of a credential may bind any domain, address and label of the account. Whoever finds the token can take over traffic.',
+    remedy: 'List in `spec.acl` what the agent binds.',
     ...toExamples(
       toCredential('spec:', '  description: The agent of the shop'),
       toCredential('spec:', '  acl: ["bind:*.example.com"]'),
@@ -118,29 +118,30 @@ export const LINTING = {
   },
   'certificate-without-principals': {
     meaning:
-      'A certificate that names no principals is one for every user, says the interface. OpenSSH with TrustedUserCAKeys takes it for none.',
-    remedy: 'List the users that its holder signs in as.',
+      'According to the API documentation, a certificate without principals is valid for every user. OpenSSH with TrustedUserCAKeys accepts it for no user.',
+    remedy: 'List in `spec.principals` the users that its holder signs in as.',
     ...toExamples(toCertificate(), toCertificate('  principals: [alice]')),
   },
   'certificate-too-long': {
     meaning:
-      'A certificate cannot be called back: who has the key gets in until it ends. This one is valid for longer than the Stack allows, which is 90 days when it does not say.',
+      'A certificate cannot be revoked: whoever has the key gets in until it expires. This one is valid for longer than the Stack allows; the default is 90 days.',
     remedy:
-      'Let short ones follow each other with `lifecycle.valid_for` and `renew_before`, or raise `spec.lint.max_validity` of the Stack.',
+      'Set `lifecycle.valid_for` and `renew_before`, so that short certificates are renewed, or raise `spec.lint.max_validity` of the Stack.',
     ...toExamples(
       toCertificate('  principals: [alice]', 'lifecycle:', '  valid_for: 365d'),
       toCertificate('  principals: [alice]', 'lifecycle:', '  valid_for: 30d', '  renew_before: 5d'),
     ),
   },
   'restriction-not-enforced': {
-    meaning: 'An IP restriction that is not enforced keeps nobody out: the service only warns.',
-    remedy: 'Enforce it once its warnings show nobody who should get in. Until then, say in `lint.allow` why not.',
+    meaning: 'An IP restriction that is not enforced blocks nobody: the service only warns.',
+    remedy:
+      'Watch its warnings. When they show nobody who should have access, enforce it. Until then, give the reason in `lint.allow`.',
     ...toExamples(toRestriction('endpoints'), toRestriction('endpoints', '  enforced: true')),
   },
   'restriction-locks-out': {
     meaning:
-      'An IP restriction that is enforced on the API, the dashboard or agents can shut out who applies it. A plan says so itself, as `lockout`, when it is about to write one.',
-    remedy: 'Make sure that its IP policies allow the address that edgewise runs from, and say so in `lint.allow`.',
+      'An IP restriction that is enforced on the API, the dashboard or agents can lock out whoever applies it. A plan that writes one warns as `lockout`.',
+    remedy: 'Make sure that its IP policies allow the address that edgewise runs from, and note that in `lint.allow`.',
     ...toExamples(
       toRestriction('api', '  enforced: true'),
       toRestriction(
@@ -154,13 +155,13 @@ export const LINTING = {
   },
   'breaker-never-trips': {
     meaning:
-      'What a circuit breaker leaves out is zero: a threshold of zero never trips it, without a window or buckets it counts nothing, and without a duration it is open at once.',
-    remedy: 'Set what the message names, or disable the module.',
+      'Settings that a circuit breaker leaves out are zero. With a threshold of zero it never trips. Without a window or buckets it counts nothing. Without a duration it closes again at once.',
+    remedy: 'Set the fields that the message names, or disable the module.',
     ...toExamples(toBreaker(), toBreaker('volume_threshold: 20', 'error_threshold_percentage: 0.5')),
   },
   'repeated-value': {
     meaning:
-      'A set holds a value twice, perhaps in two spellings that the service takes for one. One of them may have been meant to be another.',
+      'A set contains a value twice, perhaps in two spellings that the service treats as equal. One of them may be a mistake for another value.',
     remedy: 'Remove one of them, or correct it.',
     ...toExamples(
       toEdge('  hostports: ["1.tcp.example.net:20001", "1.TCP.example.net:20001"]'),
@@ -169,13 +170,13 @@ export const LINTING = {
   },
   'literal-id': {
     meaning:
-      'An id is written out that an External, an HTTPSEdge or an HTTPSEdgeRoute of these manifests has a name for. When the id changes, one of the two places is forgotten.',
-    remedy: 'Write the address in the place of the id.',
+      'The manifests write out an id although an External, HTTPSEdge or HTTPSEdgeRoute document gives it a name. When the id changes, one of the two places is easily forgotten.',
+    remedy: 'Write the address instead of the id.',
     ...toExamples(toStream(OFFICE, toEndpoints('ipp_office')), toStream(OFFICE, toEndpoints('External/office'))),
   },
   'suppression-unused': {
     meaning:
-      '`lint.allow` excuses a manifest from a rule that finds nothing in it. Left there, it would hide what the rule finds later.',
+      '`lint.allow` exempts a manifest from a rule that finds nothing in it. The line would hide later findings.',
     remedy: 'Remove the line.',
     ...toExamples(
       toCredential(

@@ -47,22 +47,22 @@ const OURS = ['production', 'pool'] as const;
 export const PLANNING = {
   'unknown-target': {
     meaning:
-      'A plan can be narrowed to addresses. One that nobody knows narrows it to nothing, and a pipeline that misspells it would seem to succeed for ever.',
-    remedy: 'Correct the address: Kind/name, as the manifests or an earlier plan say it.',
+      '--target limits a plan to some addresses. An unknown address would limit it to nothing, and a pipeline with a misspelt address would always seem to succeed.',
+    remedy: 'Correct the address: Kind/name, as in the manifests or an earlier plan.',
     bad: toPlanOf(POOL, { command: 'plan --target WeightedBackend/pol' }),
     good: { command: 'plan --target WeightedBackend/pool' },
   },
   'rotate-refused': {
     meaning:
-      'To rotate is to replace what wears out though its manifest did not change: a credential or an SSH user certificate. Nothing else has anything to rotate.',
-    remedy: 'Name a credential or a certificate that the manifests describe.',
+      '--rotate replaces a credential or an SSH user certificate although its manifest did not change. No other kind can be rotated.',
+    remedy: 'Name a credential or an SSH user certificate that the manifests describe.',
     bad: toPlanOf(POOL, { command: 'plan --rotate WeightedBackend/pool' }),
     good: { command: 'plan' },
   },
   'token-sink-missing': {
     meaning:
-      'The token of a credential is in the answer to its creation and can never be read again. Without a place for it the credential would be worthless, so apply refuses such a plan.',
-    remedy: 'Say in `spec.tokens` of the Stack where tokens go, or apply with --token-directory or --token-command.',
+      'The token of a credential is only in the response to its creation and can never be read again. Without a place for the token the credential would be useless, so apply refuses such a plan.',
+    remedy: 'Set `spec.tokens` in the Stack, or apply with --token-directory or --token-command.',
     bad: toPlanOf(CREDENTIAL),
     good: {
       files: {
@@ -79,9 +79,9 @@ export const PLANNING = {
   },
   'adopt-refused': {
     meaning:
-      'What is to be adopted bears a mark already: of another stack, which would lose it, or of another address of this one. Nobody loses a resource unasked.',
+      'The resource already carries a mark: of another stack, or of another address in this stack. Adopting it would take it away from there.',
     remedy:
-      'To take it from another stack, run with --take-over and its name. If it was renamed in this one, say `lifecycle.renamed_from` instead.',
+      'To take it from another stack, add --take-over with the name of that stack. If it was renamed in this stack, use `lifecycle.renamed_from` instead.',
     bad: toPlanOf(toPool('lifecycle:', '  adopt: bkdwd_pool'), {
       live: toPools({ bkdwd_pool: ['staging', 'pool'] }),
     }),
@@ -89,9 +89,8 @@ export const PLANNING = {
   },
   'adopt-replaces': {
     meaning:
-      'A field that cannot be changed has another value live than in the manifest, so that taking the resource over would mean to delete it and make a new one. That is not what adopting promises.',
-    remedy:
-      'Write the live value into the manifest and adopt the resource. Change the value afterwards, if it must be another.',
+      'An immutable field differs between the manifest and the live resource. To apply the manifest, the resource would have to be deleted and created anew. Adopting must not do that.',
+    remedy: 'Write the live value into the manifest and adopt the resource. Change the value afterwards if necessary.',
     bad: toPlanOf(toIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live'), {
       live: toLiveIngress('connect.example.com'),
     }),
@@ -99,9 +98,9 @@ export const PLANNING = {
   },
   'take-over-idle': {
     meaning:
-      '--take-over names a stack whose resources may be moved into this one, and none of them is what a manifest describes. With a name that is misspelt, new resources would be made beside those that were meant.',
+      '--take-over names a stack whose resources may be moved into this one, but no manifest describes any of them. If the name is misspelt, new resources are created beside the existing ones.',
     remedy:
-      'Correct the name of the stack. What has another name there is named by its id, with `lifecycle.adopt`. Once all is moved, leave the flag out.',
+      'Correct the name of the stack. For a resource with another name there, state its id in `lifecycle.adopt`. When everything is moved, remove the flag.',
     bad: {
       ...toPlanOf(POOL, { live: toPools({ bkdwd_pool: ['staging', 'pool'] }) }),
       command: 'plan --take-over stagign',
@@ -110,9 +109,8 @@ export const PLANNING = {
   },
   'renamed-maybe': {
     meaning:
-      'Another `metadata.name` is another resource: the old one is deleted and a new one is made, with another id. Here the new one claims all the unique values (host and port, type, domain) of one whose name is in no manifest any more, which is most likely the same with a new name.',
-    remedy:
-      'If so, say which name it had: `lifecycle.renamed_from`. Then its mark gets the new name, and nothing else happens.',
+      'A new `metadata.name` means a new resource with a new id; the old one is deleted. Here the new resource claims all unique values (hostport, type or domain) of one that is no longer in the manifests. Most likely it is the same resource with a new name.',
+    remedy: 'If so, state the old name in `lifecycle.renamed_from`. Then only its mark gets the new name.',
     bad: {
       command: 'plan',
       files: { 'edgewise.yaml': `${STACK}---\n${POOL}`, 'manifest.yaml': toIngress('agents.example.com') },
@@ -122,8 +120,8 @@ export const PLANNING = {
   },
   'claimed-elsewhere': {
     meaning:
-      'The service gives the value to one resource only, and one that is not ours has it, or one of ours that this plan does not touch. The write would fail in the middle of an apply.',
-    remedy: 'Adopt the resource that has it, take it away there, or choose another value.',
+      'The value must be unique at the service. It is held by a resource of somebody else, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply.',
+    remedy: 'Adopt the resource that holds it, remove the value there, or choose another value.',
     bad: toPlanOf(toIngress('agents.example.com'), {
       live: toLiveIngress('agents.example.com'),
     }),
@@ -131,23 +129,24 @@ export const PLANNING = {
   },
   'mark-invalid': {
     meaning:
-      'A live resource has the key of the mark in its metadata, and what stands there is no mark: somebody edited it. Edgewise cannot know whose it is, so it neither changes nor deletes it.',
-    remedy: 'Mend the metadata by hand, or adopt the resource, which writes a new mark.',
+      'The metadata of a live resource has the key of the mark, but its content is not a valid mark: somebody edited it. Edgewise cannot tell who owns the resource, so it neither changes nor deletes it.',
+    remedy: 'Correct the metadata by hand, or adopt the resource, which writes a new mark.',
     bad: toPlanOf(POOL, { live: toPools({ bkdwd_edited: ['production', 'my pool'] }) }),
     good: { live: toPools({ bkdwd_edited: OURS }) },
   },
   'duplicate-mark': {
     meaning:
-      'Two live resources say that they are the same of ours: one was copied together with its metadata, or a replace broke off. One is kept and the other deleted, and the plan shows which.',
-    remedy: 'Nothing, if the plan deletes the right one. Else give the copy other metadata before you apply.',
+      'Two live resources carry the same mark: one was copied together with its metadata, or a replace was interrupted. One is kept and the other is deleted; the plan shows which.',
+    remedy:
+      'If the plan deletes the right one, there is nothing to do. Otherwise, remove the mark from the metadata of the copy before you apply.',
     bad: toPlanOf(POOL, { live: toPools({ bkdwd_first: OURS, bkdwd_second: OURS }) }),
     good: { live: toPools({ bkdwd_first: OURS }) },
   },
   lockout: {
     meaning:
-      'An IP restriction that is enforced on the API, the dashboard or agents may shut out the very pipeline that applies it, and nobody could undo that with edgewise. It is written last, and the plan warns.',
+      'An IP restriction that is enforced on the API, the dashboard or agents may lock out the pipeline that applies it. Edgewise could not undo that. So it is written last, and the plan warns.',
     remedy:
-      'Make sure that its IP policies allow the address that edgewise runs from. Apply it without `enforced` first, and look at its warnings.',
+      'Make sure that its IP policies allow the address that edgewise runs from. Apply it without `enforced` first and watch its warnings.',
     bad: toPlanOf(toRestriction('  enforced: true')),
     good: mended(
       toRestriction(

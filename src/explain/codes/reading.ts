@@ -8,15 +8,15 @@ const POOL = toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    
 export const READING = {
   'file-unreadable': {
     meaning:
-      'A path on the command line, or a file in a folder, does not exist or may not be read. Nothing is planned from the rest: what could not be read would look like something that was removed.',
-    remedy: 'Correct the path, or let the user that edgewise runs as read the file.',
+      'A path on the command line, or a file in a folder, does not exist or cannot be read. Edgewise does not plan from the rest, because resources in the unread file would look removed.',
+    remedy: 'Correct the path, or make the file readable for the user that edgewise runs as.',
     bad: { command: 'validate manifest', files: { 'manifests/pool.yaml': POOL } },
     good: { command: 'validate manifests' },
   },
   'file-not-utf8': {
     meaning:
-      'Manifests are UTF-8 text. A file in another encoding would be read as other letters than were meant, so it is refused at its first byte that is not UTF-8.',
-    remedy: 'Save the file as UTF-8, in the editor or with `iconv -f ISO-8859-1 -t UTF-8`.',
+      'Manifests must be UTF-8 text. In another encoding, some characters would be read wrongly, so the file is refused at the first byte that is not UTF-8.',
+    remedy: 'Save the file as UTF-8 in your editor, or convert it with `iconv -f ISO-8859-1 -t UTF-8`.',
     bad: {
       command: 'validate',
       files: {
@@ -47,17 +47,16 @@ export const READING = {
   },
   'no-manifests': {
     meaning:
-      'A folder that was named has no *.yaml, *.yml or *.json in it, or a file that was named is empty. Without manifests there would be nothing that should exist, so edgewise takes it for a mistake.',
-    remedy:
-      'Name the folder that the manifests are in. Where they come from another command, see whether that one failed.',
+      'A given folder contains no *.yaml, *.yml or *.json file, or a given file is empty. Without manifests everything would be deleted, so edgewise treats this as a mistake.',
+    remedy: 'Give the folder that contains the manifests. If another command produces them, check whether it failed.',
     bad: { command: 'validate', files: { 'manifests.txt': POOL } },
     good: { files: { 'manifests.txt': null, 'manifests.yaml': POOL } },
   },
   'yaml-syntax': {
     meaning:
-      'The text is not YAML 1.2 (which JSON is a part of), or has what manifests do not: tags of other programs, keys that are no text, one key twice. The other documents of the file are still checked.',
+      'The text is not valid YAML 1.2 or JSON, or it uses something that manifests do not allow: custom tags, keys that are not text, or a duplicate key. The other documents of the file are still checked.',
     remedy:
-      'Mend the text where the caret is. Often it is the indentation, or a text with `: ` in it that needs quotes.',
+      'Correct the text at the caret. Common causes are wrong indentation, and text with `: ` in it that needs quotes.',
     bad: {
       command: 'validate',
       files: {
@@ -86,8 +85,8 @@ export const READING = {
   },
   'yaml-aliases': {
     meaning:
-      'Aliases (`*name`) stand for what an anchor (`&name`) marks. One that stands inside of what it stands for has no end, and aliases of aliases can make gigabytes of a few lines. Both are refused before they are filled in.',
-    remedy: 'Write the value out where the alias stands.',
+      'An alias (`*name`) stands for the value at its anchor (`&name`). An alias inside its own anchor never ends, and aliases of aliases can expand a few lines to gigabytes. Both are refused before they are expanded.',
+    remedy: 'Write the value instead of the alias.',
     bad: {
       command: 'validate',
       files: {
@@ -117,7 +116,7 @@ export const READING = {
   },
   'env-unset': {
     meaning:
-      'A text holds `${env:NAME}`, and the environment has no such variable. An empty one in its place could clear a setting unseen, so it is an error.',
+      'A text contains `${env:NAME}`, but the environment has no such variable. Using an empty value instead could clear a setting unnoticed, so it is an error.',
     remedy: 'Set the variable, or give it a default: `${env:NAME:-default}`.',
     bad: {
       command: 'validate',
@@ -131,8 +130,8 @@ export const READING = {
   },
   'env-malformed': {
     meaning:
-      'What starts with `${env:` has to be `${env:NAME}` or `${env:NAME:-default}`, where a name has letters, digits and `_`, and a default no braces. Anything else would be sent to the service as it stands.',
-    remedy: 'Write one of the two forms, or `$${env:` where the text itself is meant.',
+      '`${env:` must start `${env:NAME}` or `${env:NAME:-default}`. A name has letters, digits and `_`; a default has no braces. Anything else would be sent to the service unchanged.',
+    remedy: 'Write one of the two forms, or `$${env:` to mean the text itself.',
     bad: {
       command: 'validate',
       files: { 'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION-eu}.example.com') },

@@ -29,14 +29,14 @@ const AGENTS = '  user_agent_filter: { deny: ["(?i)bot"] }';
 export const RELATIONS = {
   'duplicate-address': {
     meaning:
-      'A kind and a name make an address, such as TCPEdge/postgres, and an address is one resource. Which of two documents would count depended on the order of the files.',
-    remedy: 'Give one of them another name, or remove it.',
+      'Kind and name form an address, such as TCPEdge/postgres. An address stands for one resource. With two documents, the order of the files would decide which one applies.',
+    remedy: 'Rename or remove one of them.',
     bad: { command: 'validate', files: { 'a.yaml': toPool('pool'), 'b.yaml': toPool('pool') } },
     good: { files: { 'b.yaml': toPool('pool-b') } },
   },
   'duplicate-attachment': {
     meaning:
-      'A document of an HTTPS edge or route is the whole truth about its modules. A second one would remove what the first one sets.',
+      'A document for an HTTPS edge or route is the whole truth about its modules. A second document would remove the modules of the first.',
     remedy: 'Put the modules into one document.',
     bad: {
       command: 'validate',
@@ -46,15 +46,15 @@ export const RELATIONS = {
   },
   'duplicate-claim': {
     meaning:
-      'Some values belong to one resource at a time: a hostport, the domain of an ingress, the type of an IP restriction, an id that is adopted, a former name. The service would refuse the second, or the two would take it from each other.',
-    remedy: 'Take the value out of one of the documents.',
+      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name. The service would refuse the second resource, or both would take the value from each other.',
+    remedy: 'Remove the value from one of the documents.',
     bad: { command: 'validate', files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20001)) } },
     good: { files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20002)) } },
   },
   'renamed-from-standing': {
     meaning:
-      '`lifecycle.renamed_from` says that what had another name now has this one: its mark gets the new name, and nothing else happens. That cannot be while another document still describes the old name.',
-    remedy: 'Remove the document of the old name; or the line, if this is to be a new resource.',
+      '`lifecycle.renamed_from` gives the mark of an existing resource a new name. That is impossible while another document still describes the old name.',
+    remedy: 'Remove the document with the old name. If this is a new resource, remove the line instead.',
     bad: {
       command: 'validate',
       files: { 'pools.yaml': toStream(toPool('new', 'lifecycle:', '  renamed_from: old'), toPool('old')) },
@@ -63,8 +63,8 @@ export const RELATIONS = {
   },
   'dangling-reference': {
     meaning:
-      'A reference is Kind/name, and some document has to describe that address. What another stack manages, or nobody does, gets a name with an `External` document.',
-    remedy: 'Correct the name, add the document, or write the id itself.',
+      'A reference is Kind/name, and a document must describe that address. For a resource that this stack does not manage, add an `External` document.',
+    remedy: 'Correct the name, add the document, or write a literal id.',
     bad: {
       command: 'validate',
       files: { 'edge.yaml': toStream(toEdge('postgres', 20001, 'WeightedBackend/pol'), toPool('pool')) },
@@ -73,15 +73,15 @@ export const RELATIONS = {
   },
   'wrong-reference': {
     meaning:
-      'The field takes ids of certain kinds, which their prefix shows, and this is the id or the address of another kind. The service would refuse it in the middle of an apply.',
-    remedy: 'Name one of what the message lists. `edgewise explain Kind.field` says what a field refers to.',
+      'The field accepts references to certain kinds only. This is the id (its prefix shows the kind) or the address of another kind. The service would refuse it in the middle of an apply.',
+    remedy:
+      'Use a kind or prefix that the message lists. `edgewise explain Kind.field` shows what a field may refer to.',
     bad: { command: 'validate', files: { 'edge.yaml': toEdge('postgres', 20001, 'ipp_office') } },
     good: { files: { 'edge.yaml': toEdge('postgres', 20001, 'bkdhr_blue') } },
   },
   'circular-reference': {
-    meaning:
-      'References lead from one document to the next and back to where they began, so that there is no id to be found.',
-    remedy: 'Give one of the documents the id itself.',
+    meaning: 'References lead from one document to the next and back to the first, so no id can be found.',
+    remedy: 'Write a literal id in one of the documents.',
     bad: {
       command: 'validate',
       files: {
@@ -102,15 +102,15 @@ export const RELATIONS = {
   },
   'no-stack': {
     meaning:
-      'The name of the stack is a part of every mark: it is how a later run knows what is its own. There is no default, because two repositories that shared one would delete what belongs to the other.',
-    remedy: 'Add a `Stack` document with a name of your own. It holds settings too.',
+      'The name of the stack is part of every mark. By it a later run knows which resources the stack owns. There is no default name, because two repositories with the same name would delete the resources of each other.',
+    remedy: 'Add a `Stack` document with a unique name. It can also hold settings.',
     bad: { command: 'plan', files: { 'pool.yaml': toPool('pool') } },
     good: { files: { 'edgewise.yaml': STACK } },
   },
   'several-stacks': {
     meaning:
-      'A run has one stack, whose name goes into the marks and whose settings count. Most often the path takes in two folders that are stacks of their own.',
-    remedy: 'Remove one of the Stack documents, or run edgewise once for each folder.',
+      'A run has exactly one stack. Its name goes into the marks and its settings apply. Most often the given path contains two folders that are separate stacks.',
+    remedy: 'Remove one of the Stack documents, or run edgewise once per folder.',
     bad: {
       command: 'validate',
       files: { 'edgewise.yaml': STACK, 'stack.yaml': toDocument('Stack', 'staging'), 'pool.yaml': toPool('pool') },

@@ -62,17 +62,17 @@ const LIVE_POOL: LiveResources = {
 export const RUNNING = {
   'service-trouble': {
     meaning:
-      'The manifest is right and the service has not refused it, but cannot do what it asks for: to get a certificate for a domain, say. Nothing that edgewise writes helps.',
+      'The manifest is valid and the service accepted it, but the service fails to do what it asks for, for example to obtain a certificate for a domain. No write by edgewise can solve that.',
     remedy:
-      'Do what the help of the diagnostic says, such as to set the NS records of the domain. The next plan looks again.',
+      'Follow the help of the diagnostic, for example set the NS records of the domain. The next plan checks again.',
     bad: { command: 'plan', files: inStack(toIngress('agents.invalid')), live: toLiveIngress('agents.invalid') },
     good: { files: inStack(toIngress('agents.example.com')), live: toLiveIngress('agents.example.com') },
   },
   'validity-ends': {
     meaning:
-      'A live certificate is at its end, or past it. An apply after the end replaces it, and until somebody runs one nobody can sign in with it.',
+      'A live certificate has expired or will soon. Only an apply after its end replaces it, and until then nobody can sign in with it.',
     remedy:
-      'Say `lifecycle.renew_before`, so that an apply before the end replaces it, or replace it now with --rotate.',
+      'Set `lifecycle.renew_before`, so that an apply before the end replaces it, or replace it now with --rotate.',
     bad: {
       command: 'plan',
       files: inStack(toCertificate()),
@@ -82,9 +82,9 @@ export const RUNNING = {
   },
   'validity-over': {
     meaning:
-      'The manifest itself says when the certificate ends, and that time has come. A new one would end at the same time, so nothing is replaced.',
+      'The manifest states when the certificate ends, and it has expired or will soon. A new certificate would end at the same time, so nothing is replaced.',
     remedy:
-      'Write a later time, or say `lifecycle.valid_for` instead of times, so that each new certificate ends later than the one before.',
+      'State a later time. Or use `lifecycle.valid_for` instead of times, so that each new certificate ends later than the one before.',
     bad: {
       command: 'plan',
       files: inStack(toCertificate('  valid_until: 2026-03-01T00:00:00Z')),
@@ -94,8 +94,8 @@ export const RUNNING = {
   },
   'changed-meanwhile': {
     meaning:
-      'Between the plan and a write somebody else changed a field that the plan did not touch. The write left that field as it was, and the answer to it shows the difference.',
-    remedy: 'Plan again: the field shows as drift, to be put back or taken into the manifest.',
+      'After the plan and before a write, somebody else changed a field that the plan does not touch. The write left that field alone, and its response shows the difference.',
+    remedy: 'Plan again. The field appears as drift: apply to revert it, or copy it into the manifest.',
     bad: {
       command: 'apply --yes',
       files: inStack(toPool(2)),
@@ -110,9 +110,8 @@ export const RUNNING = {
   },
   'made-twice': {
     meaning:
-      'The service lets such a resource exist twice, so neither apply was refused. When the writes are over each looks, and who made the later one deletes it again, so that one stays.',
-    remedy:
-      'Let only one apply of a stack run at a time. Pipelines have a setting for that, such as a concurrency group.',
+      'The service allows two such resources, so it refused neither apply. After its writes, each apply checks for duplicates. The apply that created the later one deletes it, so one resource stays.',
+    remedy: 'Run only one apply of a stack at a time. Pipelines have a setting for that, such as a concurrency group.',
     bad: {
       command: 'apply --yes',
       files: inStack(toPool(1)),

@@ -2,7 +2,7 @@ import { field, formatted, listOf, objectOf, oneOf, text } from '../field.ts';
 import { defineKind } from '../kind.ts';
 import { IDENTITY, METADATA } from './standard-fields.ts';
 
-/** What may be decided about a host name, and that nothing is decided yet. */
+/** What can be decided about a host name; PENDING: nothing yet. */
 export const HOSTNAME_STATUSES = ['PENDING', 'BANNED', 'UNBANNED', 'IGNORE'] as const;
 
 const HOSTNAME = objectOf({
@@ -23,7 +23,7 @@ export const ABUSE_REPORT = defineKind({
       lifecycle: 'immutable',
       required: true,
     }),
-    metadata: { ...METADATA, description: 'Data of your own, at most 4096 bytes.', lifecycle: 'immutable' },
+    metadata: { ...METADATA, description: 'Your own data, at most 4096 bytes.', lifecycle: 'immutable' },
     status: field(oneOf('PENDING', 'PROCESSED', 'PARTIALLY_PROCESSED'), 'Whether the report has been processed.', {
       lifecycle: 'computed',
     }),

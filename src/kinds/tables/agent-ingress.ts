@@ -6,7 +6,7 @@ import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 const JOB = objectOf({
   error_code: field(
     text(),
-    'Only while provisioning fails: INTERNAL_ERROR passes, DNS_ERROR stays until the NS records are mended.',
+    'Set only while provisioning fails. INTERNAL_ERROR is temporary; DNS_ERROR lasts until the NS records are correct.',
     { omittedWhenUnset: true },
   ),
   msg: field(text(), 'The current status or error.'),
@@ -30,7 +30,7 @@ export const AGENT_INGRESS = defineKind({
     metadata: METADATA,
     domain: field(
       formatted('domain'),
-      'A domain that you own, the base of the regional domains. One ingress for each domain.',
+      'A domain that you own. The regional domains are below it. One ingress per domain.',
       {
         lifecycle: 'immutable',
         required: true,
@@ -40,7 +40,7 @@ export const AGENT_INGRESS = defineKind({
     ns_targets: field(setOf(text()), 'Values for the NS records of the domain, which delegate it to the service.', {
       lifecycle: 'computed',
     }),
-    region_domains: field(listOf(text()), 'Regional domains below the domain. Grows as regions are added.', {
+    region_domains: field(listOf(text()), 'Regional domains below the domain. More appear as regions are added.', {
       lifecycle: 'computed',
     }),
     certificate_management_policy: field(
@@ -58,7 +58,7 @@ export const AGENT_INGRESS = defineKind({
         renews_at: field(timestamp, 'When the next renewal will be requested.'),
         provisioning_job: field(JOB, 'Null unless a certificate is being provisioned or renewed.'),
       }),
-      'State of the automatic certificate management; null when it is disabled.',
+      'State of the automatic certificate management. Null if it is disabled.',
       { lifecycle: 'computed' },
     ),
   },
@@ -77,7 +77,7 @@ function findProvisioningTroubles({
   const servers = isJsonArray(targets) && targets.length > 0 ? ` (${targets.join(', ')})` : '';
   const remedy =
     job['error_code'] === 'DNS_ERROR'
-      ? `Set the NS records of the domain to its ns_targets${servers}. Until then the service tries in vain.`
-      : `The service tries again${retry}. If it goes on, ask those who run the service.`;
+      ? `Set the NS records of the domain to its ns_targets${servers}. Until then every attempt fails.`
+      : `The service retries${retry}. If it keeps failing, contact the operator of the service.`;
   return [{ message, remedy, field: 'certificate_management_policy' }];
 }

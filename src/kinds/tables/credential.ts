@@ -7,36 +7,36 @@ export const CREDENTIAL = defineKind({
   role: 'owned',
   title: 'tunnel credential',
   description:
-    'A token with which an agent starts tunnel sessions. The token is shown once, at creation, and goes to the token sink.',
+    'A token with which an agent starts tunnel sessions. The service returns it only once, and edgewise delivers it to the place in spec.tokens.',
   idPrefix: 'cr',
   path: '/credentials',
   listKey: 'credentials',
   lifecycle: {
     rotate_after: field(
       formatted('duration'),
-      'How old it may become. A credential that is older is replaced: the token of the new one is delivered before the old one is deleted.',
+      'Maximum age. An older credential is replaced; the new token is delivered before the old credential is deleted.',
     ),
   },
   fields: {
     ...IDENTITY,
     description: DESCRIPTION,
     metadata: METADATA,
-    token: field(text(), 'The authtoken. Only in the response to the creation; null ever after.', {
+    token: field(text(), 'The authtoken. Only in the response to the creation; null afterwards.', {
       lifecycle: 'one-time',
     }),
     acl: field(
       setOf(formatted('acl-rule'), { unrestricted: '*' }),
-      'Bind rules that say what the token may bind: domains, addresses and labels. None, or `*`: no restriction.',
+      'Bind rules: the domains, addresses and labels that the token may bind. None, or `*`: no restriction.',
       {
         whenUnset: {
           code: 'credential-unrestricted',
-          message: 'no ACL restricts it, so that its token may bind any domain, address and label',
+          message: 'no ACL restricts it, so its token may bind any domain, address and label',
         },
       },
     ),
     owner_id: field(
       idOf('usr', 'bot'),
-      'User or bot that owns the credential. Only admins may name another than themselves.',
+      'User or bot that owns the credential. Only admins may name another owner than themselves.',
       {
         lifecycle: 'immutable',
         serviceDefault: true,

@@ -11,7 +11,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
   role: 'attached',
   title: 'HTTPS edge route',
   description:
-    'Modules on a route of an HTTPS edge that exists already. The document is the whole truth about these modules; removing it leaves them alone.',
+    'Modules on a route of an existing HTTPS edge. The document is the whole truth about these modules. Removing the document leaves them unchanged.',
   idPrefix: 'edghtsrt',
   path: '/edges/https/{edge_id}/routes/{id}',
   fields: {
@@ -45,7 +45,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
           ),
           error_threshold_percentage: field(
             number(0, 1),
-            'Share of errors that trips the circuit, 0 to 1.0 and not 0 to 100.',
+            'Share of errors that trips the circuit, from 0 to 1.0 (not a percentage).',
             NO_NUMBER,
           ),
         },
@@ -82,7 +82,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
   },
 });
 
-/** Without a number that it trips at, or without anything that it counts, it lets everything through. */
+/** A breaker without a threshold, or without metrics, lets everything through. */
 function findNeverTripping(breaker: JsonObject): readonly IdleReason[] {
   const isZero = (name: string): boolean => (breaker[name] ?? 0) === 0;
   const toReason = (field: string, message: string): IdleReason => ({ code: 'breaker-never-trips', field, message });
@@ -92,9 +92,9 @@ function findNeverTripping(breaker: JsonObject): readonly IdleReason[] {
     ...(thresholds.every(isZero)
       ? [toReason('volume_threshold', 'never trips: volume_threshold and error_threshold_percentage are both zero')]
       : []),
-    ...counts.map((name) => toReason(name, `never trips: ${name} is zero, so that it keeps no metrics`)),
+    ...counts.map((name) => toReason(name, `never trips: ${name} is zero, so it keeps no metrics`)),
     ...(isZero('tripped_duration')
-      ? [toReason('tripped_duration', 'never stays tripped: tripped_duration is zero, so that it is open at once')]
+      ? [toReason('tripped_duration', 'never stays tripped: tripped_duration is zero, so traffic flows again at once')]
       : []),
   ];
 }

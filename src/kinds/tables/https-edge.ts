@@ -6,7 +6,7 @@ export const HTTPS_EDGE = defineKind({
   role: 'attached',
   title: 'HTTPS edge',
   description:
-    'Modules on an HTTPS edge that exists already. The document is the whole truth about these modules; removing it leaves them alone.',
+    'Modules on an existing HTTPS edge. The document is the whole truth about these modules. Removing the document leaves them unchanged.',
   idPrefix: 'edghts',
   path: '/edges/https/{id}',
   fields: {

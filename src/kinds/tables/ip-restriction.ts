@@ -6,7 +6,7 @@ export const IP_RESTRICTION = defineKind({
   name: 'IPRestriction',
   role: 'owned',
   title: 'IP restriction',
-  description: 'Binds IP policies to a kind of traffic of the whole account. There is one for each type.',
+  description: 'Applies IP policies to one type of traffic of the whole account. There is one per type.',
   idPrefix: 'ipx',
   path: '/ip_restrictions',
   listKey: 'ip_restrictions',
@@ -17,11 +17,11 @@ export const IP_RESTRICTION = defineKind({
     metadata: METADATA,
     enforced: field(boolean, 'True: the restriction is enforced. False: only warnings are issued.', {
       default: false,
-      whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so that it keeps nobody out' },
+      whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so it blocks nobody' },
     }),
     type: field(
       oneOf('dashboard', 'api', 'agent', 'endpoints'),
-      'Which traffic is restricted. One restriction of each type.',
+      'Which traffic is restricted. One restriction per type.',
       {
         lifecycle: 'immutable',
         required: true,

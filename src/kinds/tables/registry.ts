@@ -26,7 +26,7 @@ export const KINDS: readonly Kind[] = [
 /** The kinds that can carry our mark. */
 export const OWNED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role === 'owned');
 
-/** The kinds that attach modules to what exists. */
+/** The kinds that attach modules to something that already exists. */
 export const ATTACHED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role === 'attached');
 
 /** The kinds that a manifest may have, without `External`, `Stack` and `List`. */

@@ -6,7 +6,7 @@ import { checkSourceAddress } from '../formats.ts';
 import { defineKind, type SpecProblem } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
-/** How long a certificate is valid when nobody says it. Source: section 8 of the interface. */
+/** How long a certificate is valid by default. Source: section 8 of the interface. */
 export const DEFAULT_VALIDITY_MS = 24 * 3_600_000;
 
 export const SSH_USER_CERTIFICATE = defineKind({
@@ -14,7 +14,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
   role: 'owned',
   title: 'SSH user certificate',
   description:
-    'A certificate for an SSH public key, signed by an SSH certificate authority. Only its description and metadata can be changed.',
+    'A certificate for an SSH public key, signed by an SSH certificate authority. Only its description and metadata can be updated.',
   idPrefix: 'sucrt',
   path: '/ssh_user_certificates',
   listKey: 'ssh_user_certificates',
@@ -25,11 +25,11 @@ export const SSH_USER_CERTIFICATE = defineKind({
   lifecycle: {
     valid_for: field(
       formatted('duration'),
-      'How long it is valid, from when it is made. Instead of valid_after and valid_until.',
+      'How long it is valid, from its creation. Replaces valid_after and valid_until.',
     ),
     renew_before: field(
       formatted('duration'),
-      'How long before its end it is replaced, the new one first. Left out: when it has expired.',
+      'How long before its end it is renewed. The new certificate is created first. Default: renewed after it has expired.',
     ),
     write_to: field(
       text({ isPath: true }),
@@ -52,12 +52,13 @@ export const SSH_USER_CERTIFICATE = defineKind({
     }),
     principals: field(
       setOf(formatted('principal')),
-      'User names that the holder may sign in as. Empty: the interface says any user name, but OpenSSH with TrustedUserCAKeys lets nobody in.',
+      'User names that the holder may sign in as. Always state them: without any, the API documentation says any user, but OpenSSH with TrustedUserCAKeys accepts nobody.',
       {
         lifecycle: 'immutable',
         whenUnset: {
           code: 'certificate-without-principals',
-          message: 'it names no principals, so that a host takes it for every user, or for none, as the host is set up',
+          message:
+            'it names no principals, so a host accepts it for every user or for none, depending on the configuration of the host',
         },
       },
     ),
@@ -68,14 +69,14 @@ export const SSH_USER_CERTIFICATE = defineKind({
     ),
     extensions: field(
       mapOf(text(), text()),
-      'Extensions of the certificate. Left out: `permit-pty` and `permit-user-rc`, each with an empty value.',
+      'Extensions of the certificate. Default: `permit-pty` and `permit-user-rc`, each with an empty value.',
       { lifecycle: 'immutable', default: { 'permit-pty': '', 'permit-user-rc': '' } },
     ),
-    valid_after: field(timestamp, 'When it becomes valid. Left out: now.', {
+    valid_after: field(timestamp, 'When it becomes valid. Default: its creation.', {
       lifecycle: 'immutable',
       serviceDefault: true,
     }),
-    valid_until: field(timestamp, 'When it becomes invalid. Left out: 24 hours after valid_after.', {
+    valid_until: field(timestamp, 'When it expires. Default: 24 hours after valid_after.', {
       lifecycle: 'immutable',
       serviceDefault: true,
     }),
@@ -90,7 +91,7 @@ function checkTimesAndOptions(spec: Spec): readonly SpecProblem[] {
 function checkTimes(spec: Spec): readonly SpecProblem[] {
   const { valid_after: after, valid_until: until } = spec;
   if (typeof after !== 'string' || typeof until !== 'string' || Date.parse(after) < Date.parse(until)) return [];
-  return [{ path: ['valid_until'], message: 'valid_until is not later than valid_after' }];
+  return [{ path: ['valid_until'], message: 'valid_until must be later than valid_after' }];
 }
 
 function checkCriticalOptions(spec: Spec): readonly SpecProblem[] {
@@ -106,12 +107,12 @@ function checkCriticalOptions(spec: Spec): readonly SpecProblem[] {
 function checkCriticalOption(option: string, value: string): string | undefined {
   if (option === 'force-command') return undefined;
   if (option === 'source-address') return checkSourceAddress(value);
-  return 'is not defined: only `force-command` and `source-address` are';
+  return 'is not a critical option: only `force-command` and `source-address` are';
 }
 
 function checkExtensions({ extensions }: Spec): readonly SpecProblem[] {
   if (!isJsonObject(extensions) || !Object.hasOwn(extensions, '')) return [];
-  return [{ path: ['extensions', ''], message: 'extensions has one without a name' }];
+  return [{ path: ['extensions', ''], message: 'extensions contains one with an empty name' }];
 }
 
 function checkRenewal(settings: Spec, spec: Spec): readonly SpecProblem[] {
@@ -124,6 +125,6 @@ function checkRenewal(settings: Spec, spec: Spec): readonly SpecProblem[] {
   if (renewBefore === undefined || spec['valid_until'] !== undefined) return [];
   const validMs = validFor === undefined ? DEFAULT_VALIDITY_MS : toDurationMs(String(validFor));
   if (validMs === undefined || (toDurationMs(String(renewBefore)) ?? 0) < validMs) return [];
-  const message = `lifecycle.renew_before is not shorter than the ${renderTimeSpan(validMs)} for which the certificate is valid`;
+  const message = `lifecycle.renew_before must be shorter than the ${renderTimeSpan(validMs)} for which the certificate is valid`;
   return [{ path: ['renew_before'], message }];
 }

@@ -2,7 +2,7 @@ import { field, formatted, idOf, jsonWith, listOf, moduleOf, objectOf, refTo, se
 import { defineKind } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
-/** What a policy can ask about a connection. */
+/** The variables of a policy on TCP traffic. */
 const VARIABLES = ['conn.ClientIP', 'conn.client_ip', 'conn.geo.*'];
 
 const ACTION = objectOf({
@@ -21,12 +21,9 @@ const RULE = objectOf({
   name: field(text(), 'Name of the rule.'),
   expressions: field(
     listOf(text({ cel: VARIABLES })),
-    'CEL expressions that filter the traffic the rule applies to. All must hold; none means always.',
+    'CEL expressions that select the traffic of the rule. All must be true; without any, the rule always applies.',
   ),
-  actions: field(
-    listOf(ACTION, { orSingle: true }),
-    'What to do with traffic that the rule applies to: one action or a list.',
-  ),
+  actions: field(listOf(ACTION, { orSingle: true }), 'What to do with that traffic: one action or a list.'),
 });
 
 export const TCP_EDGE = defineKind({
@@ -43,12 +40,12 @@ export const TCP_EDGE = defineKind({
     metadata: METADATA,
     hostports: field(
       setOf(formatted('hostport')),
-      'Hostports served by this edge, each `host:port`. A hostport belongs to one TCP edge at a time.',
+      'Hostports that this edge serves, each `host:port`. A hostport belongs to one TCP edge at a time.',
       { unique: true },
     ),
     backend: field(
       moduleOf({
-        backend_id: field(refTo('bkdwd', 'bkdhr', 'bkdtg'), 'The backend that gets the traffic.', {
+        backend_id: field(refTo('bkdwd', 'bkdhr', 'bkdtg'), 'The backend that receives the traffic.', {
           required: true,
           responseName: 'backend',
         }),
@@ -59,7 +56,7 @@ export const TCP_EDGE = defineKind({
         hasPath: true,
         whenUnset: {
           code: 'edge-without-backend',
-          message: 'no backend is enabled, so that its traffic goes nowhere',
+          message: 'no backend is enabled, so its traffic goes nowhere',
         },
       },
     ),
@@ -76,8 +73,8 @@ export const TCP_EDGE = defineKind({
     ),
     policy: field(
       moduleOf({
-        inbound: field(listOf(RULE, { orSingle: true }), 'Rules for traffic that comes in: one rule or a list.'),
-        outbound: field(listOf(RULE, { orSingle: true }), 'Rules for traffic that goes out: one rule or a list.'),
+        inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.'),
+        outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic: one rule or a list.'),
       }),
       'Traffic policy of this edge. A disabled policy without rules is the same as none.',
       { clear: 'disable' },

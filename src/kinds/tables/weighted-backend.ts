@@ -6,7 +6,7 @@ export const WEIGHTED_BACKEND = defineKind({
   name: 'WeightedBackend',
   role: 'owned',
   title: 'weighted backend',
-  description: 'Spreads traffic over child backends, each with a share proportional to its weight.',
+  description: 'Spreads traffic over child backends in proportion to their weights.',
   idPrefix: 'bkdwd',
   path: '/backends/weighted',
   listKey: 'backends',
@@ -16,7 +16,7 @@ export const WEIGHTED_BACKEND = defineKind({
     metadata: METADATA,
     backends: field(
       mapOf(idOf('bkdhr', 'bkdtg'), integer(0, 10_000), { isShares: true }),
-      'Child backend to weight, 0 to 10000. The share of traffic is proportional to the weight; 0 gives none. Children may not be weighted backends.',
+      'The weight of each child backend, 0 to 10000. Traffic is shared in proportion to the weights; 0 gets none. Children cannot be weighted backends.',
       { alwaysSent: true },
     ),
   },

@@ -51,13 +51,9 @@ function addNew(found: Map<string, JsonObject>, resources: readonly ListedResour
   return found.size > before;
 }
 
-/**
- * Where to go on. A link to a page that was read leaves unknown what lies behind, except that nothing comes after
- * an empty page that names itself.
- */
-function toUnreadUrl({ url, resources, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
+/** Where to go on. A link to a page that was read, of this page or another, empty or not, leaves unknown what lies behind. */
+function toUnreadUrl({ url, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
   if (nextUrl === undefined || !seen.has(nextUrl.href)) return nextUrl;
-  if (resources.length === 0 && nextUrl.href === url.href) return undefined;
   throw fault(url, `next_page_uri leads back to ${toPath(nextUrl)}, so the list cannot be read to its end`);
 }
 

@@ -132,13 +132,21 @@ describe('list, rather than give a part', () => {
     expect(await failureOf(page([1], '?limit=100'))).toContain('leads back');
   });
 
-  it('takes an empty page that names itself for the end', async () => {
-    const { client, log } = createFakeService({
-      [FIRST]: [page([1], '?p=2')],
-      'GET /edges/tcp?p=2': [page([], '?p=2')],
-    });
-    expect(await client.list(KIND)).toEqual([edge(1)]);
-    expect(log).toHaveLength(2);
+  it.each([
+    ['itself', 1],
+    ['the page before', 2],
+    ['a page further back', 7],
+  ])('refuses an empty page that leads back to %s', async (_, length) => {
+    const pages = Array.from({ length }, (__, at): [string, readonly unknown[]] => [
+      `GET /edges/tcp?p=${at}`,
+      [page([], `?p=${(at + 1) % length}`)],
+    ]);
+    const { client, log } = createFakeService({ [FIRST]: [page([1], '?p=0')], ...Object.fromEntries(pages) });
+    expect(await catchError(client.list(KIND))).toHaveProperty(
+      'message',
+      `GET /edges/tcp?p=${length - 1}: next_page_uri leads back to /edges/tcp?p=0, so the list cannot be read to its end`,
+    );
+    expect(log).toHaveLength(1 + length);
   });
 
   it('gives up on a list that goes on for ever and brings nothing', async () => {

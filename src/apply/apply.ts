@@ -1,8 +1,7 @@
 import type { Client } from '../client/client.ts';
 import { sleepFor } from '../client/retry.ts';
 import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
-import { isId, toResourcePath } from '../kinds/paths.ts';
-import { readResource } from '../kinds/read-response.ts';
+import { toResourcePath } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -19,12 +18,13 @@ import { listNotKept, listNotTaken } from './check-response.ts';
 import { createOnce, isUnknownCreation } from './create-once.ts';
 import { type Delivery, deliverToken } from './deliver-token.ts';
 import { type Journal, type JournalEntry, JournalError, journaled } from './journal.ts';
+import { judgeCreation } from './judge-creation.ts';
 import { LookUps } from './look-ups.ts';
-import { disown, isOvertaken } from './overtaken.ts';
+import { disown, isOvertaken, isRecord } from './overtaken.ts';
 import { toRefusal } from './refusal.ts';
 import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import { listBearers, listKnownIds, type Made, type RivalContext } from './rivals.ts';
-import { settleRival, settleRivals } from './settle-rivals.ts';
+import { settleRivals } from './settle-rivals.ts';
 import type { TokenSinks } from './token-sinks.ts';
 import { writePlannedFiles } from './write-files.ts';
 
@@ -93,6 +93,8 @@ class Run {
   /** Deliveries that may have to be made once more, by address. */
   readonly #again = new Map<string, () => Promise<Delivery>>();
   readonly #abandoned: ReadonlySet<Write>;
+  /** Records of deliveries that the service did not take: the token is in its place, and what it replaces can go. */
+  readonly #unrecorded = new Set<string>();
   #ended = 0;
 
   constructor(plan: Plan, context: ApplyContext) {
@@ -168,7 +170,10 @@ class Run {
   async #attempt(write: Write, needed: readonly Outcome[]): Promise<Outcome> {
     if (this.#context.done.has(write.id))
       return { outcome: 'applied', write, id: this.#context.done.get(write.id), alreadyDone: true };
-    const inVain = needed.filter(({ outcome }) => outcome !== 'applied').map((result) => result.write.id);
+    const inVain = needed
+      .filter(({ outcome }) => outcome !== 'applied')
+      .filter((result) => write.method !== 'DELETE' || !this.#unrecorded.has(result.write.id))
+      .map((result) => result.write.id);
     if (inVain.length > 0)
       return { outcome: 'skipped', write, message: `waited for ${inVain.join(', ')}`, waitedFor: inVain };
     try {
@@ -249,7 +254,9 @@ class Run {
     const meanwhile = answer === null ? undefined : findChangedMeanwhile(this.#plan, write, answer);
     if (meanwhile !== undefined) this.note(meanwhile);
     const id = write.resourceId ?? this.#ids.get(toBaseAddress(write.address));
-    return faults.length === 0 ? { outcome: 'applied', write, id } : fail(write, faults.join('; '));
+    if (faults.length === 0) return { outcome: 'applied', write, id };
+    if (isRecord(write)) this.#unrecorded.add(write.id);
+    return fail(write, faults.join('; '));
   }
 
   /** What is sent again is the same: its times too. */
@@ -282,15 +289,13 @@ class Run {
     return { outcome: 'applied', write, id: live.id, found: true };
   }
 
-  /** What a creation answers is shown only once: first the token is brought to safety, then the rest is looked at. */
+  /** What is not as it was sent is taken back while its token is nowhere else; only then is the token delivered. */
   async #acceptCreation(write: Write, sent: ResolvedWrite, answer: JsonObject): Promise<Outcome> {
-    const live = readResource(getKind(write.kind), answer);
-    const isKnown = isId(live.id);
-    const isToken = isKnown && listOneTimeFields(getKind(write.kind)).length > 0;
-    const lost = isToken ? await settleRival({ write, id: live.id }, this) : undefined;
-    if (lost !== undefined) return fail(write, lost);
-    const undelivered = await this.#deliver(write, answer, isKnown ? live.id : '');
-    if (!isKnown) return fail(write, [...undelivered, 'the service did not say which id it has'].join('; '));
+    const judged = await judgeCreation(write, { sent, answer }, this);
+    if (typeof judged === 'string') return fail(write, judged);
+    const { live, token } = judged;
+    const undelivered = token === undefined ? [] : await this.#deliver(write, token, live?.id ?? '');
+    if (live === undefined) return fail(write, [...undelivered, 'the service did not say which id it has'].join('; '));
     const faults = [...undelivered, ...this.#take(write, sent, live)];
     return faults.length === 0 ? { outcome: 'applied', write, id: live.id } : fail(write, faults.join('; '));
   }
@@ -303,11 +308,7 @@ class Run {
     return listNotKept(write, sent, live);
   }
 
-  async #deliver(write: Write, answer: JsonObject, id: string): Promise<readonly string[]> {
-    const [field] = listOneTimeFields(getKind(write.kind));
-    if (field === undefined) return [];
-    const token = answer[field];
-    if (typeof token !== 'string' || token === '') return [`it was created, but the service did not show its ${field}`];
+  async #deliver(write: Write, token: string, id: string): Promise<readonly string[]> {
     const { name, stack } = assertDefined(write.mark, `mark of ${write.id}`);
     const { sinks, client } = this.#context;
     const sink = assertDefined(sinks.find(name), 'token sink');

@@ -1,3 +1,4 @@
+import { fillUnknown } from '../kinds/fill-unknown.ts';
 import { listSpecFields } from '../kinds/kind.ts';
 import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -15,12 +16,14 @@ export function findChangedMeanwhile(plan: Plan, write: Write, answer: JsonObjec
   const before = plan.changes.find((change) => change.address === address)?.live;
   if (write.method !== 'PATCH' || before?.spec === undefined || before.id !== write.resourceId) return undefined;
   const { spec } = readResource(getKind(write.kind), answer);
+  const known = fillUnknown(getKind(write.kind), spec, before.spec);
   const sent = new Set(plan.writes.filter((other) => other.address === address).flatMap(listSent));
   const digests = write.mark?.fields ?? before.mark?.fields ?? {};
   const changed = listSpecFields(getKind(write.kind))
     .map(([name]) => name)
     .filter((name) => !sent.has(name) && digests[name] !== UNMANAGED)
-    .filter((name) => !isSameJson(before.spec?.[name] ?? null, spec[name] ?? null));
+    .filter((name) => spec[name] !== undefined && before.spec?.[name] !== undefined)
+    .filter((name) => !isSameJson(before.spec?.[name] ?? null, known[name] ?? null));
   return changed.length === 0 ? undefined : toWarning(address, changed);
 }
 

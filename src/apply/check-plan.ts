@@ -1,3 +1,4 @@
+import { fillUnknown } from '../kinds/fill-unknown.ts';
 import { isModule, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
@@ -154,13 +155,25 @@ function listMovedFields(change: Change, live: LiveResource, found: Finder): rea
     const now = live.spec[field];
     const planned = change.live?.id === live.id ? change.live.spec?.[field] : undefined;
     const known = [planned, desired[field], ...found.listSent(change, field)];
-    const isKnown = known.some((value) => value !== undefined && isSameJson(value, now ?? null));
+    const isKnown = known.some(
+      (value) => value !== undefined && isSameJson(value, toSeen(change, field, { now, value })),
+    );
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
   });
   const isMarkKnown =
     change.live?.id !== live.id || isSameMark(live.mark, change.live.mark) || found.hasMarkOf(change, live);
   return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
+}
+
+/** A live value, with what the service does not show of it as another has it. */
+function toSeen(
+  { kind }: Change,
+  field: string,
+  { now, value }: { readonly now: Json | undefined; readonly value: Json },
+): Json {
+  const live = now === undefined ? {} : { [field]: now };
+  return fillUnknown(getKind(kind), live, { [field]: value })[field] ?? null;
 }
 
 function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
@@ -283,8 +296,9 @@ class Finder {
 
   isAsDesired(change: Change, live: LiveResource): boolean {
     const desired = this.resolve(change);
+    const known = fillUnknown(getKind(change.kind), live.spec, desired);
     return this.listTouchable(change).every(
-      (name) => desired[name] === undefined || isSameJson(live.spec[name] ?? null, desired[name]),
+      (name) => desired[name] === undefined || isSameJson(known[name] ?? null, desired[name]),
     );
   }
 

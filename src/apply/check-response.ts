@@ -1,8 +1,10 @@
+import { fillUnknown } from '../kinds/fill-unknown.ts';
 import { isModule } from '../kinds/kind.ts';
-import { normalizeField } from '../kinds/normalize.ts';
+import { normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { isSameJson, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import { type Mark, parseMetadata } from '../model/mark.ts';
 import type { Write } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { ResolvedWrite } from './resolve-write.ts';
@@ -24,19 +26,32 @@ export function listNotKept(write: Write, sent: ResolvedWrite, live: LiveResourc
   const isKept = write.mark === undefined && sent.body?.['metadata'] !== undefined && live.mark !== undefined;
   const { metadata: _, ...fields } = sent.body ?? {};
   return [
-    ...(isMarked ? [] : ['the service did not keep metadata, which holds the mark']),
+    ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),
+    ...(isMarked && !isKept && isOtherMetadata(sent, live) ? ['the service did not take metadata'] : []),
     ...(isKept ? ['the service kept the metadata as they were, with the mark in them'] : []),
     ...compareFields(write, fields, live.spec),
   ];
 }
 
+function isOtherMetadata({ body }: ResolvedWrite, { mark, spec }: LiveResource): boolean {
+  if (typeof body?.['metadata'] !== 'string') return false;
+  const sent = parseMetadata(body['metadata']);
+  return !isSameJson(toJson(sent.mark), toJson(mark)) || !isSameJson(sent.user, spec['metadata'] ?? '');
+}
+
+function toJson(mark: Mark | undefined): JsonObject | null {
+  return mark === undefined ? null : { ...mark };
+}
+
 function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] {
+  const kind = getKind(write.kind);
+  const known = fillUnknown(kind, live, normalizeSpec(kind, sent));
   return Object.entries(sent).flatMap(([name, value]) => {
-    const field = getKind(write.kind).fields[name];
+    const field = kind.fields[name];
     if (field === undefined) return [];
     const wanted = normalizeField(field, value);
-    const got = live[name] ?? null;
-    if (isSameJson(wanted, got)) return [];
+    const got = known[name];
+    if (got === undefined || isSameJson(wanted, got)) return [];
     return [
       `the service did not take ${isModule(field) ? `the module ${name}` : name}: it was sent ${show(wanted)} and answered ${show(got)}`,
     ];

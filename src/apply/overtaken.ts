@@ -16,10 +16,15 @@ import { listBearers, type RivalContext } from './rivals.ts';
  */
 
 /** Whether a write that was to record a delivery found nothing to record it on. */
-export function isOvertaken({ method, mark, kind, resourceId }: Write, error: unknown): boolean {
-  const records = method === 'PATCH' && resourceId === undefined && mark?.delivered === true;
+export function isOvertaken(write: Write, error: unknown): boolean {
   const isGone = error instanceof ApiError && error.response.status === 404;
-  return records && isGone && listOneTimeFields(getKind(kind)).length > 0;
+  return isGone && isRecord(write);
+}
+
+/** Whether a write records that a token was delivered. */
+export function isRecord({ method, mark, kind, resourceId }: Write): boolean {
+  const records = method === 'PATCH' && resourceId === undefined && mark?.delivered === true;
+  return records && listOneTimeFields(getKind(kind)).length > 0;
 }
 
 /** What taking a delivery back takes. */

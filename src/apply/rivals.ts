@@ -16,6 +16,8 @@ export interface Rivals {
   readonly winner: LiveResource | undefined;
   /** Those that have to go. */
   readonly losers: readonly LiveResource[];
+  /** Ours is listed without its mark: no later run would know it as ours. */
+  readonly isUnmarked: boolean;
 }
 
 /** What finding others takes. */
@@ -37,9 +39,12 @@ export function listKnownIds(plan: Plan): ReadonlySet<string> {
 }
 
 /** Resources that bear the mark which a write leaves, and that the plan did not know, oldest first. */
-export async function listBearers(write: Write, { lookUps, known }: RivalContext): Promise<readonly LiveResource[]> {
+export async function listBearers(write: Write, context: RivalContext): Promise<readonly LiveResource[]> {
+  return pickBearers(write, await context.lookUps.list(getKind(write.kind)), context);
+}
+
+function pickBearers(write: Write, all: readonly LiveResource[], { known }: RivalContext): readonly LiveResource[] {
   const { stack, name } = assertDefined(write.mark, `mark of ${write.id}`);
-  const all = await lookUps.list(getKind(write.kind));
   const bearers = all.filter(({ id, mark }) => mark?.stack === stack && mark.name === name && !known.has(id));
   return bearers.toSorted(compareAge);
 }
@@ -50,15 +55,17 @@ export async function listBearers(write: Write, { lookUps, known }: RivalContext
  */
 export async function findRivals({ write, id }: Made, context: RivalContext): Promise<Rivals> {
   for (let look = 1; ; look += 1) {
-    const bearers = await listBearers(write, context);
+    const all = await context.lookUps.list(getKind(write.kind));
+    const bearers = pickBearers(write, all, context);
     const isShown = bearers.some((bearer) => bearer.id === id);
-    if (isShown || look === LOOKS) return rankBearers(bearers, id);
+    if (isShown || look === LOOKS)
+      return { ...rankBearers(bearers, id), isUnmarked: !isShown && all.some((one) => one.id === id) };
     await context.sleep(PAUSE_MS);
   }
 }
 
 /** As a plan would choose, but for what wears out: there a plan keeps the younger, and whoever comes later can only see who came before. */
-function rankBearers(bearers: readonly LiveResource[], id: string): Rivals {
+function rankBearers(bearers: readonly LiveResource[], id: string): Omit<Rivals, 'isUnmarked'> {
   const delivered = bearers.filter(({ mark }) => mark?.delivered === true);
   const [oldest] = delivered.length > 0 ? delivered : bearers;
   if (oldest !== undefined && oldest.id !== id) return { winner: oldest, losers: [] };

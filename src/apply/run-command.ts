@@ -29,10 +29,10 @@ export async function runCommand(run: CommandRun): Promise<void> {
   try {
     await input.writer.writeFile(run.secret);
     const ended = start(run, { input, complaints });
-    await keepSmall(complaints, ended);
+    const dropped = await keepSmall(complaints, ended);
     const { fault, cause } = await ended;
     if (fault === undefined) return;
-    const said = toShown(await readEnd(complaints), run.secret);
+    const said = toShown(dropped + (await readEnd(complaints)), run.secret);
     throw new Error(`${program} ${fault}${said === '' ? '' : `: ${said}`}`, { cause });
   } finally {
     await Promise.all([input.close(), complaints.close()]);
@@ -74,18 +74,23 @@ function toFault(code: number | null, signal: string | null, timeoutMs: number):
 }
 
 const GUARD_MS = 20;
-const MAX_KEPT_BYTES = 1_048_576;
+const MAX_KEPT_BYTES = 33_554_432;
 
-/** A program that complains without end fills neither the memory nor the disk. Resolves when the program has ended. */
-async function keepSmall({ writer }: UnlinkedFile, ended: Promise<End>): Promise<void> {
+/** A program that complains without end fills neither the memory nor the disk. Resolves when the program has ended, with the end of what was dropped. */
+async function keepSmall(file: UnlinkedFile, ended: Promise<End>): Promise<string> {
+  let dropped = '';
   let isOver = false;
   const over = ended.then(() => {
     isOver = true;
   });
   while (!isOver) {
-    if ((await writer.stat()).size > MAX_KEPT_BYTES) await writer.truncate(0);
+    if ((await file.writer.stat()).size > MAX_KEPT_BYTES) {
+      dropped = await readEnd(file);
+      await file.writer.truncate(0);
+    }
     await Promise.race([over, setTimeout(GUARD_MS)]);
   }
+  return dropped;
 }
 
 const MAX_READ_BYTES = 65_536;

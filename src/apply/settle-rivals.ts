@@ -1,18 +1,16 @@
 import { listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { ApiError, assertDefined, NetworkError, toReason } from '../model/errors.ts';
+import { assertDefined, toReason } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { LiveResource } from '../model/state.ts';
 import { canBeMadeTwice } from '../plan/look-ups.ts';
-import { JournalError } from './journal.ts';
-import { findRivals, type Made, type RivalContext } from './rivals.ts';
+import { findRivals, type Made, type RivalContext, type Rivals } from './rivals.ts';
+import { isOfTheWorld, type TakeBackContext, takeBack } from './take-back.ts';
 
 /** What settling between two applies of one stack takes. */
-export interface SettleContext {
+export interface SettleContext extends TakeBackContext {
   readonly rivals: RivalContext;
-  /** Takes back what this run itself made. Rejects as the client does. */
-  readonly remove: (made: Made) => Promise<void>;
   /** Says what was seen of others. */
   readonly note: (diagnostic: Diagnostic) => void;
 }
@@ -28,9 +26,10 @@ export async function settleRivals(outcomes: readonly Outcome[], context: Settle
 
 /** Before the token of a new credential is delivered: why it is not to be, or nothing. */
 export async function settleRival(made: Made, context: SettleContext): Promise<string | undefined> {
-  const { winner, losers } = await look(made, context.rivals);
+  const { winner, losers, isUnmarked } = await look(made, context.rivals);
   if (typeof winner === 'string')
     return `it was created as ${made.id}, but whether another apply made it too could not be seen (${winner}), so its token was not delivered. The next apply replaces it`;
+  if (isUnmarked) return withdrawUnmarked(made, context);
   for (const loser of losers) context.note(toLoserWarning(made, loser));
   return winner && withdraw(made, winner, context);
 }
@@ -38,13 +37,18 @@ export async function settleRival(made: Made, context: SettleContext): Promise<s
 async function settleOutcome(outcome: Outcome, context: SettleContext): Promise<Outcome> {
   const made = toMade(outcome);
   if (made === undefined) return outcome;
-  const { winner, losers } = await look(made, context.rivals);
+  const { winner, losers, isUnmarked } = await look(made, context.rivals);
+  if (isUnmarked) return toFailed(made, await withdrawUnmarked(made, context));
   if (typeof winner === 'string') context.note(toBlindWarning(made, winner));
   for (const loser of losers) context.note(toLoserWarning(made, loser));
   if (winner === undefined || typeof winner === 'string') return outcome;
   const message = await withdraw(made, winner, context);
   context.note(toWithdrawal(made, message));
-  return { outcome: 'failed', write: made.write, message, isAuthentication: false, isUnknown: false };
+  return toFailed(made, message);
+}
+
+function toFailed({ write }: Made, message: string): Outcome {
+  return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
 }
 
 /** What this run made, unless the service itself keeps it from being made twice, or it was looked at before its token went out. */
@@ -56,34 +60,28 @@ function toMade(outcome: Outcome): Made | undefined {
 }
 
 /** A `winner` that is a text says why nothing could be seen. */
-async function look(
-  made: Made,
-  context: RivalContext,
-): Promise<{ readonly winner: LiveResource | string | undefined; readonly losers: readonly LiveResource[] }> {
+interface Seen extends Omit<Rivals, 'winner'> {
+  readonly winner: LiveResource | string | undefined;
+}
+
+async function look(made: Made, context: RivalContext): Promise<Seen> {
   try {
     return await findRivals(made, context);
   } catch (error) {
-    if (isOfTheWorld(error)) return { winner: toReason(error), losers: [] };
+    if (isOfTheWorld(error)) return { winner: toReason(error), losers: [], isUnmarked: false };
     throw error;
   }
 }
 
-async function withdraw(made: Made, winner: LiveResource, context: SettleContext): Promise<string> {
-  const { id } = made;
-  const seen = `another apply made it first, as ${winner.id}`;
-  try {
-    await context.remove(made);
-    return `${seen}: ${id}, which this run made, was deleted again`;
-  } catch (error) {
-    if (!isOfTheWorld(error)) throw error;
-    const isGone = error instanceof ApiError && error.response.status === 404;
-    if (isGone) return `${seen}: ${id}, which this run made, is gone`;
-    return `${seen}: ${id}, which this run made, could not be deleted again (${error.message}). The next apply prunes it`;
-  }
+/** Each apply would make another one. */
+async function withdrawUnmarked(made: Made, context: SettleContext): Promise<string> {
+  const message = await takeBack(made, context, 'Delete it by hand');
+  return `the service lists it without its metadata, which holds the mark; ${message}`;
 }
 
-function isOfTheWorld(error: unknown): error is Error {
-  return error instanceof ApiError || error instanceof NetworkError || error instanceof JournalError;
+async function withdraw(made: Made, winner: LiveResource, context: SettleContext): Promise<string> {
+  const message = await takeBack(made, context, 'The next apply prunes it');
+  return `another apply made it first, as ${winner.id}: ${message}`;
 }
 
 function toWithdrawal({ write: { address } }: Made, message: string): Diagnostic {

@@ -1,4 +1,5 @@
 import type { CloserChecks } from '../kinds/closer-checks.ts';
+import { fillUnknown } from '../kinds/fill-unknown.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { validateManifests } from '../manifest/validate.ts';
@@ -26,9 +27,12 @@ export function findExportFault(
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error !== undefined) return `no manifest can state it: ${withoutAddress(error)}`;
   const [read] = state?.resources.values() ?? [];
-  const isSame = read !== undefined && isSameJson(normalizeSpec(kind, read.spec), live.spec);
-  return isSame ? undefined : 'no manifest can state it to the letter';
+  if (read === undefined) return NOT_TO_THE_LETTER;
+  const normal = normalizeSpec(kind, read.spec);
+  return isSameJson(normal, fillUnknown(kind, live.spec, normal)) ? undefined : NOT_TO_THE_LETTER;
 }
+
+const NOT_TO_THE_LETTER = 'no manifest can state it to the letter';
 
 /** What it would have been called says nothing to who does not find it under that name. */
 function withoutAddress({ message, address }: Diagnostic): string {

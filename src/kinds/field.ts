@@ -133,6 +133,8 @@ export interface Field {
   readonly unique: boolean;
   /** Responses leave it out when it is not set, instead of showing null. */
   readonly omittedWhenUnset: boolean;
+  /** Responses may leave it out while it has its default. What any other field is that a response leaves out is not known. */
+  readonly absentWhenDefault: boolean;
   /** What to think of before leaving it unset. */
   readonly whenUnset: UnsetAdvice | undefined;
 }
@@ -154,6 +156,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     hasPath: false,
     unique: false,
     omittedWhenUnset: false,
+    absentWhenDefault: false,
     whenUnset: undefined,
     ...options,
   };
@@ -240,7 +243,10 @@ export function moduleOf(
   fields: Readonly<Record<string, Field>>,
   options: Partial<Pick<ObjectType, 'findIdle'>> = {},
 ): ObjectType {
-  const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', { default: true });
+  const enabled = field(boolean, 'True if the module is applied to traffic, false to disable it.', {
+    default: true,
+    absentWhenDefault: true,
+  });
   return { type: 'object', fields: toTable({ enabled, ...fields }), module: true, findIdle: undefined, ...options };
 }
 

@@ -2,11 +2,14 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import { parseMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import type { Field, FieldType } from './field.ts';
-import { type Kind, listSpecFields } from './kind.ts';
-import { normalizeSpec } from './normalize.ts';
+import { type Kind, listSpecFields, type NamedField } from './kind.ts';
+import { normalizeSpec, toEmpty } from './normalize.ts';
 import { mapInner } from './walk.ts';
 
-/** A live resource from the service's JSON for it. The JSON must conform to the kind's response schema. */
+/**
+ * A live resource from the service's JSON for it. The JSON must conform to the kind's response schema. A field that it leaves out is unknown: the
+ * spec does not have it either.
+ */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
   const spec = { ...readSpec(kind, json), ...('metadata' in kind.fields && { metadata: metadata.user }) };
@@ -15,7 +18,7 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
     kind: kind.name,
     id: toText(json['id']),
     createdAt: toText(json['created_at']),
-    spec: normalizeSpec(kind, spec),
+    spec: toLiveSpec(kind, spec),
     mark: metadata.mark,
     markTrouble: metadata.trouble,
     computed: Object.fromEntries(computed.map(([name]) => [name, json[name] ?? null])),
@@ -33,7 +36,7 @@ export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): Live
     kind: kind.name,
     id: toText(ids['id']),
     createdAt: '',
-    spec: normalizeSpec(kind, { ...ids, ...readSpec(kind, modules) }),
+    spec: toLiveSpec(kind, { ...ids, ...readSpec(kind, modules) }),
     mark: undefined,
     markTrouble: undefined,
     computed: {},
@@ -42,31 +45,60 @@ export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): Live
 
 /** Response fields in the shape that requests have: request names, ids for Refs, null for modules that are not set. */
 function readSpec(kind: Kind, json: JsonObject): Spec {
-  const entries = listSpecFields(kind).flatMap(([name, field]): [string, Json][] => {
+  return readFields(listSpecFields(kind), json);
+}
+
+function readFields(fields: readonly NamedField[], json: JsonObject): JsonObject {
+  const entries = fields.flatMap(([name, field]): [string, Json][] => {
     const value = pick(json, name, field);
-    return value === undefined ? [] : [[name, readValue(field.type, value)]];
+    return value === undefined || isUnsaid(field, value) ? [] : [[name, readValue(field.type, value)]];
   });
   return Object.fromEntries(entries);
 }
 
 function pick(json: JsonObject, name: string, field: Field): Json | undefined {
-  return (field.responseName === undefined ? undefined : json[field.responseName]) ?? json[name];
+  const renamed = field.responseName === undefined ? undefined : json[field.responseName];
+  return renamed ?? (json[name] === undefined ? renamed : json[name]);
+}
+
+/** Null does not say which value a field has that always has one. Of a list or a map it says that there is nothing in it. */
+function isUnsaid(field: Field, value: Json): boolean {
+  const isCollection = field.type.type === 'list' || field.type.type === 'map';
+  return value === null && field.default !== undefined && !isCollection && !field.absentWhenDefault;
+}
+
+/** Normal form, without what was not answered: the defaults of the interface are those of requests. */
+function toLiveSpec(kind: Kind, answered: Spec): Spec {
+  return keepAnswered(listSpecFields(kind), answered, normalizeSpec(kind, answered));
+}
+
+function keepAnswered(fields: readonly NamedField[], answered: JsonObject, normal: JsonObject): JsonObject {
+  const entries = fields.flatMap(([name, field]): [string, Json][] => {
+    const [from, to] = [answered[name], normal[name]];
+    if (to === undefined || (from === undefined && !field.absentWhenDefault)) return [];
+    return [[name, from === undefined ? to : keepInner(field.type, from, to)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function keepInner(type: FieldType, answered: Json, normal: Json): Json {
+  if (type.type === 'object' && isJsonObject(answered) && isJsonObject(normal))
+    return keepAnswered(Object.entries(type.fields), answered, normal);
+  if (type.type !== 'list' || type.unordered || !isJsonArray(answered) || !isJsonArray(normal)) return normal;
+  return normal.map((member, index) => keepInner(type.of, answered[index] ?? null, member));
 }
 
 function readValue(type: FieldType, value: Json): Json {
+  if (value === null) return type.type === 'list' || type.type === 'map' ? toEmpty(type) : null;
   if (type.type === 'reference') return isJsonObject(value) ? (value['id'] ?? null) : value;
-  const isSingle = type.type === 'list' && value !== null && !isJsonArray(value);
+  const isSingle = type.type === 'list' && !isJsonArray(value);
   return mapInner(type, isSingle ? [value] : value, { visit: readValue, visitFields: readObject });
 }
 
 /** An object of nothing but nulls is one that is not set. */
 function readObject(fields: Readonly<Record<string, Field>>, value: JsonObject): Json {
   if (Object.values(value).every((member) => member === null)) return null;
-  const entries = Object.entries(fields).flatMap(([name, field]): [string, Json][] => {
-    const member = pick(value, name, field);
-    return member === undefined ? [] : [[name, readValue(field.type, member)]];
-  });
-  return Object.fromEntries(entries);
+  return readFields(Object.entries(fields), value);
 }
 
 function toText(value: Json | undefined): string {

@@ -68,7 +68,7 @@ export interface LiveResource {
   readonly createdAt: string;
   /** How many of its kind the service lists before it: newest first. Tells what was made within one second apart. */
   readonly listIndex?: number;
-  /** In normal form (see `kinds/normalize`), with the user's part of the metadata only. */
+  /** In normal form (see `kinds/normalize`), with the user's part of the metadata only, and without what the service does not show. */
   readonly spec: Spec;
   readonly mark: Mark | undefined;
   /** Why the mark that is there cannot be read. */

@@ -16,14 +16,14 @@ interface Sides {
 
 /**
  * Whose difference a field's is. The mark holds the digest of what was last applied: desired differs from it, the manifest
- * changed; live differs from it, live drifted. A value that waits for an id has no digest yet, whether the manifest changed or not.
+ * changed; live differs from it, live drifted. What is not known did not drift. A value that waits for an id has no digest yet, whether the manifest changed or not.
  */
 export function toOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Origin {
   if (mark === undefined) return 'unknown';
   const applied = mark.fields[name] ?? toDefaultDigest(kind, name);
   if (applied === undefined) return 'manifest';
   if (applied === UNMANAGED) return 'unknown';
-  const isDrifted = toFieldDigest(live[name] ?? null) !== applied;
+  const isDrifted = live[name] !== undefined && toFieldDigest(live[name]) !== applied;
   const value = desired[name] ?? null;
   const isChanged = toFieldDigest(value) !== applied && !(isDrifted && waitsForId(kind, { [name]: value }));
   if (isChanged && isDrifted) return 'both';

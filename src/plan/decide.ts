@@ -5,6 +5,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
+import { assumeApplied } from './assume-applied.ts';
 import { toOrigin } from './attribute.ts';
 import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm, withLive } from './desired-form.ts';
 import { diffSpecs } from './diff.ts';
@@ -88,7 +89,8 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
     return { ...plain, action: 'delete', reason: toDeleteReason(pair, context.mode), form: undefined };
   const asked = toDesiredForm(pair.kind, desired, live, ids);
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
-  const found = listDifferences(pair, live, asked);
+  const known = assumeApplied(pair, live, asked.normal);
+  const found = listDifferences(pair, { ...live, spec: known.spec }, asked);
   const kept = context.keepDrift ? listDrifted(found) : [];
   const form = kept.length === 0 ? asked : withLive(pair.kind, asked, live, kept);
   const renewal = findRenewal(pair, form.written, context);
@@ -99,7 +101,11 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
     ...listProtectDifference(pair, desired, live),
   ];
   const action = toAction(pair, differences, renewal.reason !== undefined);
-  const notes = [...(action === 'replace' ? [] : renewal.notes), ...describeKept(kept)];
+  const notes = [
+    ...(action === 'replace' ? [] : renewal.notes),
+    ...describeKept(kept),
+    ...describeUnproven(known.unproven),
+  ];
   return { pair, action, reason: renewal.reason ?? toMoveReason(pair, context.stack), differences, notes, kept, form };
 }
 
@@ -110,6 +116,11 @@ function listDrifted(found: readonly FoundDifference[]): readonly string[] {
 
 function describeKept(kept: readonly string[]): readonly string[] {
   return kept.length === 0 ? [] : [`drifted, and is left so: ${kept.join(', ')}`];
+}
+
+function describeUnproven(unproven: readonly string[]): readonly string[] {
+  if (unproven.length === 0) return [];
+  return [`not shown by the service, and taken to be as the manifest says: ${unproven.join(', ')}`];
 }
 
 function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {

@@ -1,5 +1,6 @@
 import deepDiff from 'deep-diff';
 import type { Field, FieldType } from '../kinds/field.ts';
+import { fillUnknown } from '../kinds/fill-unknown.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { toPathText } from '../model/field-path.ts';
@@ -28,13 +29,14 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
   });
 }
 
-/** Whether making a live spec what a manifest says takes a new resource. Ignored fields don't count. */
+/** Whether making a live spec what a manifest says takes a new resource. Ignored fields don't count, nor what the service does not show. */
 export function forcesReplace(kind: Kind, live: Spec, desired: DesiredResource): boolean {
   const normal = normalizeSpec(kind, desired.spec);
+  const known = fillUnknown(kind, live, normal);
   return listSpecFields(kind).some(([name, field]) => {
     const to = normal[name];
     if (field.lifecycle !== 'immutable' || to === undefined || desired.lifecycle.ignore.includes(name)) return false;
-    return !isSameJson(live[name] ?? null, to);
+    return !isSameJson(known[name] ?? null, to);
   });
 }
 

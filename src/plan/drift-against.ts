@@ -1,3 +1,4 @@
+import { fillUnknown, isUnknown } from '../kinds/fill-unknown.ts';
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
@@ -108,10 +109,12 @@ function compareSpecs(change: Change, live: LiveResource, finder: Finder): Compa
   const start = change.live?.spec;
   const names = new Set(listCompared(kind, change));
   const desired = Object.fromEntries(Object.entries(finder.resolve(change)).filter(([name]) => names.has(name)));
-  const differences = diffSpecs(kind, live.spec, desired).map(({ field, ...difference }) => {
-    const isBefore = start !== undefined && isSameJson(start[field] ?? null, live.spec[field] ?? null);
-    return { ...difference, origin: isBefore ? ('manifest' as const) : ('drift' as const) };
-  });
+  const differences = diffSpecs(kind, fillUnknown(kind, live.spec, desired), desired).map(
+    ({ field, ...difference }) => {
+      const isBefore = start !== undefined && isSameJson(start[field] ?? null, live.spec[field] ?? null);
+      return { ...difference, origin: isBefore ? ('manifest' as const) : ('drift' as const) };
+    },
+  );
   if (differences.length > 0) return { state: toOwner(differences), differences };
   return { state: isReplaced(change, live) ? 'in-sync' : 'pending', differences };
 }
@@ -131,11 +134,16 @@ function compareDigests(change: Change, live: LiveResource): Compared {
 
 function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
   return listSpecFields(kind)
-    .map(([name]) => name)
-    .filter((name) => {
+    .filter(([name, field]) => {
       const applied = mark?.fields[name] ?? toDefaultDigest(kind, name);
-      return applied !== undefined && applied !== UNMANAGED && toFieldDigest(spec[name] ?? null) !== applied;
-    });
+      return (
+        applied !== undefined &&
+        applied !== UNMANAGED &&
+        !isUnknown(field.type, spec[name]) &&
+        toFieldDigest(spec[name] ?? null) !== applied
+      );
+    })
+    .map(([name]) => name);
 }
 
 /** Of what modules are attached to, those that the plan found or sets: which others are somebody else's, it does not say. */

@@ -148,22 +148,58 @@ describe('a new credential', () => {
     expect(JSON.stringify(result)).not.toContain('the-token');
   });
 
-  it('whose token the service does not show has failed', async () => {
-    const { result } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('PATCH'), token: null }) });
-    expect(toOutcomes(result)[0]).toContain('the service did not show its token');
+  it('whose token the service does not show is taken back', async () => {
+    const { result, sent } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), token: null }) });
+    expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
+    expect(toOutcomes(result)[0]).toContain(
+      'the service did not show its token; cr_1, which this run made, was deleted again',
+    );
   });
 
   it('whose id the service does not say has failed, with its token in safety', async () => {
     for (const answer of [() => ({ token: 'the-token' }), () => null, () => ({ id: '..', token: 'the-token' })]) {
-      const { result, sent } = await apply([CREATE, DELIVER], { answer });
-      expect(sent).toEqual(['POST /credentials']);
+      const { result, sent } = await apply([CREATE, DELIVER], { answer, list: () => [] });
+      expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
       expect(toOutcomes(result)[0]).toContain('the service did not say which id it has');
+      expect(result.tokens).toHaveLength(answer() === null ? 0 : 1);
     }
   });
 
-  it('whose mark the service did not keep has failed, since it would not be known as ours', async () => {
-    const { result } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), metadata: '' }) });
-    expect(toOutcomes(result)[0]).toContain('did not keep metadata, which holds the mark');
+  it('whose id the service does not say is found by its mark', async () => {
+    const answer = (method: string) => (method === 'POST' ? { ...WHOLE(method), id: null } : WHOLE(method));
+    const { result, sent } = await apply([CREATE, DELIVER], { answer, list: () => [WHOLE('POST')] });
+    expect(sent).toContain('PATCH /credentials/cr_1');
+    expect(result.outcomes).toMatchObject([{ outcome: 'applied', id: 'cr_1' }, { outcome: 'applied' }]);
+  });
+
+  it('whose mark the service did not keep is taken back, since it would not be known as ours', async () => {
+    const { result, sent } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), metadata: '' }) });
+    expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
+    expect(toOutcomes(result)[0]).toContain('did not keep the metadata of');
+    expect(result.tokens).toEqual([]);
+  });
+
+  it('that cannot be taken back is named, with what to do', async () => {
+    const answer = (method: string) => (method === 'DELETE' ? refuse(500) : { ...WHOLE('POST'), metadata: '' });
+    const { result } = await apply([CREATE, DELIVER], { answer });
+    expect(toOutcomes(result)[0]).toMatch(
+      /cr_1, which this run made, could not be deleted again \(.*\). Delete it by hand, unless the next plan does$/,
+    );
+  });
+
+  it('whose delivery the service does not record lets what it replaces go, since the token is in its place', async () => {
+    const old: Write = {
+      ...REMOVE,
+      id: 'delete Credential/agent',
+      address: 'Credential/agent',
+      kind: 'Credential',
+      path: '/credentials/cr_0',
+      resourceId: 'cr_0',
+      needs: [CREATE.id, DELIVER.id],
+    };
+    const { result, sent } = await apply([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
+    expect(toOutcomes(result)[1]).toContain('the service did not take metadata');
+    expect(sent).toContain('DELETE /credentials/cr_0');
   });
 
   it('whose creation may have taken effect is told apart from one that was refused', async () => {

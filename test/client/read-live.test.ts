@@ -43,7 +43,8 @@ describe('readLive', () => {
 
   it('gives resources by kind, in the order of the service, in normal form and with their marks', async () => {
     const metadata = '{"team":"data","edgewise":{"stack":"production","name":"postgres"}}';
-    const edge = { id: 'edgtcp_2', created_at: '2026-01-31T12:00:00Z', metadata, hostports: ['b:2', 'a:1'] };
+    const own = { id: 'edgtcp_2', created_at: '2026-01-31T12:00:00Z', metadata };
+    const edge = { ...own, hostports: ['b:2', 'a:1'], backend: null };
     const { client } = createFakeService({
       'GET /edges/tcp?limit=100': [toPage('tcp_edges', [edge, { id: 'edgtcp_1', metadata: '{"edgewise":7}' }])],
     });
@@ -61,19 +62,29 @@ describe('readLive', () => {
     ]);
   });
 
+  it('knows nothing of what a service leaves out, but for what may be left out while it is empty', async () => {
+    const shown = { id: 'sucrt_1', extensions: null, critical_options: null, principals: null };
+    const hidden = { id: 'sucrt_2' };
+    const { client } = createFakeService({
+      'GET /ssh_user_certificates?limit=100': [toPage('ssh_user_certificates', [shown, hidden])],
+    });
+    const live = await readLive(client, { kinds: [getKind('SSHUserCertificate')], attachments: [] });
+    expect(live.resources.get('SSHUserCertificate')?.map(({ spec }) => spec)).toEqual([
+      { description: '', metadata: '', extensions: {}, critical_options: {}, principals: [] },
+      { description: '', metadata: '' },
+    ]);
+  });
+
   it('gives attached modules by the address of their manifest, null where they are not set', async () => {
     const { client } = createFakeService({ [`GET ${ROUTE}/request_headers`]: [{ enabled: true, remove: ['X-A'] }] });
     const live = await readLive(client, { kinds: [], attachments: [ATTACHED] });
-    expect(live.attachments.get('HTTPSEdgeRoute/shop')).toMatchObject({
-      kind: 'HTTPSEdgeRoute',
+    const route = live.attachments.get('HTTPSEdgeRoute/shop');
+    expect(route).toMatchObject({ kind: 'HTTPSEdgeRoute', id: 'edghtsrt_1' });
+    expect(route?.spec).toEqual({
+      edge_id: 'edghts_1',
       id: 'edghtsrt_1',
-      spec: {
-        edge_id: 'edghts_1',
-        id: 'edghtsrt_1',
-        circuit_breaker: null,
-        request_headers: { enabled: true, add: {}, remove: ['x-a'] },
-        user_agent_filter: null,
-      },
+      circuit_breaker: null,
+      request_headers: { enabled: true, remove: ['x-a'] },
     });
   });
 

@@ -17,6 +17,7 @@ export const IP_RESTRICTION = defineKind({
     metadata: METADATA,
     enforced: field(boolean, 'True: the restriction is enforced. False: only warnings are issued.', {
       default: false,
+      absentWhenDefault: true,
       whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so it blocks nobody' },
     }),
     type: field(

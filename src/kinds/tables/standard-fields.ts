@@ -2,11 +2,14 @@ import { type Field, field, text, timestamp } from '../field.ts';
 
 /** The fields that the service sets on every resource, and the two that every manifest may state for people. */
 
-export const DESCRIPTION: Field = field(text({ maxBytes: 255 }), 'Free text for people. At most 255 bytes.');
+export const DESCRIPTION: Field = field(text({ maxBytes: 255 }), 'Free text for people. At most 255 bytes.', {
+  absentWhenDefault: true,
+});
 
 export const METADATA: Field = field(
   { type: 'metadata', maxBytes: 4096 },
   'Your own data: text, or a mapping that is stored as JSON. At most 4096 bytes, including the mark that edgewise stores there.',
+  { absentWhenDefault: true },
 );
 
 /** `id`, `uri` and `created_at`. */

@@ -1,0 +1,59 @@
+import { isRotatable, listOneTimeFields } from '../kinds/kind.ts';
+import { isId } from '../kinds/paths.ts';
+import { readResource } from '../kinds/read-response.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Write } from '../model/plan.ts';
+import type { LiveResource } from '../model/state.ts';
+import { listNotKept } from './check-response.ts';
+import type { ResolvedWrite } from './resolve-write.ts';
+import { listBearers, type RivalContext } from './rivals.ts';
+import { type SettleContext, settleRival } from './settle-rivals.ts';
+import { takeBack } from './take-back.ts';
+
+/** What a creation made, as it was answered. */
+export interface Creation {
+  /** `undefined`: which one it is, neither the answer says nor a list. */
+  readonly live: LiveResource | undefined;
+  /** To be delivered; only of kinds that have one. */
+  readonly token: string | undefined;
+}
+
+/**
+ * Looks at the answer to a creation before its token goes anywhere: the text says why the creation is void. A credential or certificate that is not
+ * what was asked for is deleted again: otherwise each apply would leave one more of them alive.
+ */
+export async function judgeCreation(
+  write: Write,
+  { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
+  context: SettleContext,
+): Promise<Creation | string> {
+  const kind = getKind(write.kind);
+  const live = await identify(write, readResource(kind, answer), context.rivals);
+  const [field] = listOneTimeFields(kind);
+  const token = field === undefined ? undefined : toText(answer[field]);
+  if (live === undefined) return { live, token };
+  const made = { write, id: live.id };
+  const isHidden = field !== undefined && token === undefined;
+  const faults = [
+    ...(isHidden ? [`the service did not show its ${field}`] : []),
+    ...(isRotatable(kind) ? listNotKept(write, sent, live) : []),
+  ];
+  if (faults.length > 0) {
+    const message = await takeBack(made, context, 'Delete it by hand, unless the next plan does');
+    return [...faults, message].join('; ');
+  }
+  const lost = field === undefined ? undefined : await settleRival(made, context);
+  return lost ?? { live, token };
+}
+
+/** With its id by its mark, from a list, where the answer does not say it. */
+async function identify(write: Write, live: LiveResource, rivals: RivalContext): Promise<LiveResource | undefined> {
+  if (isId(live.id)) return live;
+  const bearers = await listBearers(write, rivals);
+  return bearers.length === 1 ? bearers[0] : undefined;
+}
+
+function toText(value: JsonObject[string] | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,34 @@
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+import type { FieldType } from './field.ts';
+import { type Kind, listSpecFields, type NamedField } from './kind.ts';
+
+/** A live spec, and in the place of what the service does not show what another spec in normal form has there. */
+export function fillUnknown(kind: Kind, live: Spec, from: Spec): Spec {
+  return fillFields(listSpecFields(kind), live, from);
+}
+
+/** Whether a field of a live spec is not shown, or not all of it. */
+export function isUnknown(type: FieldType, value: Json | undefined): boolean {
+  if (value === undefined) return true;
+  if (type.type === 'object' && isJsonObject(value))
+    return Object.entries(type.fields).some(([name, field]) => isUnknown(field.type, value[name]));
+  return type.type === 'list' && isJsonArray(value) && value.some((member) => isUnknown(type.of, member ?? undefined));
+}
+
+function fillFields(fields: readonly NamedField[], value: JsonObject, from: JsonObject): JsonObject {
+  const entries = fields.flatMap(([name, field]): [string, Json][] => {
+    const filled = fillValue(field.type, value[name], from[name]);
+    return filled === undefined ? [] : [[name, filled]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Of a member of a list of which nothing is shown, null is all that is known. */
+function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
+  if (value === undefined) return from;
+  if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))
+    return fillFields(Object.entries(type.fields), value, from);
+  if (type.type !== 'list' || !isJsonArray(value) || !isJsonArray(from)) return value;
+  return value.map((member, index) => fillValue(type.of, member ?? undefined, from[index]) ?? member);
+}

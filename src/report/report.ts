@@ -76,6 +76,13 @@ export interface TextOptions {
   readonly verbose: boolean;
 }
 
+/** A command line that can be pasted into a shell. */
+export interface CommandLine {
+  readonly line: string;
+  /** It has to be given manifests on its standard input, as the run was that printed it. */
+  readonly readsInput: boolean;
+}
+
 /** What a stream of events holds already. */
 export interface SentEvents {
   readonly text: string;
@@ -97,8 +104,8 @@ export interface FormOptions extends TextOptions {
   readonly at?: Date;
   /** Of a stream of events, what was sent already. */
   readonly sent?: SentEvents;
-  /** The command line that does what a plan says. */
-  readonly applyCommand?: string;
+  /** The command line that does what a plan says; absent: none that is known would. */
+  readonly applyCommand?: CommandLine;
 }
 
 /** A form of reports: a whole document that ends with a line break, for every report. Pure; nothing in a report breaks out of it. */

@@ -1,9 +1,14 @@
-import { expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
 import { toApplyCommand, toSavedCommand } from '../../src/cli/reconcile/apply-command.ts';
+import { type FakeOptions, runCommand } from './fake-context.ts';
+import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
 const NONE = { target: [], allowProtected: [] };
 
-test('the command has the paths and the flags that the run was given', () => {
+test('the command has the paths and the flags that the run was given, and what its environment said', () => {
   const flags = {
     ...NONE,
     target: ['TCPEdge/a'],
@@ -16,12 +21,162 @@ test('the command has the paths and the flags that the run was given', () => {
     baseUrl: 'embedded:',
     tokenCommand: ['vault', "it's"],
   };
-  expect(toApplyCommand(['manifests', '-'], flags)).toBe(
-    "edgewise apply manifests - --base-url embedded: --target TCPEdge/a --rotate Credential/b --take-over old --no-delete --no-revert-drift --allow-deletes --allow-protected TCPEdge/c --token-command '[\"vault\",\"it'\\''s\"]'",
-  );
+  const env = { EDGEWISE_BASE_URL: 'https://other', EDGEWISE_PAGE_SIZE: '7', EDGEWISE_CA_FILE: '' };
+  expect(toApplyCommand({ paths: ['manifests', '-'], flags, env })).toEqual({
+    line: "edgewise apply manifests - --base-url embedded: --page-size 7 --target TCPEdge/a --rotate Credential/b --take-over old --no-delete --no-revert-drift --allow-deletes --allow-protected TCPEdge/c --token-command '[\"vault\",\"it'\\''s\"]'",
+    readsInput: true,
+  });
 });
 
 test('a path is one word of a shell, and no option', () => {
-  expect(toApplyCommand(['my files', '-x'], NONE)).toBe("edgewise apply 'my files' ./-x");
-  expect(toSavedCommand('$(rm x).json')).toBe("edgewise apply '$(rm x).json'");
+  const run = { paths: ['my files', '-x'], flags: NONE, env: {} };
+  expect(toApplyCommand(run).line).toBe("edgewise apply 'my files' ./-x");
+  expect(toSavedCommand('$(rm x).json', run).line).toBe(
+    "edgewise apply '$(rm x).json' --stack 'my files' --stack ./-x",
+  );
+});
+
+const REMOTE = STACK.replace('name: test\n', 'name: test\nspec: { api: { base_url: https://api.test } }\n');
+const SINK = STACK.replace('name: test\n', 'name: test\nspec: { tokens: { default: { directory: tokens } } }\n');
+
+/** Nothing in the environment but the key: a command that needs more has to say it. */
+const BARE = { EDGEWISE_BASE_URL: '' };
+
+/** The command that a comment ends with, as a shell reads it. */
+function readCommand(comment: string): readonly string[] {
+  const [, line = ''] = /\nTo apply.*:\n\n```sh\n(.*)\n```\n/.exec(comment) ?? [];
+  const words = execFileSync('/bin/sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' }).split('\0');
+  return words.slice(0, -1);
+}
+
+interface Case {
+  readonly title: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly plan: string;
+  readonly more?: Partial<FakeOptions>;
+  readonly command: string;
+}
+
+const EDGE = toEdge('a', 20001);
+const CASES: readonly Case[] = [
+  {
+    title: 'manifests, when the base URL comes from the Stack',
+    files: { 'edge.yaml': `${REMOTE}${EDGE}` },
+    plan: 'plan edge.yaml',
+    more: { env: BARE },
+    command: 'edgewise apply edge.yaml',
+  },
+  {
+    title: 'manifests, when the base URL and more come from the environment',
+    files: { 'edge.yaml': `${STACK}${EDGE}` },
+    plan: 'plan',
+    more: { env: { EDGEWISE_BASE_URL: 'https://api.test', EDGEWISE_RATE_LIMIT: '60/60s' } },
+    command: 'edgewise apply . --base-url https://api.test --rate-limit 60/60s',
+  },
+  {
+    title: 'a plan file, when the base URL comes from the Stack',
+    files: { 'edge.yaml': `${REMOTE}${EDGE}` },
+    plan: 'plan edge.yaml -o plan.json',
+    more: { env: BARE },
+    command: 'edgewise apply plan.json --stack edge.yaml',
+  },
+  {
+    title: 'a plan file, when the place for tokens comes from the Stack',
+    files: { 'edge.yaml': `${SINK}${toCredential('bot')}` },
+    plan: 'plan -o plan.json',
+    command: 'edgewise apply plan.json --stack . --base-url https://api.test',
+  },
+  {
+    title: 'a plan file of manifests in several places',
+    files: { 'edge.yaml': EDGE, 'stack.yaml': REMOTE },
+    plan: 'plan edge.yaml stack.yaml -o plan.json',
+    more: { env: BARE },
+    command: 'edgewise apply plan.json --stack edge.yaml --stack stack.yaml',
+  },
+  {
+    title: 'a plan file, with the flags that it does not hold',
+    files: { 'edge.yaml': `${STACK}${toCredential('bot')}` },
+    plan: 'plan edge.yaml --base-url https://api.test --token-directory tokens --request-timeout 5s --page-size 9 -o plan.json',
+    more: { env: BARE },
+    command:
+      'edgewise apply plan.json --stack edge.yaml --base-url https://api.test --request-timeout 5s --token-directory tokens',
+  },
+  {
+    title: 'a plan file of manifests from standard input',
+    files: {},
+    plan: 'plan - -o plan.json',
+    more: { stdin: `${REMOTE}${EDGE}`, env: BARE },
+    command: 'edgewise apply plan.json --stack -',
+  },
+];
+
+async function runPrinted({ folder, recorder }: Workspace, comment: string, more: Partial<FakeOptions> = {}) {
+  const [program, ...words] = readCommand(comment);
+  expect(program).toBe('edgewise');
+  const argv = [...words, '--yes'];
+  return runCommand(argv, { cwd: folder, transport: recorder.transport, ...more, env: BARE });
+}
+
+describe('the command that a plan prints, run as it is', () => {
+  it.each(CASES)('applies $title', async ({ files, plan, more, command }) => {
+    const workspace = await createWorkspace(files);
+    const { edgewise, folder } = workspace;
+    await mkdir(join(folder, 'tokens'));
+    const planned = await edgewise(`${plan} --format markdown`, more);
+    expect(planned).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(readCommand(planned.stdout).join(' ')).toBe(command);
+    const applied = await runPrinted(workspace, planned.stdout, more);
+    expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/[12] writes? applied, 0 failed/) });
+  });
+
+  it('has the consent that the plan was given', async () => {
+    const workspace = await createWorkspace();
+    const { edgewise, write } = workspace;
+    const protect = (text: string) => text.replace('spec:\n  host', 'lifecycle: { protect: true }\nspec:\n  host');
+    await write({ 'edge.yaml': `${REMOTE}${protect(EDGE)}` });
+    await edgewise('apply edge.yaml --yes');
+    await write({ 'edge.yaml': `${REMOTE}${toEdge('b', 20002)}` });
+    const line = 'plan edge.yaml -o plan.json --allow-protected TCPEdge/a --allow-deletes --format markdown';
+    const planned = await edgewise(line, { env: BARE });
+    expect((await runPrinted(workspace, planned.stdout)).exitCode).toBe(0);
+  });
+
+  it('says that it reads manifests again, where they came from standard input', async () => {
+    const { edgewise } = await createWorkspace();
+    const { stdout } = await edgewise('plan - --format markdown', { stdin: `${STACK}${EDGE}` });
+    expect(stdout).toContain('\nTo apply, with the same manifests on standard input:\n');
+  });
+
+  it('is left out where nothing says where a token is to go, since apply refuses that', async () => {
+    const { edgewise } = await createWorkspace({ 'edge.yaml': `${STACK}${toCredential('bot')}` });
+    const { stdout } = await edgewise('plan edge.yaml --format markdown');
+    expect(stdout).not.toContain('To apply');
+  });
+});
+
+describe('the command that show prints', () => {
+  it('is that of the manifests that --stack names, and works', async () => {
+    const workspace = await createWorkspace({ 'edge.yaml': `${REMOTE}${EDGE}` });
+    await workspace.edgewise('plan edge.yaml -o plan.json', { env: BARE });
+    const { stdout } = await workspace.edgewise('show plan.json --stack edge.yaml --format markdown', { env: BARE });
+    expect((await runPrinted(workspace, stdout)).exitCode).toBe(0);
+  });
+
+  it('names the service that the environment names, and none that only the file names', async () => {
+    const workspace = await createWorkspace({ 'edge.yaml': `${STACK}${EDGE}` });
+    await workspace.edgewise('plan edge.yaml -o plan.json');
+    const known = await workspace.edgewise('show plan.json --format markdown');
+    expect(readCommand(known.stdout).join(' ')).toBe('edgewise apply plan.json --base-url https://api.test');
+    expect((await runPrinted(workspace, known.stdout)).exitCode).toBe(0);
+    const unknown = await workspace.edgewise('show plan.json --format markdown', { env: BARE });
+    expect(unknown.stdout).not.toContain('To apply');
+  });
+
+  it('is left out where a token would have no place', async () => {
+    const { edgewise, folder } = await createWorkspace({ 'edge.yaml': `${SINK}${toCredential('bot')}` });
+    await edgewise('plan edge.yaml -o plan.json');
+    expect((await edgewise('show plan.json --format markdown')).stdout).not.toContain('To apply');
+    expect((await edgewise('show plan.json --stack edge.yaml --format markdown')).stdout).toContain('To apply');
+    expect(await readFile(join(folder, 'plan.json'), 'utf8')).not.toContain('--stack');
+  });
 });

@@ -74,10 +74,10 @@ describe('--report', () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': ONE });
     const read = async () => readFile(join(folder, 'plan.md'), 'utf8');
     await edgewise('plan edgewise.yaml --target TCPEdge/a --report markdown=plan.md');
-    expect(await read()).toContain('edgewise apply edgewise.yaml --target TCPEdge/a');
+    expect(await read()).toContain('edgewise apply edgewise.yaml --base-url https://api.test --target TCPEdge/a\n');
     await edgewise('plan edgewise.yaml -o plan.json --report markdown=plan.md');
-    expect(await read()).toContain('edgewise apply plan.json\n');
-    const { stdout } = await edgewise('show plan.json --format markdown');
+    expect(await read()).toContain('edgewise apply plan.json --stack edgewise.yaml --base-url https://api.test\n');
+    const { stdout } = await edgewise('show plan.json --stack edgewise.yaml --format markdown');
     expect(stdout).toBe(await read());
   });
 

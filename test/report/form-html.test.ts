@@ -31,7 +31,12 @@ describe('a page', () => {
 
   it('holds nothing but ours when everything in it is hostile', () => {
     const plan = makeHostilePlan();
-    FORM_JUDGES.html(renderHtmlForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, applyCommand: '</code><b>' }));
+    FORM_JUDGES.html(
+      renderHtmlForm(
+        { about: 'plan', plan, standing: [] },
+        { ...PLAIN, applyCommand: { line: '</code><b>', readsInput: false } },
+      ),
+    );
   });
 
   it('lets the browser load nothing, and run nothing but its own script', () => {
@@ -81,7 +86,7 @@ describe('a page of a plan', () => {
 
   it('names the command that applies it, unless that would be refused', () => {
     const plan = makePlan({ changes: [makeChange('TCPEdge/a', 'create')], writes: [makeWrite('create TCPEdge/a')] });
-    const options = { applyCommand: 'edgewise apply plan.json' };
+    const options = { applyCommand: { line: 'edgewise apply plan.json', readsInput: false } };
     expect(listTexts(showPlan(plan, options), 'code')).toContain('edgewise apply plan.json');
     const violations = [{ rule: 'protect', message: 'No.', remedy: 'Allow it.', addresses: [] }] as const;
     expect(listTexts(showPlan({ ...plan, violations }, options), 'code')).not.toContain('edgewise apply plan.json');

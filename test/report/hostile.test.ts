@@ -171,8 +171,8 @@ describe('no text of others breaks out of a form', () => {
   test.each(Object.entries(FORM_JUDGES))('of %s', async (name, judge) => {
     const render = await loadForm(name as FormName); // Object.entries forgets the keys' type
     fc.assert(
-      fc.property(report, fc.boolean(), text, (hostile, verbose, applyCommand) => {
-        judge(render(hostile, { color: false, width: 0, verbose, applyCommand }));
+      fc.property(report, fc.boolean(), text, (hostile, verbose, line) => {
+        judge(render(hostile, { color: false, width: 0, verbose, applyCommand: { line, readsInput: verbose } }));
       }),
     );
   });

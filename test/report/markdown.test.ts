@@ -6,7 +6,7 @@ import { renderMarkdownForm } from '../../src/report/markdown/form.ts';
 import { renderMermaidLines } from '../../src/report/markdown/mermaid.ts';
 import { MAX_COMMENT } from '../../src/report/markdown/pieces.ts';
 import { toCode, toFence, toMarker, toProse, toRow } from '../../src/report/markdown/text.ts';
-import type { Report } from '../../src/report/report.ts';
+import type { FormOptions, Report } from '../../src/report/report.ts';
 import { text as hostileText } from './hostile-values.ts';
 import { listBlocks, parseMarkdown, toPlainText } from './markdown-tree.ts';
 import {
@@ -21,12 +21,15 @@ import {
 } from './sample-plans.ts';
 import { MIXED } from './sample-results.ts';
 
-function render(report: Report, more: { readonly applyCommand?: string; readonly verbose?: boolean } = {}): string {
+function render(report: Report, more: Pick<Partial<FormOptions>, 'applyCommand' | 'verbose'> = {}): string {
   return renderMarkdownForm(report, { ...PLAIN, ...more });
 }
 
 function renderPlan(plan: Plan, standing = plan.violations): string {
-  return render({ about: 'plan', plan, standing }, { applyCommand: 'edgewise apply plan.json' });
+  return render(
+    { about: 'plan', plan, standing },
+    { applyCommand: { line: 'edgewise apply plan.json', readsInput: false } },
+  );
 }
 
 describe('a comment', () => {

@@ -13,6 +13,7 @@ import {
   addPlanFormatOptions,
   addPlanOptions,
   addWriteOptions,
+  repeatable,
 } from './options.ts';
 
 /** `edgewise apply`. */
@@ -22,7 +23,12 @@ export function defineApply(program: Command, act: Act): void {
     .summary('do what the manifests say, or what a saved plan says')
     .description('Make live what the manifests say: plan, show, ask, apply. Or apply exactly a plan that was saved.')
     .argument('[paths...]', 'files, folders, or - for standard input; or one plan file (default: the current folder)')
-    .option('--stack <path>', 'with a plan file: manifests whose Stack says where tokens go');
+    .addOption(
+      repeatable(
+        '--stack <path>',
+        'with a plan file: the manifests that it was made of, whose Stack says where tokens and the API key may go',
+      ),
+    );
   const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
   addPlanFormatOptions(addWriteOptions(addPlanOptions(command)));

@@ -15,13 +15,20 @@ import { readValidManifests, toLocate } from '../reconcile/manifests.ts';
 import { readPlanFile } from '../reconcile/plan-file.ts';
 import { readStack, resolvePlanSettings } from '../reconcile/plan-settings.ts';
 import type { Act } from './act.ts';
-import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addTargetOption } from './options.ts';
+import {
+  addConnectionOptions,
+  addExamples,
+  addExitCodes,
+  addPlanFormatOptions,
+  addTargetOption,
+  repeatable,
+} from './options.ts';
 
 interface Flags extends ConnectionFlags, FormatFlags {
   readonly target: readonly string[];
   readonly against?: string;
   /** With --against: manifests whose Stack says where the service is. */
-  readonly stack?: string;
+  readonly stack?: readonly string[];
 }
 
 /** `edgewise drift`. */
@@ -32,7 +39,7 @@ export function defineDrift(program: Command, act: Act): void {
     .description('Tell what was changed at the service, and what nobody manages. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--against <plan>', 'compare with what a saved plan would have left, without manifests')
-    .option('--stack <path>', 'with --against: manifests whose Stack says where the service is');
+    .addOption(repeatable('--stack <path>', 'with --against: manifests whose Stack says where the service is'));
   const { done, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication]);
   addPlanFormatOptions(addTargetOption(command), listFormNames('drift'));
@@ -81,11 +88,12 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
   const plan = await readPlanFile(file, context.cwd);
-  const stack = await readStack(flags.stack, context);
+  const { settings: stack, locate } = await readStack(flags.stack, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   const live = await withReadSession(settings, context, ({ client, signal }) =>
     readLive(client, { ...toAgainstRequest(plan), signal }),
   );
   const found = toDriftAgainst(plan, { live, now: context.now(), file });
-  return publish({ about: 'drift', drift: found }, { flags, exitCode: toExitCode(found) }, context);
+  const publication = { flags, exitCode: toExitCode(found), ...(locate !== undefined && { locate }) };
+  return publish({ about: 'drift', drift: found }, publication, context);
 }

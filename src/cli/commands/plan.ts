@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
+import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../reconcile/make-plan.ts';
 import { readValidManifests, toLocate } from '../reconcile/manifests.ts';
 import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
@@ -47,8 +47,10 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
     else await writePlanFile(flags.out, context.cwd, made);
   }
   const exitCode = toExitCode(made, standing, flags);
-  const applyCommand = flags.out === undefined ? toApplyCommand(paths, flags) : toSavedCommand(flags.out);
-  return publish({ about: 'plan', plan: made, standing }, { flags, applyCommand, exitCode, locate }, context);
+  const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
+  const applyCommand = flags.out === undefined ? toApplyCommand(run) : toSavedCommand(flags.out, run);
+  const publication = { flags, exitCode, locate, ...(!lacksSink(made) && { applyCommand }) };
+  return publish({ about: 'plan', plan: made, standing }, publication, context);
 }
 
 interface Computed {

@@ -41,7 +41,7 @@ export function toStoredSettings({ rateLimit, ...api }: ApiSettings): StoredSett
 
 /** Each setting from its flag, else from the environment, else as stored, else its default. */
 export function resolveSettings(flags: ConnectionFlags, env: Context['env'], stored: StoredSettings): RunSettings {
-  const baseUrl = flags.baseUrl ?? env['EDGEWISE_BASE_URL'] ?? stored.baseUrl;
+  const baseUrl = flags.baseUrl ?? toText(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
   if (baseUrl === undefined || baseUrl === '') {
     const remedy =
       'Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. `embedded:` is the bundled server.';
@@ -50,7 +50,7 @@ export function resolveSettings(flags: ConnectionFlags, env: Context['env'], sto
   return {
     baseUrl: toNormalUrl(baseUrl),
     versionHeader:
-      flags.versionHeader ?? env['EDGEWISE_VERSION_HEADER'] ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
+      flags.versionHeader ?? toText(env['EDGEWISE_VERSION_HEADER']) ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
     pageSize: toCount('page size', flags.pageSize ?? env['EDGEWISE_PAGE_SIZE'], 100) ?? stored.pageSize ?? 100,
     concurrency:
       toCount('concurrency', flags.concurrency ?? env['EDGEWISE_CONCURRENCY'], 64) ?? stored.concurrency ?? 8,

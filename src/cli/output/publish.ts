@@ -15,7 +15,7 @@ export interface Publication {
   /** What `--format` asks for is on stdout already. */
   readonly isShown?: boolean;
   /** The command line that does what a plan says. */
-  readonly applyCommand?: string;
+  readonly applyCommand?: NonNullable<FormOptions['applyCommand']>;
   /** The events of an apply, as far as they have been sent; with that format they are on stdout already. */
   readonly sent?: SentEvents;
   /** What the command ends with: a form never changes it, but a report that is lost is a failure. */

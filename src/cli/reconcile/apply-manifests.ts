@@ -15,7 +15,7 @@ export interface ApplyFlags extends PlanFlags, FormatFlags {
   /** File that gets a line before and after each request. */
   readonly journal?: string;
   /** With a saved plan: manifests whose Stack says where tokens go. */
-  readonly stack?: string;
+  readonly stack?: readonly string[];
 }
 
 /** Plans from manifests and applies that plan. */

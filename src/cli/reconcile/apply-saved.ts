@@ -23,13 +23,17 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   const plan = await readPlanFile(file, context.cwd);
   refuseOtherVersion(file, plan);
   refusePlanFlags(flags);
-  const stack = await readStack(flags.stack, context);
+  const { settings: stack, locate } = await readStack(flags.stack, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
   const standing = listRefused(plan, flags);
   if (isInvalid(plan) || standing.length > 0) {
     const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
-    return publish({ about: 'plan', plan, standing }, { flags, exitCode }, context);
+    return publish(
+      { about: 'plan', plan, standing },
+      { flags, exitCode, ...(locate !== undefined && { locate }) },
+      context,
+    );
   }
   showPlanFirst(plan, flags, context);
   return withSession(settings, context, async ({ client, tellBy, signal }) => {
@@ -37,7 +41,11 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     const { moved, done, ids, texts } = checkPlan(plan, live);
     if (moved.length > 0) throw new CommandError(toStaleMessage(file, moved), STALE);
     refuseStanding(plan, live, { flags, guard: stack?.guard ?? plan.settings.guard });
-    return executePlan(client, { plan, tokens, flags, done, ids, texts, tellBy, signal }, context);
+    return executePlan(
+      client,
+      { plan, tokens, flags, done, ids, texts, tellBy, signal, ...(locate !== undefined && { locate }) },
+      context,
+    );
   });
 }
 

@@ -1,21 +1,29 @@
 import type { Plan } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
+import type { Locate } from '../../report/report.ts';
 import { isEmbedded } from '../connection/session.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { readValidManifests } from './manifests.ts';
+import { readValidManifests, toLocate } from './manifests.ts';
 
-/** The Stack that goes with a saved plan. It says what a plan file must not: where tokens go, and where the API key may be sent. */
-export async function readStack(path: string | undefined, context: Context): Promise<StackSettings | undefined> {
-  if (path === undefined) return undefined;
-  const { state } = await readValidManifests([path], context);
-  return state.stack;
+/** What `--stack` names: manifests whose Stack says what a plan file must not, where tokens go, and where the API key may be sent. */
+export interface NamedStack {
+  readonly settings: StackSettings | undefined;
+  /** Absent: no manifests were named. */
+  readonly locate?: Locate;
+}
+
+/** The Stack that goes with a saved plan, of the manifests that were named. */
+export async function readStack(paths: readonly string[] | undefined, context: Context): Promise<NamedStack> {
+  if (paths === undefined || paths.length === 0) return { settings: undefined };
+  const { state } = await readValidManifests(paths, context);
+  return { settings: state.stack, locate: toLocate(state) };
 }
 
 /** What is known besides a plan file of how to reach the service. */
 export interface SavedRun {
-  readonly flags: ConnectionFlags & { readonly stack?: string };
+  readonly flags: ConnectionFlags & { readonly stack?: readonly string[] };
   readonly stack: StackSettings | undefined;
   readonly context: Context;
 }
@@ -26,7 +34,7 @@ export interface SavedRun {
  */
 export function resolvePlanSettings(file: string, plan: Plan, { flags, stack, context }: SavedRun): RunSettings {
   if (stack !== undefined && stack.name !== plan.stack) {
-    const message = `${file} was made for the stack ${plan.stack}, and ${flags.stack} is the stack ${stack.name}.`;
+    const message = `${file} was made for the stack ${plan.stack}, and ${(flags.stack ?? []).join(', ')} is the stack ${stack.name}.`;
     throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made of.' });
   }
   const own = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;

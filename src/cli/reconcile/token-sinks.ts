@@ -47,7 +47,8 @@ export function listOpenWrites(plan: Plan, done: ReadonlyMap<string, unknown>): 
   return plan.writes.filter(({ id }) => !done.has(id));
 }
 
-function givesToken({ method, kind }: Write): boolean {
+/** Whether a write brings a token that is shown only once. */
+export function givesToken({ method, kind }: Write): boolean {
   return method === 'POST' && listOneTimeFields(getKind(kind)).length > 0;
 }
 

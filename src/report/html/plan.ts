@@ -1,6 +1,7 @@
+import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { PlanView } from '../view/plan-view.ts';
-import { ACTION_LABELS, CONTINUED, PART_HEADINGS, TO_APPLY, toCount, toUnchangedText } from '../view/wording.ts';
+import { ACTION_LABELS, CONTINUED, PART_HEADINGS, toApplyLead, toCount, toUnchangedText } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
 import { renderFields } from './fields.ts';
 import { type Item, isOpenAtFirst, renderFilter, renderItems } from './item.ts';
@@ -16,9 +17,9 @@ export function renderPlanCounts({ totals }: Pick<PlanView, 'totals'>): Html {
 }
 
 /** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
-export function renderCommand(view: PlanView, command: string | undefined): Html | undefined {
+export function renderCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
   if (command === undefined || !view.isApplicable) return undefined;
-  return html`<p class="command">${TO_APPLY}: <code>${command}</code></p>\n`;
+  return html`<p class="command">${toApplyLead(command)} <code>${command.line}</code></p>\n`;
 }
 
 /** The changes of a plan, part for part, and what they can be narrowed by. Nothing when there are none. */

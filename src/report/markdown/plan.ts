@@ -1,7 +1,8 @@
 import type { GuardViolation } from '../../model/plan.ts';
+import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, TO_APPLY } from '../view/wording.ts';
+import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/wording.ts';
 import { listDiffLines } from './fields.ts';
 import { renderMermaidLines } from './mermaid.ts';
 import { type Piece, toDiagnosticPiece } from './pieces.ts';
@@ -41,9 +42,9 @@ export function listPlanPieces(view: PlanView): readonly Piece[] {
 }
 
 /** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
-export function listCommandPieces(view: PlanView, command: string | undefined): readonly Piece[] {
-  if (command === undefined || command.length > MAX_COMMAND || !view.isApplicable) return [];
-  return [{ text: `${TO_APPLY}:\n\n${toFence('sh', [command])}\n\n`, weight: 'always' }];
+export function listCommandPieces(view: PlanView, command: CommandLine | undefined): readonly Piece[] {
+  if (command === undefined || command.line.length > MAX_COMMAND || !view.isApplicable) return [];
+  return [{ text: `${toApplyLead(command)}\n\n${toFence('sh', [command.line])}\n\n`, weight: 'always' }];
 }
 
 /** The API calls, as `--verbose` asks for. */

@@ -4,7 +4,7 @@ import type { Coverage, DriftState } from '../../model/drift.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan, Write } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Validation } from '../report.ts';
+import type { CommandLine, Validation } from '../report.ts';
 import { toWord } from './escape.ts';
 import type { ApplyTotals, Totals } from './totals.ts';
 
@@ -99,8 +99,10 @@ export function toTakesOver(id: string): string {
   return `takes over ${id}`;
 }
 
-/** What a reader of a command is told it is for. */
-export const TO_APPLY = 'To apply';
+/** What stands before the command that does what a plan says. */
+export function toApplyLead({ readsInput }: CommandLine): string {
+  return readsInput ? 'To apply, with the same manifests on standard input:' : 'To apply:';
+}
 
 /** What is done to a resource, behind the number of those that it is done to. */
 export const ACTION_LABELS: Readonly<Record<Action, string>> = {

@@ -15,6 +15,7 @@ export { type Client, type ClientOptions, createClient } from './client/client.t
 export { createFetchTransport, type FetchTransportOptions } from './client/fetch-transport.ts';
 export type { WaitNotice } from './client/governor.ts';
 export { type LiveRequest, readLive } from './client/read-live.ts';
+export type { RequestNotice } from './client/request-notice.ts';
 export type { RetryNotice } from './client/retry.ts';
 export {
   type ClosableTransport,

@@ -29,7 +29,7 @@ export function toApiError(failed: FailedResponse, strike: Strike): ApiError {
   const facts = {
     status: response.status,
     code: readText(json?.['error_code'], strike),
-    operationId: details['operation_id'] ?? findOperationId(response.headers, strike),
+    operationId: details['operation_id'] ?? findOperationHeader(response.headers, strike),
     details,
   };
   const said = readText(json?.['msg'], strike) ?? toFallback(failed, strike);
@@ -65,7 +65,18 @@ function readDetails(json: JsonObject | undefined, strike: Strike): Readonly<Rec
   return Object.fromEntries(texts);
 }
 
-function findOperationId(headers: Headers, strike: Strike): string | undefined {
+/** What the service calls a request, by its answer. */
+export function findOperationId(
+  { headers, body }: { readonly headers: Headers; readonly body: string },
+  strike: Strike,
+): string | undefined {
+  const named = findOperationHeader(headers, strike);
+  if (named !== undefined) return named;
+  const json = parseJson(body);
+  return isJsonObject(json) ? readDetails(json, strike)['operation_id'] : undefined;
+}
+
+function findOperationHeader(headers: Headers, strike: Strike): string | undefined {
   const all = [...headers];
   const values = OPERATION_HEADERS.map((ending) => all.find(([name]) => `-${name}`.endsWith(`-${ending}`))?.[1]);
   return readText(

@@ -15,8 +15,8 @@ export interface Answer {
   readonly json: Json | undefined;
 }
 
-/** Sends a request once. Rejects with `NetworkError` or `TimeoutError` when there is no answer that can be used. */
-export type Attempt = (request: Request) => Promise<Answer>;
+/** Sends a request once, as which attempt, counting from 1. Rejects with `NetworkError` or `TimeoutError` when there is no answer that can be used. */
+export type Attempt = (request: Request, count: number) => Promise<Answer>;
 
 /** One attempt over a transport: whole, and JSON where it is a success, or it is none. */
 export function createAttempt(transport: Transport, strike: Strike): Attempt {

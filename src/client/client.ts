@@ -9,6 +9,7 @@ import { createGovernor, type WaitNotice } from './governor.ts';
 import { createLimit, type Limit } from './limit.ts';
 import { readPages } from './pages.ts';
 import { toExcerpt } from './printable.ts';
+import { type RequestNotice, withNotices } from './request-notice.ts';
 import { type RetryNotice, type RetryOptions, sleepFor, withRetries } from './retry.ts';
 import { createStrike } from './strike-key.ts';
 import { checkApiKey, checkBaseUrl, checkVersionHeader, toUrl } from './target.ts';
@@ -34,6 +35,8 @@ export interface ClientOptions extends RetryOptions {
   /** Milliseconds since some moment, for the rate limit. */
   readonly now?: () => number;
   readonly onRetry?: (notice: RetryNotice) => void;
+  /** Tells of each request: when it is sent, and what came of it. */
+  readonly onRequest?: ((notice: RequestNotice) => void) | undefined;
   /** Tells of each wait for the rate limit, and for a service that asked for a pause. */
   readonly onWait?: (notice: WaitNotice) => void;
 }
@@ -83,7 +86,10 @@ export function createClient(options: ClientOptions): Client {
   const strike = createStrike(apiKey);
   const { sleep = sleepFor, now = () => performance.now() } = options;
   const governor = createGovernor({ ...options, sleep, now });
-  const persist = withRetries(createAttempt(counted, strike), governor, { ...options, onRetry: withoutKey(options) });
+  const { onRequest } = options;
+  const bare = createAttempt(counted, strike);
+  const attempt = onRequest === undefined ? bare : withNotices(bare, { now, strike, onRequest });
+  const persist = withRetries(attempt, governor, { ...options, onRetry: withoutKey(options) });
   const exchange = createExchange({ persist, apiKey, versionHeader, strike });
   const excerpt = (json: Json) => toExcerpt(JSON.stringify(json), strike);
   const limit = createLimit(options.concurrency);

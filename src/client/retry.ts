@@ -63,7 +63,10 @@ export function withRetries(attempt: Attempt, governor: Governor, options: Retry
     const persist = async (): Promise<Answer> => {
       for (let count = 1; ; count += 1) {
         const request = create();
-        const end = await governor.admit(() => tryOnce(attempt, request, patience), patience ?? request.signal);
+        const end = await governor.admit(
+          () => tryOnce(() => attempt(request, count), request, patience),
+          patience ?? request.signal,
+        );
         const trouble = toTrouble(end);
         if (trouble === undefined) governor.recover();
         if (trouble === 'network' || trouble === 'server') uncertain = end;
@@ -87,11 +90,15 @@ export function withRetries(attempt: Attempt, governor: Governor, options: Retry
 type End = Answer | NetworkError;
 
 /** A read asks nothing of anybody: it is sent as long as it need not wait. */
-async function tryOnce(attempt: Attempt, request: Request, patience: AbortSignal | undefined): Promise<End> {
+async function tryOnce(
+  attempt: () => Promise<Answer>,
+  request: Request,
+  patience: AbortSignal | undefined,
+): Promise<End> {
   request.signal.throwIfAborted();
   if (request.method !== 'GET') patience?.throwIfAborted();
   try {
-    return await attempt(request);
+    return await attempt();
   } catch (error) {
     // What is not wanted any more rejects with its reason, which may be the failure of another request.
     if (error instanceof NetworkError && !request.signal.aborted) return error;

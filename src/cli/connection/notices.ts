@@ -1,10 +1,13 @@
+import type { Logger } from 'pino';
 import type { ClientOptions } from '../../client/client.ts';
+import type { RequestNotice } from '../../client/request-notice.ts';
+import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Context } from '../context.ts';
 import { createLogger } from '../output/logger.ts';
 
 /** What a client tells of while it works. */
-export interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>> {
+export interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
   /** Who else is writing to stderr says how a line gets there. */
   readonly tellBy: TellBy;
 }
@@ -13,8 +16,8 @@ export interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWai
 export type TellBy = (tell: ((line: string) => void) | undefined) => void;
 
 /**
- * Tells that requests are sent again or wait: a person once for each cause, and of each long wait; programs of each retry at the log level
- * `info`.
+ * Tells that requests are sent again or wait: a person once for each cause, and of each long wait. The log has each retry from `info` on,
+ * each request and each wait from `debug` on, and headers at `trace`.
  */
 export function createNotices(context: Pick<Context, 'env' | 'stderr' | 'now'>, rateLimit: string): Notices {
   const logger = createLogger(context);
@@ -26,6 +29,7 @@ export function createNotices(context: Pick<Context, 'env' | 'stderr' | 'now'>, 
     tellBy: (other = toStderr) => {
       tell = other;
     },
+    onRequest: logger.isLevelEnabled('debug') ? (notice) => logRequest(logger, notice) : undefined,
     onRetry: (notice) => {
       logger.info(notice, 'request is sent again');
       const cause = toPrintable(notice.cause.replace(/^[A-Z]+ \S+: /, ''));
@@ -35,6 +39,7 @@ export function createNotices(context: Pick<Context, 'env' | 'stderr' | 'now'>, 
       tell(`${what} goes on after a pause: ${cause}.`);
     },
     onWait: ({ waitMs, reason }) => {
+      logger.debug({ waitMs: Math.ceil(waitMs), reason }, 'request waits');
       const now = context.now().getTime();
       if (reason === 'pause' || waitMs < WORTH_TELLING_MS || now < quietUntil) return;
       quietUntil = now + waitMs;
@@ -44,3 +49,24 @@ export function createNotices(context: Pick<Context, 'env' | 'stderr' | 'now'>, 
 }
 
 const WORTH_TELLING_MS = 1_000;
+
+/** At `debug` a line for each request, once it is over; `trace` adds when it was sent, headers and sizes. No body is in either. */
+function logRequest(logger: Logger, notice: RequestNotice): void {
+  const { method, path, attempt } = notice;
+  switch (notice.event) {
+    case 'sent':
+      logger.trace({ method, path, attempt, headers: notice.headers }, 'request is sent');
+      break;
+    case 'answered': {
+      const { status, ms, operationId, bytes, headers } = notice;
+      const more = logger.isLevelEnabled('trace') ? { bytes, headers } : {};
+      logger.debug({ method, path, status, ms: Math.round(ms), attempt, operationId, ...more }, 'request');
+      break;
+    }
+    case 'failed':
+      logger.debug({ method, path, ms: Math.round(notice.ms), attempt, cause: notice.cause }, 'request failed');
+      break;
+    default:
+      assertNever(notice);
+  }
+}

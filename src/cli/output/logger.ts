@@ -15,6 +15,11 @@ export function createLogger(context: Pick<Context, 'env' | 'stderr'>, level = '
   );
 }
 
+/** Whether a person asked for more than warnings: then stderr is a sequence of lines, and nothing is drawn over. */
+export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
+  return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
+}
+
 function toLevel(wanted: string | undefined, level: string): string {
   const levels = [...Object.keys(pino.levels.values), 'silent'];
   if (wanted === undefined || wanted === '') return level;

@@ -12,9 +12,10 @@ import type { TokenSettings } from '../../model/stack.ts';
 import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
 import type { TellBy } from '../connection/notices.ts';
-import type { Context } from '../context.ts';
+import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showFailure } from '../output/failure.ts';
+import { isLogWanted } from '../output/logger.ts';
 import { type FormatFlags, renderAskedPlan, toTextOptions } from '../output/present.ts';
 import { createProgress } from '../output/progress.ts';
 import { type Publication, publish } from '../output/publish.ts';
@@ -104,7 +105,7 @@ async function applyWithProgress(
 ): Promise<ApplyResult> {
   const { plan, flags, done, ids, texts, sinks, stream, journal, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
-  const progress = createProgress(context.stderr, ahead, toTextOptions(context.stderr, context, flags));
+  const progress = createProgress(toProgressOutput(context), ahead, toTextOptions(context.stderr, context, flags));
   execution.tellBy(progress.tell);
   const tellStopping = () =>
     progress.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
@@ -131,6 +132,11 @@ async function applyWithProgress(
     progress.end();
     execution.tellBy(undefined);
   }
+}
+
+/** Log lines would be drawn over by a live view. */
+function toProgressOutput({ env, stderr }: Context): Output {
+  return isLogWanted({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
 
 /** An apply that did nothing, for nothing but permissions, says so; one that did a part has failed, whatever the rest failed for. */

@@ -1,0 +1,181 @@
+import { readdirSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { type StandIn, startStandIn, WORKFLOW_TOKEN } from '../forge/stand-in.ts';
+import { describeWith, runTool, type ToolResult } from './tools.ts';
+
+const EXAMPLES = 'examples/pipelines/github';
+const WORKFLOWS = readdirSync(EXAMPLES).filter((file) => file.endsWith('.yml'));
+const ACTIONS = readdirSync('.github/actions').map((name) => `.github/actions/${name}/action.yml`);
+
+describeWith(['actionlint', 'zizmor', 'check-jsonschema'], 'the workflows and actions', () => {
+  it('have nothing that actionlint finds', async () => {
+    const own = readdirSync('.github/workflows').map((file) => join('.github/workflows', file));
+    const files = [...own, ...WORKFLOWS.map((file) => join(EXAMPLES, file))];
+    expect(await runTool('actionlint', files)).toEqual({ status: 0, output: '' });
+  });
+
+  it('have nothing that zizmor finds, however pedantic', async () => {
+    const { status, output } = await runTool('zizmor', ['--offline', '--persona', 'pedantic', '.github', EXAMPLES]);
+    expect(output).toMatch(/No findings to report/);
+    expect(status).toBe(0);
+  });
+
+  it('are as their schemas say', async () => {
+    const check = (schema: string, files: readonly string[]) =>
+      runTool('check-jsonschema', ['--builtin-schema', `vendor.${schema}`, ...files]);
+    expect(await check('github-actions', ACTIONS)).toMatchObject({ status: 0 });
+    expect(
+      await check(
+        'github-workflows',
+        WORKFLOWS.map((file) => join(EXAMPLES, file)),
+      ),
+    ).toMatchObject({ status: 0 });
+  });
+});
+
+describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => {
+  let work: string;
+  let archive: string;
+  let forge: StandIn;
+  let service: Listener;
+  let server: Server;
+
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), 'edgewise-actions-'));
+    archive = await packCommandLine(work);
+  }, 120_000);
+  afterAll(() => rm(work, { recursive: true, force: true }));
+
+  beforeEach(async () => {
+    forge = await startStandIn();
+    server = createServer({ apiKeys: [parseApiKey('key-of-the-pipeline:admin')], now: () => new Date() });
+    service = await listen(server, { port: 0 });
+    return async () => {
+      await service.close();
+      await forge.close();
+    };
+  });
+
+  it('gets its plan as one comment, applies it after the merge, and has an issue while something drifts', async () => {
+    const repository = await createRepository();
+    const planned = await run(repository, 'plan.yml', 'pull_request');
+    expect(planned.status, planned.output).toBe(0);
+    expect(forge.comments).toHaveLength(1);
+    expect(forge.comments[0]?.body).toMatch(/^<!-- edgewise:plan stack=quickstart -->/);
+    expect(forge.comments[0]?.body).toContain('TCPEdge/postgres');
+    await run(repository, 'plan.yml', 'pull_request');
+    expect(forge.comments).toHaveLength(1);
+
+    const applied = await run(repository, 'apply.yml', 'push');
+    expect(applied.status, applied.output).toBe(0);
+    expect(forge.comments[1]?.body).toMatch(/^<!-- edgewise:apply stack=quickstart -->/);
+
+    const again = await run(repository, 'apply.yml', 'push');
+    expect(again.status, again.output).toBe(0);
+    expect(again.output).not.toContain('Apply that plan');
+
+    expect((await run(repository, 'drift.yml', 'workflow_dispatch')).status).toBe(0);
+    expect(forge.issues).toEqual([]);
+    await changeBehindItsBack();
+    expect((await run(repository, 'drift.yml', 'workflow_dispatch')).status).toBe(0);
+    expect(forge.issues).toMatchObject([{ title: 'edgewise drift: stack quickstart', state: 'open' }]);
+    await run(repository, 'apply.yml', 'push');
+    await run(repository, 'drift.yml', 'workflow_dispatch');
+    expect(forge.issues).toMatchObject([{ state: 'closed' }]);
+    expect(planned.output + applied.output).not.toContain('key-of-the-pipeline');
+  }, 300_000);
+
+  it('fails with the exit code of edgewise, and says why in the comment, when the manifests are wrong', async () => {
+    const repository = await createRepository();
+    await writeFile(join(repository, 'manifests', 'wrong.yaml'), 'apiVersion: edgewise/v1\nkind: TCPEdgee\n');
+    const { status, output } = await run(repository, 'plan.yml', 'pull_request');
+    expect(status).not.toBe(0);
+    expect(output).toMatch(/exit status 3|exitcode '3'/);
+    expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdgee') }]);
+  }, 120_000);
+
+  async function createRepository(): Promise<string> {
+    const folder = await mkdtemp(join(work, 'repository-'));
+    await mkdir(join(folder, '.github', 'workflows'), { recursive: true });
+    await cp('.github/actions', join(folder, '.github', 'actions'), { recursive: true });
+    await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
+    for (const file of WORKFLOWS) {
+      const text = await readFile(join(EXAMPLES, file), 'utf8');
+      const setUp = `      - uses: ./.github/actions/setup\n        with: { package: ${JSON.stringify(archive)} }\n`;
+      const pinned = text.replaceAll('      - uses: ./.github/actions/setup\n', setUp);
+      await writeFile(join(folder, '.github', 'workflows', file), pinned);
+    }
+    await writeFile(join(folder, 'event.json'), JSON.stringify(EVENT));
+    for (const args of [
+      ['init', '-q'],
+      ['add', '-A'],
+      [...AUTHOR, 'commit', '-qm', 'manifests'],
+    ])
+      await runTool('git', args, { cwd: folder });
+    return folder;
+  }
+
+  /** Runs a workflow on this machine, with stand-ins for the actions that only work at GitHub. */
+  async function run(repository: string, workflow: string, event: string): Promise<ToolResult> {
+    const home = await mkdtemp(join(work, 'home-'));
+    onTestFinished(() => rm(home, { recursive: true, force: true }));
+    const env = {
+      GITHUB_API_URL: forge.url,
+      GITHUB_REPOSITORY: 'o/r',
+      GITHUB_SHA: 'abc',
+      ARTIFACTS: join(repository, 'artifacts'),
+      EDGEWISE_BASE_URL: service.url,
+    };
+    const args = [
+      ...[event, '--workflows', join('.github/workflows', workflow), '--eventpath', 'event.json'],
+      ...['--platform', 'ubuntu-latest=-self-hosted'],
+      ...(await listStubs()).flatMap((stub) => ['--local-repository', stub]),
+      ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+      ...['--secret', `GITHUB_TOKEN=${WORKFLOW_TOKEN}`, '--secret', 'EDGEWISE_API_KEY=key-of-the-pipeline'],
+    ];
+    const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
+    return runTool('act', args, { cwd: repository, env: { PATH, XDG_CACHE_HOME: home, HOME: home } });
+  }
+
+  async function changeBehindItsBack(): Promise<void> {
+    const headers = {
+      authorization: 'Bearer key-of-the-pipeline',
+      'service-version': '2',
+      'content-type': 'application/json',
+    };
+    const list: unknown = await (await fetch(`${service.url}/edges/tcp`, { headers })).json();
+    const id = /edgtcp_\w+/.exec(JSON.stringify(list))?.[0];
+    const body = JSON.stringify({ description: 'changed by hand' });
+    const response = await fetch(`${service.url}/edges/tcp/${id}`, { method: 'PATCH', headers, body });
+    expect(response.status).toBe(200);
+  }
+});
+
+/** Packs the command line alone: it needs none of the packages that the library does. */
+async function packCommandLine(work: string): Promise<string> {
+  const folder = join(work, 'package');
+  await cp('dist', join(folder, 'dist'), { recursive: true, filter: (path) => !path.endsWith('/lib') });
+  const { name, version, type, bin, engines } = JSON.parse(await readFile('package.json', 'utf8'));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ name, version, type, bin, engines }));
+  const { output } = await runTool('npm', ['pack', '--silent', '--pack-destination', work], { cwd: folder });
+  return join(work, output.trim().split('\n').at(-1) ?? '');
+}
+
+const AUTHOR = ['-c', 'user.email=ada@example.com', '-c', 'user.name=Ada'];
+const EVENT = {
+  repository: { full_name: 'o/r' },
+  pull_request: { number: 7, head: { repo: { full_name: 'o/r' } } },
+};
+
+/** The actions that workflows use, by the commit that they are pinned to, each with the folder of its stand-in. */
+async function listStubs(): Promise<readonly string[]> {
+  const files = [...WORKFLOWS.map((file) => join(EXAMPLES, file)), ...ACTIONS];
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const used = texts.flatMap((text) => Array.from(text.matchAll(/uses: (actions\/([\w-]+)@[0-9a-f]{40})/g)));
+  const stubs = new Map(used.map(([, action = '', name = '']) => [action, name]));
+  return [...stubs].map(([action, name]) => `${action}=${resolve('test/pipelines/stubs', name)}`);
+}

@@ -1,0 +1,41 @@
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { describeWith, runTool } from './tools.ts';
+
+describeWith(['pre-commit', 'git', 'npm'], 'the hooks for pre-commit', () => {
+  it('let good manifests through, and stop wrong ones at their line', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'edgewise-pre-commit-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const repository = join(folder, 'repository');
+    await cp('examples/quickstart', join(repository, 'manifests'), { recursive: true });
+    const git = async (...args: readonly string[]) => (await runTool('git', args, { cwd: repository })).output.trim();
+    const { output: revision } = await runTool('git', ['rev-parse', 'HEAD']);
+    const hooks = ['edgewise-validate', 'edgewise-lint'].map((id) => ({ id }));
+    const repos = [{ repo: resolve('.'), rev: revision.trim(), hooks }];
+    await writeFile(join(repository, '.pre-commit-config.yaml'), JSON.stringify({ repos }));
+    await git('init', '-q');
+    await git('add', '-A');
+
+    const env = { PRE_COMMIT_HOME: join(folder, 'home'), PATH: `${await linkNode(folder)}:${process.env['PATH']}` };
+    const run = () => runTool('pre-commit', ['run', '--all-files'], { cwd: repository, env });
+    const good = await run();
+    expect(good, good.output).toMatchObject({ status: 0 });
+
+    const manifest = join(repository, 'manifests', 'postgres.yaml');
+    await writeFile(manifest, (await readFile(manifest, 'utf8')).replace('hostports:', 'hostport:'));
+    await git('add', '-A');
+    const wrong = await run();
+    expect(wrong).toMatchObject({ status: 1 });
+    expect(wrong.output).toMatch(/exit code: 3(?:.|\n)*--> manifests\/postgres\.yaml:\d+/);
+  }, 600_000);
+});
+
+/** pre-commit prefers a program named nodejs, which Debian has for its own. */
+async function linkNode(folder: string): Promise<string> {
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  for (const name of ['node', 'nodejs']) await symlink(process.execPath, join(bin, name));
+  return bin;
+}

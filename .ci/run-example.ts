@@ -5,6 +5,7 @@ import { type Example, type Meanwhile, toFileText, toSeedText } from '../src/exp
 import type { Transport } from '../src/model/transport.ts';
 import { createServer, parseApiKey, parseServerSeed } from '../src/server/index.ts';
 import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
+import { FOREIGN_IDS } from '../test/foreign-ids.ts';
 
 /** What an example comes to. */
 export interface ExampleResult {
@@ -27,7 +28,7 @@ export async function runExample({ command, files, live, meanwhile }: Example): 
       now: () => NOW,
       idSeed: 'example',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      ...(live !== undefined && { seed: parseServerSeed(toSeedText(live)) }),
+      seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(toSeedText(live))) },
     });
     const transport = meanwhile === undefined ? server.handle : withMeanwhile(server.handle, meanwhile);
     let output = '';

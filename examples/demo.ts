@@ -45,6 +45,7 @@ try {
 
 async function demonstrate(): Promise<void> {
   cpSync(join(import.meta.dirname, 'quickstart'), join(folder, 'manifests'), { recursive: true });
+  cpSync(join(import.meta.dirname, 'account.json'), join(folder, 'account.json'));
   title('Three resources, described in YAML');
   console.log(`\n${readFileSync(join(folder, 'manifests/postgres.yaml'), 'utf8').trimEnd()}`);
   console.log(`\n$ export EDGEWISE_BASE_URL=${BASE_URL}`);

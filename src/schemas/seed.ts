@@ -39,7 +39,9 @@ export const SEED_SCHEMA = z
     externals: z
       .array(z.string())
       .optional()
-      .describe('The ids that exist of kinds that the interface cannot create. Left out: every well-formed one.'),
+      .describe(
+        'The ids that exist besides those of the resources; `bkdhr_*` is every well-formed one with that prefix. Left out: every well-formed one of a kind that the interface cannot create.',
+      ),
     resources: z
       .partialRecord(z.enum(KINDS.map(({ name }) => name)), z.array(SEED_RESOURCE))
       .optional()

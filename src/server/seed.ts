@@ -6,7 +6,10 @@ import type { AbuseReportRule } from './abuse-report-rules.ts';
 
 /** What a server begins with: existing objects and known external ids. Everything may be left out. */
 export interface ServerSeed {
-  /** The ids that exist of kinds that this interface cannot create. Left out: every well-formed one. */
+  /**
+   * The ids that exist besides those of its resources; `bkdhr_*` is every well-formed one with that prefix. Left out: every well-formed one
+   * of a kind that this interface cannot create.
+   */
   readonly externals?: readonly string[];
   /** By kind, in any order: `created_at` says which is older, else the place in the list. */
   readonly resources?: Readonly<Record<string, readonly SeedResource[]>>;

@@ -17,7 +17,7 @@ export interface Service {
   readonly store: Store;
   readonly identities: Identities;
   readonly authorities: CertificateAuthorities;
-  /** The ids of kinds that this interface cannot create; `undefined`: every well-formed one. */
+  /** The ids that exist besides those of its resources; `undefined`: every well-formed one of a kind that this interface cannot create. */
   readonly externals: ReadonlySet<string> | undefined;
   /** What becomes of the host names in abuse reports. */
   readonly abuseReportRules: readonly AbuseReportRule[];
@@ -46,9 +46,11 @@ export function toTools({ now, identities, authorities, abuseReportRules }: Serv
   return { now: now(), identities, authorities, abuseReportRules };
 }
 
-/** Whether something has that id that this interface cannot create. */
-export function isExternal(service: Service, id: string): boolean {
-  return service.externals === undefined ? WELL_FORMED_ID.test(id) : service.externals.has(id);
+/** Whether something has that id that is no resource of this server. */
+export function isExternal({ externals }: Pick<Service, 'externals'>, id: string): boolean {
+  const isWellFormed = WELL_FORMED_ID.test(id);
+  if (externals === undefined) return isWellFormed && findOwnedKind(id) === undefined;
+  return externals.has(id) || (isWellFormed && externals.has(`${id.slice(0, id.indexOf('_'))}_*`));
 }
 
 /** Refuses references to what has the wrong prefix or does not exist. Also for a part of a spec. */
@@ -94,7 +96,6 @@ export function checkClaims(
 function findProblem(service: Service, { type, value }: Reference): string | undefined {
   if (!hasPrefixOf(type, value)) return `is not an id ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
   const kind = findOwnedKind(value);
-  const exists =
-    kind === undefined ? isExternal(service, value) : service.store.listingOf(kind).find(value) !== undefined;
-  return exists ? undefined : 'does not exist';
+  const isResource = kind !== undefined && service.store.listingOf(kind).find(value) !== undefined;
+  return isResource || isExternal(service, value) ? undefined : 'does not exist';
 }

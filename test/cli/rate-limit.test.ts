@@ -41,7 +41,7 @@ describe('a rate limit', () => {
     const read = async (words: string) => JSON.parse((await edgewise(`plan --format json ${words}`)).stdout);
     expect((await read('')).settings.rateLimit).toBe('120/60s');
     expect((await read('--base-url embedded:')).settings.rateLimit).toBe('none');
-    expect((await read('--rate-limit 30/60s')).requests).toEqual({ read: 6, apply: 60, leastMs: 60_000 });
+    expect((await read('--rate-limit 30/60s')).requests).toMatchObject({ apply: 60, leastMs: 60_000 });
   });
 
   it.each(['--rate-limit 120', '--rate-limit 0/60s', '--request-timeout 5', '--ca-file missing.pem'])(

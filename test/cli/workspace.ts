@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/index.ts';
+import { FOREIGN_IDS } from '../foreign-ids.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from './fake-context.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 
@@ -26,7 +27,13 @@ export async function createWorkspace(
 ): Promise<Workspace> {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-test-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const server = createServer({ now: () => NOW, idSeed: 'test', apiKeys: [parseApiKey('dev:admin')], ...options });
+  const server = createServer({
+    now: () => NOW,
+    idSeed: 'test',
+    apiKeys: [parseApiKey('dev:admin')],
+    ...options,
+    seed: { externals: FOREIGN_IDS, ...options.seed },
+  });
   const recorder = createRecorder(server.handle);
   const write: Workspace['write'] = async (more) => {
     for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createServer, listen } from '../../src/server/index.ts';
+import { createServer, listen, parseServerSeed } from '../../src/server/index.ts';
 import { listCodeBlocks } from './documents.ts';
 
 const execute = promisify(execFile);
@@ -50,7 +50,7 @@ describe('programs in documents', () => {
 
   it('the one of the library makes what manifests say, and then does nothing', async () => {
     const program = PROGRAMS.find(({ place }) => place.startsWith('docs/library.md'));
-    const server = createServer();
+    const server = createServer({ seed: parseServerSeed(readFileSync('examples/account.json', 'utf8')) });
     const listener = await listen(server, { port: 0 });
     const args = [[resolve('examples/quickstart')], listener.url, 'dev'].map((value) => JSON.stringify(value)).join();
     const script = `import { reconcile } from './${program?.file}'; console.log('done:', await reconcile(${args}));`;

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { listen } from '../../src/server/listen.ts';
+import { FOREIGN_IDS } from '../foreign-ids.ts';
 
 /** The bundled server on a socket, whose answers are in the hands of a test. */
 export interface ControlledService {
@@ -15,7 +16,7 @@ export type Intercept = (arrived: { readonly route: string; readonly count: numb
 
 /** Starts a service for one test. `count` says how often the route was asked for, this time included. */
 export async function startControlledService(intercept: Intercept): Promise<ControlledService> {
-  const server = createServer({ apiKeys: [parseApiKey('dev:admin')] });
+  const server = createServer({ apiKeys: [parseApiKey('dev:admin')], seed: { externals: FOREIGN_IDS } });
   const log: string[] = [];
   const handle = async (request: Request): Promise<Response> => {
     const route = `${request.method} ${new URL(request.url).pathname}`;

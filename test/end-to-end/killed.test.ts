@@ -10,6 +10,7 @@ import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
+import { FOREIGN_IDS } from '../foreign-ids.ts';
 import { thinOut } from '../laws/properties.ts';
 import { listOwned, listTheirs, listWanted, THEIR_CALLS } from '../walks/account.ts';
 import { listenWith } from './listening.ts';
@@ -168,7 +169,7 @@ async function applyUntilKilled(run: {
 }
 
 function openServer(seed: ServerSeed): Server {
-  return createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed });
+  return createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed: { externals: FOREIGN_IDS, ...seed } });
 }
 
 async function post(server: Server, path: string, body: string): Promise<void> {

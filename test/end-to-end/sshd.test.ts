@@ -6,6 +6,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { MARK_KEY } from '../../src/model/mark.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { BASE_URL, runCommand } from '../cli/fake-context.ts';
+import { FOREIGN_IDS } from '../foreign-ids.ts';
 import { createCaller, listOf, objectOf, textOf } from '../server/caller.ts';
 import {
   createKeyPair,
@@ -31,7 +32,11 @@ const DAY_MS = 24 * 3_600_000;
 describe.skipIf(isSkipped)('a certificate that apply made, at sshd', { timeout: 30_000 }, () => {
   const start = Date.now();
   let time = start;
-  const server = createServer({ apiKeys: [parseApiKey('dev:admin')], now: () => new Date(time) });
+  const server = createServer({
+    apiKeys: [parseApiKey('dev:admin')],
+    now: () => new Date(time),
+    seed: { externals: FOREIGN_IDS },
+  });
   let folder: string;
   let keys: Readonly<Record<'ed25519' | 'ecdsa' | 'rsa', KeyPair>>;
   let sshd: Sshd;

@@ -5,6 +5,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { type CommandResult, type FakeOptions, NOW, runCommand } from '../cli/fake-context.ts';
+import { FOREIGN_IDS } from '../foreign-ids.ts';
 import { withWatchdog } from './watchdog.ts';
 
 /** Looks like nothing else, so that it can be searched for. */
@@ -34,7 +35,12 @@ export function readExample(name: string): string {
 
 /** A server that takes the key of these tests. */
 export function openServer(seed: ServerSeed = {}): Server {
-  return createServer({ now: () => NOW, idSeed: 'fuzz', apiKeys: [parseApiKey(`${API_KEY}:admin`)], seed });
+  return createServer({
+    now: () => NOW,
+    idSeed: 'fuzz',
+    apiKeys: [parseApiKey(`${API_KEY}:admin`)],
+    seed: { externals: FOREIGN_IDS, ...seed },
+  });
 }
 
 /** An account as `examples/everything` makes it, and the plan file that did. */

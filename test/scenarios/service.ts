@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.t
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
+import { FOREIGN_IDS } from '../foreign-ids.ts';
 import type { Setup } from './setup.ts';
 
 /** The service of a scenario: the bundled server with seeded ids, and a clock that goes on only when it is told to. */
@@ -23,7 +24,12 @@ const KEYS = ['api-key-of-the-pipeline:admin'];
 export function createService({ keys = KEYS, seed }: Setup): Service {
   let elapsedMs = 0;
   const now = () => new Date(NOW.getTime() + elapsedMs);
-  const server = createServer({ now, idSeed: 'scenario', apiKeys: keys.map(parseApiKey), ...(seed && { seed }) });
+  const server = createServer({
+    now,
+    idSeed: 'scenario',
+    apiKeys: keys.map(parseApiKey),
+    seed: { externals: FOREIGN_IDS, ...seed },
+  });
   const key = keys[0]?.split(':')[0] ?? '';
   return {
     key,

@@ -73,7 +73,7 @@ describe('routes', () => {
     expect([status, headers.get('allow'), body['error_code']]).toEqual([405, allowed, 'method_not_allowed']);
   });
 
-  it.each(['/', '/edges', '/edges/tcp/', '/edges/tcp/edgtcp_x/policy', '/ip_policies', '/edges/https', '/Edges/tcp'])(
+  it.each(['/', '/edges', '/edges/tcp/', '/edges/tcp/edgtcp_x/policy', '/nothing', '/edges/https', '/Edges/tcp'])(
     'answer 404 to the unknown path %s',
     async (path) => {
       const { call } = createTestServer();

@@ -1,4 +1,5 @@
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/server.ts';
+import { FOREIGN_IDS } from '../foreign-ids.ts';
 import { type Call, createCaller } from './caller.ts';
 import { holdToDocument } from './conformance.ts';
 
@@ -21,7 +22,13 @@ export const MEMBER = 'usr_member';
 export function createTestServer(options: ServerOptions = {}): TestServer {
   let time = Date.parse(START);
   const apiKeys = ['admin:admin', `member:${MEMBER}`, 'reporter:abuse'].map(parseApiKey);
-  const server = createServer({ apiKeys, now: () => new Date(time), idSeed: 'test', ...options });
+  const server = createServer({
+    apiKeys,
+    now: () => new Date(time),
+    idSeed: 'test',
+    ...options,
+    seed: { externals: FOREIGN_IDS, ...options.seed },
+  });
   const versionHeader = options.versionHeader ?? 'Service-Version';
   const callAs = (key: string): Call =>
     createCaller({ transport: holdToDocument(server.handle), baseUrl: BASE_URL, key, versionHeader });

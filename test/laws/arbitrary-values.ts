@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Field, FieldType, JsonType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
-import { listReferableKinds } from '../../src/kinds/references.ts';
+import { listIdPrefixes, listReferableKinds } from '../../src/kinds/references.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertNever } from '../../src/model/errors.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
@@ -30,9 +30,30 @@ export function arbitraryField(field: Field): fc.Arbitrary<Json> {
   return arbitraryValue(field.type);
 }
 
-/** The ids that exist of a kind that this interface cannot create. */
+const PREFIXES: ReadonlySet<string> = new Set(listIdPrefixes());
+
+/** Ids of things that exist and are nobody's business here. Throws for a prefix that no table names. */
 export function listExternalIds(prefix: string): readonly string[] {
+  if (!PREFIXES.has(prefix)) throw new Error(`No kind and no field has ids ${prefix}_…`);
   return [1, 2, 3].map((index) => `${prefix}_${String(index).repeat(27)}`);
+}
+
+/** The id of something that exists, and that no manifest names. Throws for a prefix that no table names. */
+export function toUnnamedId(prefix: string): string {
+  return String(listExternalIds(prefix)[0]).replaceAll('1', '9');
+}
+
+/** The ids that services have to know for the values made here, and of kinds that cannot be created all others. */
+export function listKnownIds(): readonly string[] {
+  return [...PREFIXES].flatMap((prefix) =>
+    isOwnedPrefix(prefix) ? [...listExternalIds(prefix), toUnnamedId(prefix)] : [`${prefix}_*`],
+  );
+}
+
+/** The prefixes of ids that a reference may have written out: of kinds that cannot be created, if it takes any. */
+export function listLiteralPrefixes({ prefixes }: ReferenceType): readonly string[] {
+  const foreign = prefixes.filter((prefix) => !isOwnedPrefix(prefix));
+  return foreign.length > 0 ? foreign : prefixes;
 }
 
 /** Whether the service gives ids of this prefix itself. */
@@ -112,12 +133,12 @@ function arbitraryTimestamp(): fc.Arbitrary<string> {
 
 /** An id, or the address of a document that has one. Whether there is such a document is settled later. */
 function arbitraryReference(type: ReferenceType): fc.Arbitrary<string> {
-  const external = type.prefixes.filter((prefix) => !isOwnedPrefix(prefix));
+  const literal = listLiteralPrefixes(type);
   const kinds = listReferableKinds(type);
   const addresses = kinds.flatMap((kind) => NAMES.map((name) => `${kind.name}/${name}`));
   return fc.constantFrom(
-    ...external.flatMap((prefix) => listExternalIds(prefix)),
-    ...external.flatMap((prefix) => listExternalIds(prefix).map((_, index) => `External/${prefix}-${index}`)),
+    ...literal.flatMap((prefix) => listExternalIds(prefix)),
+    ...literal.flatMap((prefix) => listExternalIds(prefix).map((_, index) => `External/${prefix}-${index}`)),
     ...addresses,
   );
 }

@@ -8,6 +8,7 @@ import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { parseMetadata, renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
+import { listLiteralPrefixes, toUnnamedId } from './arbitrary-values.ts';
 import { toExternalId } from './settle-stack.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 import type { World } from './world.ts';
@@ -67,7 +68,7 @@ export async function createBehind(
     if (spec[name] !== undefined) await setModule(world, toModulePath(kind, spec, name), spec[name]);
 }
 
-/** Ids for all that a spec refers to. What is not there gets an id that nothing has. */
+/** Ids for all that a spec refers to. In the place of what is not there stands what no manifest names. */
 function resolveSpec(
   world: SharedService,
   kind: Kind,
@@ -79,7 +80,9 @@ function resolveSpec(
     const stated = stack.find((resource) => toAddress(resource.kind, resource.name) === value)?.spec['id'];
     const owned = findOwned(world, address.kind, address.name)?.['id'];
     const id = toExternalId(String(stated ?? owned ?? value));
-    return isAddress(id) ? `${type.prefixes.at(-1)}_${'9'.repeat(27)}` : id;
+    return isAddress(id)
+      ? toUnnamedId(assertDefined(listLiteralPrefixes(type).at(-1), 'an id that may stand here'))
+      : id;
   });
 }
 

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { listIdPrefixes } from '../../src/kinds/references.ts';
 import type { ManifestSource } from '../../src/manifest/load.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { isOwnedPrefix, listExternalIds } from './arbitrary-values.ts';
+import { listExternalIds } from './arbitrary-values.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 
 /** How a stack is spread over files. The stack is the same whatever this says. */
@@ -74,13 +74,11 @@ function listExternals(stack: TestStack): readonly JsonObject[] {
   return EXTERNALS.filter(({ metadata }) => text.includes(`"External/${metadata.name}"`));
 }
 
-const EXTERNALS = listIdPrefixes()
-  .filter((prefix) => !isOwnedPrefix(prefix))
-  .flatMap((prefix) =>
-    listExternalIds(prefix).map((id, index) => ({
-      apiVersion: 'edgewise/v1',
-      kind: 'External',
-      metadata: { name: `${prefix}-${index}` },
-      spec: { id },
-    })),
-  );
+const EXTERNALS = listIdPrefixes().flatMap((prefix) =>
+  listExternalIds(prefix).map((id, index) => ({
+    apiVersion: 'edgewise/v1',
+    kind: 'External',
+    metadata: { name: `${prefix}-${index}` },
+    spec: { id },
+  })),
+);

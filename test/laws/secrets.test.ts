@@ -11,6 +11,7 @@ import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { listKnownIds } from './arbitrary-values.ts';
 import { holds, LONG } from './properties.ts';
 import { renderStack } from './render-stack.ts';
 
@@ -37,7 +38,10 @@ describe('tokens and the API key', () => {
     const histories = arbitraryHistory(2, { kinds: [CREDENTIAL, TCP_EDGE], maxResources: 4 });
     const property = fc.asyncProperty(histories, fc.boolean(), async (stacks, isTerminal) => {
       const secrets = new Set([API_KEY]);
-      const server = createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)] });
+      const server = createServer({
+        apiKeys: [parseApiKey(`${API_KEY}:admin`)],
+        seed: { externals: listKnownIds() },
+      });
       const transport = collectTokens(server.handle, secrets);
       const env = { EDGEWISE_API_KEY: API_KEY, EDGEWISE_LOG_LEVEL: 'trace' };
       const options = { cwd: folder, transport, env, ...(isTerminal && { terminal: 80 }) };

@@ -5,9 +5,10 @@ import { mapReferences, type Reference } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { findMetadataProblem } from '../../src/manifest/metadata.ts';
 import { parseAddress, toAddress } from '../../src/model/address.ts';
+import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
 import type { FieldPath, Spec } from '../../src/model/state.ts';
-import { isOwnedPrefix, listExternalIds } from './arbitrary-values.ts';
+import { listExternalIds, listLiteralPrefixes } from './arbitrary-values.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
 
 /**
@@ -42,8 +43,8 @@ function settleReferences(resource: TestResource, addresses: ReadonlySet<string>
 }
 
 function toLiteral({ type, value }: Reference): string {
-  const prefix = type.prefixes.find((candidate) => !isOwnedPrefix(candidate)) ?? '';
-  return listExternalIds(prefix)[value.length % 3] ?? '';
+  const ids = listExternalIds(assertDefined(listLiteralPrefixes(type)[0], 'an id that may stand here'));
+  return assertDefined(ids[value.length % ids.length], 'an id');
 }
 
 /** `External/…` and the id that it stands for, and names that differ in case only, are the same key of a map. */
@@ -72,7 +73,7 @@ function withoutSameKeys(value: Json, type: Type | undefined): Json {
 /** The id that `External/ipp-0` stands for; anything else as it is. */
 export function toExternalId(value: string): string {
   const [, prefix = '', index] = /^External\/(\w+)-(\d)$/.exec(value) ?? [];
-  return index === undefined ? value : (listExternalIds(prefix)[Number(index)] ?? value);
+  return index === undefined ? value : assertDefined(listExternalIds(prefix)[Number(index)], value);
 }
 
 /** Drops what the fields of one spec say against each other, and metadata that is ours. */

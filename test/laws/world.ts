@@ -17,6 +17,7 @@ import { toDestroyState } from '../../src/plan/destroy.ts';
 import { toReadRequest } from '../../src/plan/select-targets.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { createRecorder, type SentRequest } from '../cli/recorder.ts';
+import { listKnownIds } from './arbitrary-values.ts';
 import { type Layout, renderStack } from './render-stack.ts';
 import type { TestStack } from './stack.ts';
 
@@ -67,7 +68,7 @@ export class World {
       now: () => this.#now(),
       idSeed: 'world',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      ...(options.seed !== undefined && { seed: options.seed }),
+      seed: { externals: listKnownIds(), ...options.seed },
     });
     this.#recorder = createRecorder(async (request) => {
       this.#seconds += 1;

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
+import { listKnownIds } from '../laws/arbitrary-values.ts';
 import type { SharedService } from '../laws/behind-the-back.ts';
 import { renderStack } from '../laws/render-stack.ts';
 import { toExternalId } from '../laws/settle-stack.ts';
@@ -55,6 +56,7 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
     now: () => new Date(time.nowMs()),
     idSeed: seed,
     apiKeys: [parseApiKey(`${API_KEY}:admin`)],
+    seed: { externals: listKnownIds() },
   });
   const targets = new Set(stacks.flatMap(listAttachedTargets));
   const ledger = new Ledger({ server, nowMs: time.nowMs, isAttached: (target) => targets.has(target) });

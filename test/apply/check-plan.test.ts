@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assertDefined } from '../../src/model/errors.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import { listExternalIds } from '../laws/arbitrary-values.ts';
 import { findOwned } from '../laws/behind-the-back.ts';
 import { dieAt } from '../laws/dying-transport.ts';
 import type { TestResource } from '../laws/stack.ts';
@@ -71,7 +72,7 @@ function route(modules: TestResource['spec']): TestResource {
 }
 
 function restriction(name: string, type: string): TestResource {
-  return { kind: 'IPRestriction', name, spec: { type, ip_policy_ids: ['ipp_office'] }, lifecycle: LIFECYCLE };
+  return { kind: 'IPRestriction', name, spec: { type, ip_policy_ids: listExternalIds('ipp') }, lifecycle: LIFECYCLE };
 }
 
 function certificate(principals: readonly string[]): TestResource {

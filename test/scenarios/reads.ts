@@ -6,6 +6,7 @@ import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Played } from './scenario.ts';
 import { toMembers } from './setup.ts';
+import { type Omission, SHOW_ALL } from './transcript.ts';
 import type { SentRequest } from './wire.ts';
 
 /** How many requests planning may take: one for each page of a kind's list, and one for each module slot that a document declares. */
@@ -19,18 +20,29 @@ export function countReads({ setup, plan, holdings }: Played, documents: readonl
 }
 
 /**
- * Whether a request read the list of a kind that the scenario is not about: no manifest has one of it, the service never held one, and
- * the answer was an empty list. A new kind adds such reads to every scenario.
+ * The lists of kinds that the scenario is not about: no manifest has one of it, and the service never held one. A new kind is such a kind in
+ * every scenario, so that its reads are not to be seen.
  */
-export function findOtherReads(
-  { setup, holdings }: Played,
-  documents: readonly JsonObject[],
-): (request: SentRequest) => boolean {
-  if (setup.inFull) return () => false;
+export function findOtherReads({ setup, holdings }: Played, documents: readonly JsonObject[]): Omission {
+  if (setup.inFull) return SHOW_ALL;
   const held = Object.values(holdings).flatMap((resources) => [...resources].filter(([, { length }]) => length > 0));
   const kinds = new Set([...held.map(([kind]) => kind), ...documents.map(({ kind }) => kind)]);
   const others = new Set(OWNED_KINDS.filter(({ name }) => !kinds.has(name)).map(({ path }) => path));
-  return ({ method, path, status }) => method === 'GET' && status === 200 && others.has(path.replace(/\?.*/, ''));
+  return {
+    isLeftOut: (request) => isRead(request) && others.has(toListPath(request)),
+    isComplete: (requests) => {
+      const read = new Set(requests.filter(isRead).map(toListPath));
+      return OWNED_KINDS.every(({ path }) => read.has(path));
+    },
+  };
+}
+
+function isRead({ method, status }: SentRequest): boolean {
+  return method === 'GET' && status === 200;
+}
+
+function toListPath({ path }: SentRequest): string {
+  return path.replace(/\?.*/, '');
 }
 
 /** The documents of manifest files and folders; the items of lists stand for themselves. */

@@ -16,13 +16,13 @@ describe.each(listScenarios())('$name', ({ name, folder }) => {
 
   it('is planned and applied as written', async () => {
     const { plan, apply, again } = played;
-    const isOther = findOtherReads(played, await readManifests());
+    const omission = findOtherReads(played, await readManifests());
     const inPlan = { act: plan, file: 'plan.txt' };
-    await expect(toTranscript(plan, isOther)).toMatchFileSnapshot(join(folder, 'plan.txt'));
-    await expect(toTranscript(apply, isOther, inPlan)).toMatchFileSnapshot(join(folder, 'apply.txt'));
+    await expect(toTranscript(plan, omission)).toMatchFileSnapshot(join(folder, 'plan.txt'));
+    await expect(toTranscript(apply, omission, inPlan)).toMatchFileSnapshot(join(folder, 'apply.txt'));
     const acts = [plan, apply, ...(again === undefined ? [] : [again])] as const;
-    if (again !== undefined) await expect(toTranscript(again, isOther)).toMatchFileSnapshot(join(folder, 'again.txt'));
-    await expect(toRequests(acts, isOther)).toMatchFileSnapshot(join(folder, 'requests.txt'));
+    if (again !== undefined) await expect(toTranscript(again, omission)).toMatchFileSnapshot(join(folder, 'again.txt'));
+    await expect(toRequests(acts, omission)).toMatchFileSnapshot(join(folder, 'requests.txt'));
   });
 
   it('says at its top what is to be seen', async () => {

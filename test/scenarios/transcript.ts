@@ -2,14 +2,24 @@ import { isJsonObject, type Json } from '../../src/model/json.ts';
 import type { Act } from './scenario.ts';
 import type { SentRequest } from './wire.ts';
 
-/** Whether a transcript leaves a request out: a read that has nothing to do with what is shown. */
-export type IsOther = (request: SentRequest) => boolean;
+/** What transcripts leave out of a command that read every kind. */
+export interface Omission {
+  readonly isLeftOut: (request: SentRequest) => boolean;
+  /** Whether a command with these requests read every kind. */
+  readonly isComplete: (requests: readonly SentRequest[]) => boolean;
+}
+
+export const SHOW_ALL: Omission = { isLeftOut: () => false, isComplete: () => false };
 
 /**
- * A command as it looks to the person who typed it. What `shown` has printed before is not printed again. Of reads that are left out
- * elsewhere the number is left out here.
+ * A command as it looks to the person who typed it. What `shown` has printed before is not printed again. Where reads are left out, their
+ * number is too, and ids that count requests.
  */
-export function toTranscript(act: Act, isOther: IsOther, shown?: { readonly act: Act; readonly file: string }): string {
+export function toTranscript(
+  act: Act,
+  omission: Omission,
+  shown?: { readonly act: Act; readonly file: string },
+): string {
   const { line, stdout, stderr, exitCode } = act;
   const before = shown?.act.stdout ?? '';
   const isRepeated = before !== '' && stdout.startsWith(before);
@@ -17,11 +27,11 @@ export function toTranscript(act: Act, isOther: IsOther, shown?: { readonly act:
   const errors = stderr !== '' && stderr === shown?.act.stderr ? `(as in ${shown.file})` : stderr;
   const sections = [output.trim(), ...(errors === '' ? [] : [`--- stderr\n${errors.trim()}`])];
   const text = [`$ ${line}`, ...sections.filter((text) => text !== ''), `--- exit code ${exitCode}`].join('\n\n');
-  return `${act.requests.some(isOther) ? text.replace(/^Reading took \d+ /m, 'Reading took … ') : text}\n`;
+  return `${omission.isComplete(act.requests) ? text.replace(COUNTS, (count) => count.replace(/\d+$|(?<=^op_).+/, '…')) : text}\n`;
 }
 
 /** The requests of some commands. Reads that the first command has sent too are not listed again. */
-export function toRequests([first, ...more]: readonly [Act, ...Act[]], isOther: IsOther): string {
+export function toRequests([first, ...more]: readonly [Act, ...Act[]], omission: Omission): string {
   const reads = first.requests.map(toLine);
   const isRepeated = ({ requests }: Act) =>
     reads.length > 0 &&
@@ -31,23 +41,28 @@ export function toRequests([first, ...more]: readonly [Act, ...Act[]], isOther: 
     isRepeated(act)
       ? toBlock(act.line, [
           `(the same ${reads.length === 1 ? 'read' : 'reads'})`,
-          ...toLines(act.requests.slice(reads.length), isOther),
+          ...toLines(act.requests.slice(reads.length), { ...omission, isComplete: () => false }),
         ])
-      : toBlock(act.line, toLines(act.requests, isOther)),
+      : toBlock(act.line, toLines(act.requests, omission)),
   );
-  return [toBlock(first.line, toLines(first.requests, isOther)), ...blocks].join('\n\n').concat('\n');
+  return [toBlock(first.line, toLines(first.requests, omission)), ...blocks].join('\n\n').concat('\n');
 }
+
+/** What differs when there is one kind more: the number of reads, and what the service numbers its answers with. */
+const COUNTS = /^Reading took \d+|"read": \d+|\bop_\w{27}\b/gm;
 
 function toBlock(line: string, lines: readonly string[]): string {
   return [`$ ${line}`, ...(lines.length === 0 ? ['(no request)'] : lines)].join('\n');
 }
 
 /** In the place of what is left out stands one line, before the first write or at the end. */
-function toLines(requests: readonly SentRequest[], isOther: IsOther): readonly string[] {
+function toLines(requests: readonly SentRequest[], omission: Omission): readonly string[] {
   const firstWrite = requests.findIndex(({ method }) => method !== 'GET');
   const at = firstWrite === -1 ? requests.length : firstWrite;
-  const left = requests.some(isOther) ? ['(other kinds are read too, and there is nothing of them)'] : [];
-  const show = (shown: readonly SentRequest[]) => shown.filter((each) => !isOther(each)).flatMap(toEntry);
+  const isComplete = omission.isComplete(requests);
+  const show = (shown: readonly SentRequest[]) =>
+    shown.filter((each) => !(isComplete && omission.isLeftOut(each))).flatMap(toEntry);
+  const left = isComplete ? ['(every kind is read; of those not shown there is nothing)'] : [];
   return [...show(requests.slice(0, at)), ...left, ...show(requests.slice(at))];
 }
 

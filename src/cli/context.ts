@@ -18,6 +18,8 @@ export interface Context {
   readonly now: () => Date;
   /** Resolves after a time, or as soon as the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Calls back once after a time, unless the returned function is called before. Keeps no process alive. */
+  readonly after: (ms: number, act: () => void) => () => void;
   readonly readStdin: () => Promise<Uint8Array>;
   /** Asks a person, on the last line of a text that may have more; `undefined` when there is nobody to ask, and empty when they leave without an answer. */
   readonly ask: (question: string) => Promise<string | undefined>;

@@ -15,6 +15,10 @@ const context: Context = {
   cwd: process.cwd(),
   now: () => new Date(),
   sleep: sleepFor,
+  after: (ms, act) => {
+    const timer = setTimeout(act, ms).unref();
+    return () => clearTimeout(timer);
+  },
   readStdin,
   ask: createAsk({ input: process.stdin, output: process.stderr, onInterrupt }),
   onInterrupt,

@@ -25,6 +25,8 @@ export interface FakeOptions {
   readonly now?: () => Date;
   /** Without it, time passes at once: only the command's own clock moves on. */
   readonly sleep?: Context['sleep'];
+  /** Without it, nothing that waits for time is called back. */
+  readonly after?: Context['after'];
   /** Called when the process would end at once. */
   readonly onExit?: () => void;
   /** Sees each text as it is written to either output. */
@@ -50,6 +52,7 @@ export async function runCommand(
     env: { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL, ...options.env },
     cwd: options.cwd,
     ...clock,
+    after: options.after ?? (() => () => undefined),
     readStdin: async () => Buffer.from(options.stdin ?? ''),
     ask: async (question) => {
       const answer = answers.shift();

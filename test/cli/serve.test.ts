@@ -33,6 +33,7 @@ async function startServe(words: readonly string[], cwd: string) {
       return () => undefined;
     },
     exitNow: () => undefined,
+    after: () => () => undefined,
     openTransport: async () => createUndiciTransport(),
   };
   const ended = run(['serve', '--port', '0', ...words], context);

@@ -17,6 +17,7 @@ it('a command that only looks gets no function that writes, from a service as fr
     ask: async () => undefined,
     onInterrupt: () => () => undefined,
     exitNow: () => undefined,
+    after: () => () => undefined,
     openTransport: async () => Object.assign(server.handle, { close: async () => undefined }),
   };
   for (const baseUrl of ['https://api.test', 'embedded:']) {

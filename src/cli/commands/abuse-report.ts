@@ -90,7 +90,7 @@ async function get(id: string, flags: GetFlags, context: Context): Promise<ExitC
     throw new CommandError('--timeout says how long to wait: it goes with --wait.', { exitCode: EXIT.invalid });
   const settings = resolveSettings(flags, context.env, {});
   const path = toResourcePath(ABUSE_REPORT, { id });
-  return withSession(settings, context, async ({ client, signal: interrupted }) => {
+  return withSession(settings, context, async ({ client, tellBy, signal: interrupted }) => {
     const read = async (signal: AbortSignal): Promise<JsonObject> =>
       toListedResource(ABUSE_REPORT, await client.get(path, signal), {
         place: `GET ${path}: the answer`,
@@ -99,7 +99,7 @@ async function get(id: string, flags: GetFlags, context: Context): Promise<ExitC
     if (flags.wait === true) {
       const timeoutMs = flags.timeout ?? parseTimeout(DEFAULT_TIMEOUT);
       return showWaited(
-        { id, ...(await waitForReport({ read, timeoutMs, signal: interrupted }, context)) },
+        { id, ...(await waitForReport({ read, timeoutMs, tellBy, signal: interrupted }, context)) },
         flags,
         context,
       );

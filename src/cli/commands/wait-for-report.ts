@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../model/json.ts';
 import { isProcessed, renderAbuseReportState, toAbuseReportView } from '../../report/text/abuse-report.ts';
-import { toClipped } from '../../report/view/columns.ts';
-import type { Context, Output } from '../context.ts';
+import type { TellBy } from '../connection/notices.ts';
+import type { Context } from '../context.ts';
+import { createStatusLine, type StatusLine } from '../output/status-line.ts';
 
 /** How a wait ended, and the last that was read; `undefined`: interrupted before anything was. */
 export interface Waited {
@@ -13,6 +14,8 @@ export interface Waited {
 export interface Wait {
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
+  /** Has what the client tells written beside the progress. */
+  readonly tellBy: TellBy;
   /** Aborted: the wait is over. */
   readonly signal: AbortSignal;
 }
@@ -23,20 +26,21 @@ const MAX_DELAY_MS = 60_000;
 
 /** Reads an abuse report until it is processed, the time is over or an interrupt comes, and says on stderr how far it is. */
 export async function waitForReport(wait: Wait, context: Context): Promise<Waited> {
-  const line = createLine(context.stderr);
+  const line = createStatusLine(context.stderr);
   try {
     return await poll(wait, { context, line });
   } finally {
-    line.end();
+    line.clear();
+    wait.tellBy(undefined);
   }
 }
 
 interface Polling {
   readonly context: Context;
-  readonly line: Line;
+  readonly line: StatusLine;
 }
 
-async function poll({ read, timeoutMs, signal }: Wait, { context, line }: Polling): Promise<Waited> {
+async function poll({ read, timeoutMs, tellBy, signal }: Wait, { context, line }: Polling): Promise<Waited> {
   const deadline = context.now().getTime() + timeoutMs;
   let report: JsonObject | undefined;
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
@@ -47,6 +51,7 @@ async function poll({ read, timeoutMs, signal }: Wait, { context, line }: Pollin
     const view = toAbuseReportView(report);
     if (isProcessed(view)) return { ended: 'processed', report };
     if (leftMs <= 0) return { ended: 'too-late', report };
+    tellBy(line.tell);
     line.show(`${renderAbuseReportState(view)}; waiting for ${toTimeText(leftMs)} more at most`);
     await context.sleep(Math.min(delayMs, leftMs), signal);
     if (signal.aborted) return { ended: 'interrupted', report };
@@ -69,33 +74,4 @@ async function unlessAborted<T>(
 function toTimeText(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
-}
-
-/** One line that is shown anew: in place on a terminal, anywhere else below the last one when it says something new. */
-interface Line {
-  readonly show: (text: string) => void;
-  readonly end: () => void;
-}
-
-function createLine(output: Output): Line {
-  return output.isTerminal ? createLiveLine(output) : createPlainLine(output);
-}
-
-function createLiveLine({ write, columns }: Output): Line {
-  const erase = '\r\u001b[K';
-  return {
-    show: (text) => write(`${erase}${toClipped(text, Math.max(0, columns() - 1))}`),
-    end: () => write(erase),
-  };
-}
-
-function createPlainLine({ write }: Output): Line {
-  let shown = '';
-  return {
-    show: (text) => {
-      if (text !== shown) write(`${text}\n`);
-      shown = text;
-    },
-    end: () => undefined,
-  };
 }

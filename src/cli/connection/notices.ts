@@ -5,9 +5,15 @@ import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Context } from '../context.ts';
 import { createLogger } from '../output/logger.ts';
+import { createReadingWatch, type ReadingWatch } from './reading-watch.ts';
+import type { RunSettings } from './settings.ts';
 
 /** What a client tells of while it works. */
 export interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
+  /** A client that tells when reading takes its time. */
+  readonly watch: ReadingWatch['watch'];
+  /** Takes back what was told in passing. */
+  readonly end: ReadingWatch['end'];
   /** Who else is writing to stderr says how a line gets there. */
   readonly tellBy: TellBy;
 }
@@ -19,15 +25,21 @@ export type TellBy = (tell: ((line: string) => void) | undefined) => void;
  * Tells that requests are sent again or wait: a person once for each cause, and of each long wait. The log has each retry from `info` on,
  * each request and each wait from `debug` on, and headers at `trace`.
  */
-export function createNotices(context: Pick<Context, 'env' | 'stderr' | 'now'>, rateLimit: string): Notices {
+export function createNotices(
+  context: Pick<Context, 'env' | 'stderr' | 'now' | 'after'>,
+  { rateLimit, baseUrl }: Pick<RunSettings, 'rateLimit' | 'baseUrl'>,
+): Notices {
   const logger = createLogger(context);
+  const { watch, ...reading } = createReadingWatch(context, baseUrl);
   const told = new Set<string>();
   let quietUntil = 0;
-  const toStderr = (line: string): void => context.stderr.write(`${line}\n`);
-  let tell = toStderr;
+  let tell = reading.tell;
   return {
-    tellBy: (other = toStderr) => {
-      tell = other;
+    watch,
+    end: reading.end,
+    tellBy: (other) => {
+      reading.mute(other !== undefined);
+      tell = other ?? reading.tell;
     },
     onRequest: logger.isLevelEnabled('debug') ? (notice) => logRequest(logger, notice) : undefined,
     onRetry: (notice) => {

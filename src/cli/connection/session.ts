@@ -17,7 +17,12 @@ export interface Session {
   readonly signal: AbortSignal;
 }
 
-interface Opened extends Pick<Session, 'client' | 'tellBy'> {
+interface Connected extends Pick<Session, 'client' | 'tellBy'> {
+  /** Nothing is told any more. */
+  readonly end: () => void;
+}
+
+interface Opened extends Connected {
   readonly close: () => Promise<void>;
 }
 
@@ -61,13 +66,14 @@ export async function withSession<T>(
 ): Promise<T> {
   const { signal, stopListening } = listenForInterrupts(context);
   try {
-    const opened = isEmbedded(settings.baseUrl)
+    const { client, tellBy, end, close } = isEmbedded(settings.baseUrl)
       ? await openEmbedded(settings, context)
       : await openRemote(settings, context);
     try {
-      return await task({ ...opened, signal });
+      return await task({ client, tellBy, signal });
     } finally {
-      await opened.close();
+      end();
+      await close();
     }
   } finally {
     stopListening();
@@ -110,10 +116,10 @@ interface Connection {
   readonly baseUrl: string;
 }
 
-function connect(settings: RunSettings, context: Context, connection: Connection): Omit<Opened, 'close'> {
+function connect(settings: RunSettings, context: Context, connection: Connection): Connected {
   const { versionHeader, pageSize, concurrency } = settings;
   const rateLimit = parseRateLimit(settings.rateLimit);
-  const { tellBy, ...notices } = createNotices(context, settings.rateLimit);
+  const { tellBy, watch, end, ...notices } = createNotices(context, settings);
   try {
     const client = createClient({
       ...connection,
@@ -125,7 +131,7 @@ function connect(settings: RunSettings, context: Context, connection: Connection
       sleep: context.sleep,
       ...notices,
     });
-    return { client, tellBy };
+    return { client: watch(client), tellBy, end };
   } catch (error) {
     if (error instanceof TypeError) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
     throw error;

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import type { Context } from '../../src/cli/context.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { NOW } from './fake-context.ts';
+import { createWorkspace, STACK } from './workspace.ts';
+
+/** After its creation an apply lists the pools again: another apply may have made the same one. */
+const POOL = `---
+apiVersion: edgewise/v1
+kind: WeightedBackend
+metadata:
+  name: pool
+spec:
+  backends: { bkdhr_blue: 1 }
+`;
+
+/** Time that stands still until a test moves it on. */
+function createTime() {
+  let time = NOW.getTime();
+  const timers = new Set<{ readonly at: number; readonly act: () => void }>();
+  const after: Context['after'] = (ms, act) => {
+    const timer = { at: time + ms, act };
+    timers.add(timer);
+    return () => timers.delete(timer);
+  };
+  const pass = (ms: number): void => {
+    const end = time + ms;
+    for (;;) {
+      const [next] = [...timers].filter(({ at }) => at <= end).sort((left, right) => left.at - right.at);
+      if (next === undefined) break;
+      timers.delete(next);
+      time = next.at;
+      next.act();
+    }
+    time = end;
+  };
+  return { now: () => new Date(time), after, pass, open: () => timers.size };
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  });
+}
+
+/** Runs a command against a service that answers the first requests at once, and the others when it is told to. */
+async function runSlowly(line: string, { prompt, terminal }: { readonly prompt: number; readonly terminal?: number }) {
+  const { edgewise, server } = await createWorkspace({ 'stack.yaml': `${STACK}${POOL}` });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: stuck, resolve: setStuck } = Promise.withResolvers<void>();
+  const time = createTime();
+  let count = 0;
+  const transport: Transport = async (request) => {
+    count += 1;
+    if (count > prompt) {
+      setImmediate(setStuck);
+      // Of those that are broken off, the first is the only one that ends at once.
+      await (count === prompt + 1 ? Promise.race([released, untilAborted(request.signal)]) : released);
+    }
+    return server.handle(request);
+  };
+  let shown = '';
+  const onWrite = (text: string) => {
+    shown += text;
+  };
+  const { now, after } = time;
+  let interrupt = (): void => undefined;
+  const onListen = (listener: () => void) => {
+    interrupt = listener;
+  };
+  const result = edgewise(line, {
+    transport,
+    now,
+    after,
+    onWrite,
+    onListen,
+    ...(terminal !== undefined && { terminal }),
+  });
+  await stuck;
+  return { time, release, result, shown: () => shown, interrupt: () => interrupt() };
+}
+
+describe('while a service is slow', () => {
+  it('a log says after 1.5 s what is waited for, and then ever more rarely', async () => {
+    const { time, release, result, shown } = await runSlowly('plan', { prompt: 2 });
+    time.pass(1_400);
+    expect(shown()).toBe('');
+    time.pass(100);
+    expect(shown()).toBe('Reading from https://api.test: 2 of 6 done after 2 s\n');
+    time.pass(8_500);
+    time.pass(600_000);
+    const lines = shown().trimEnd().split('\n');
+    expect(lines[1]).toBe('Reading from https://api.test: 2 of 6 done after 10 s');
+    expect(lines.length).toBeLessThan(15);
+    release();
+    expect((await result).stdout).toContain('Plan for stack test');
+    expect(time.open()).toBe(0);
+  });
+
+  it('a terminal shows one line that counts on, and is gone before the result', async () => {
+    const { time, release, result, shown } = await runSlowly('plan', { prompt: 0, terminal: 80 });
+    time.pass(3_500);
+    const [first, second, third] = ['2', '3', '4'].map(
+      (seconds) => `\r\u001b[KReading from https://api.test: 0 of 6 done after ${seconds} s`,
+    );
+    expect(shown()).toBe(`${first}${second}${third}`);
+    release();
+    const { stdout, stderr } = await result;
+    expect(stderr.endsWith('\r\u001b[K')).toBe(true);
+    expect(stdout).toContain('Plan for stack test');
+  });
+
+  it('it is not said while an apply shows its progress', async () => {
+    const { time, release, result, shown } = await runSlowly('apply --yes', { prompt: 7 });
+    time.pass(60_000);
+    release();
+    expect(await result).toMatchObject({ exitCode: 0 });
+    expect(shown()).not.toContain('Reading from');
+  });
+
+  it('an interrupt is told on a line of its own', async () => {
+    const { time, result, shown, interrupt } = await runSlowly('plan', { prompt: 0, terminal: 80 });
+    time.pass(1_500);
+    interrupt();
+    expect((await result).exitCode).toBe(130);
+    expect(shown()).toMatch(/after 2 s\r.\[Kedgewise: Interrupted\./);
+  });
+
+  it('it is said by every command that reads', async () => {
+    for (const line of ['drift', 'export', 'destroy --yes', 'abuse-report get abrp_1']) {
+      const { time, release, result, shown } = await runSlowly(line, { prompt: 0 });
+      time.pass(2_000);
+      expect(shown(), line).toContain('Reading from https://api.test: 0 of ');
+      release();
+      await result;
+    }
+  });
+});
+
+it('a fast service has nothing said', async () => {
+  const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
+  const time = createTime();
+  const { stderr } = await edgewise('plan', { now: time.now, after: time.after });
+  expect(stderr).toBe('');
+  expect(time.open()).toBe(0);
+});

@@ -1,7 +1,7 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { toDefault } from '../kinds/normalize.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 
 /** Levels of metadata that are written as a mapping: what is nested deeper nobody reads, and manifests may not be. */
@@ -44,9 +44,4 @@ function toStatedObject(fields: Readonly<Record<string, Field>>, value: JsonObje
 function sortEntries(value: JsonObject, toMember: (member: Json) => Json): JsonObject {
   const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
   return Object.fromEntries(entries.map(([key, member]) => [key, toMember(member)]));
-}
-
-function isDeeper(value: Json, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
 }

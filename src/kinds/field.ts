@@ -131,8 +131,8 @@ export interface Field {
   readonly hasPath: boolean;
   /** Each value, or each member of the list, belongs to one resource of the kind at a time. */
   readonly unique: boolean;
-  /** Responses leave it out when it is not set, instead of showing null. */
-  readonly omittedWhenUnset: boolean;
+  /** Responses show null when it is not set, where others of its type show an empty one. */
+  readonly nullWhenUnset: boolean;
   /** Responses may leave it out while it has its default. What any other field is that a response leaves out is not known. */
   readonly absentWhenDefault: boolean;
   /** What to think of before leaving it unset. */
@@ -155,7 +155,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     clear: undefined,
     hasPath: false,
     unique: false,
-    omittedWhenUnset: false,
+    nullWhenUnset: false,
     absentWhenDefault: false,
     whenUnset: undefined,
     ...options,

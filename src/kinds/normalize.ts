@@ -89,10 +89,10 @@ const EMPTY: Readonly<Record<FieldType['type'], Json>> = {
   object: null,
 };
 
-/** The same instant in UTC, with fractions of a second only where there are any. */
+/** The same instant in UTC and whole seconds, as services keep it. */
 function normalizeTimestamp(text: string): string {
   const instant = new Date(text);
-  return Number.isNaN(instant.getTime()) ? text : instant.toISOString().replace('.000Z', 'Z');
+  return Number.isNaN(instant.getTime()) ? text : `${instant.toISOString().slice(0, -'.000Z'.length)}Z`;
 }
 
 function normalizeList(type: ListType, value: Json): Json {

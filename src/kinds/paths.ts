@@ -28,6 +28,21 @@ export function toModulePath(kind: Kind, ids: Spec, module: string): string {
   return `${toResourcePath(kind, ids)}/${module}`;
 }
 
+/** Where the service keeps kinds that this interface only refers to, by id prefix. */
+const EXTERNAL_PATHS: Readonly<Record<string, string>> = {
+  ipp: '/ip_policies',
+  bkdhr: '/backends/http_response',
+  bkdtg: '/backends/tunnel_group',
+  ca: '/certificate_authorities',
+  sshca: '/ssh_certificate_authorities',
+};
+
+/** The path of something that this interface cannot create, relative to the base URL. */
+export function toExternalPath(id: string): string {
+  const path = EXTERNAL_PATHS[id.slice(0, id.indexOf('_'))] ?? '';
+  return `${path}/${encodeURIComponent(id)}`;
+}
+
 /** Whether a text can be the id of something: not empty, and not a step of a path. */
 export function isId(text: unknown): text is string {
   return typeof text === 'string' && text !== '' && text !== '.' && text !== '..';

@@ -11,7 +11,7 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
-import type { Json } from '../model/json.ts';
+import { type Json, MAX_DEPTH } from '../model/json.ts';
 import { type Environment, fillEnvironment } from './environment.ts';
 import { type Span, toPartSpan } from './source-text.ts';
 
@@ -36,9 +36,6 @@ export interface YamlValue {
 
 /** What to do about nesting that goes too deep. */
 export const NOT_AS_DEEP = 'No field of a manifest is nested as deeply.';
-
-/** Levels of nesting that are followed. */
-const MAX_DEPTH = 100;
 
 /** Nodes that aliases may add to a document: so many, and so many for each node that it has itself. */
 const FREE_COPIES = 1_000;

@@ -39,6 +39,15 @@ export function isSameJson(left: Json, right: Json): boolean {
   return left === right || toCanonicalJson(left) === toCanonicalJson(right);
 }
 
+/** Levels of nesting that are read, of manifests, plan files and requests. */
+export const MAX_DEPTH = 100;
+
+/** Whether a JSON value is nested deeper than so many levels. */
+export function isDeeper(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
+}
+
 /** The length of a text in UTF-8 bytes, as the service counts it. */
 export function toByteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');

@@ -85,7 +85,6 @@ function toProperty(field: Field, use: SchemaUse): z.ZodType {
     case 'response':
       return type.nullish();
     case 'document':
-      if (field.omittedWhenUnset) return type.optional();
       return isNullable(field) ? type.nullable() : type;
     default:
       return assertNever(use);
@@ -94,13 +93,13 @@ function toProperty(field: Field, use: SchemaUse): z.ZodType {
 
 /** Whether the server shows null for the field when it is not set. */
 export function isNullable(field: Field): boolean {
-  if (isModule(field) || field.lifecycle === 'one-time') return true;
+  if (isModule(field) || field.lifecycle === 'one-time' || field.nullWhenUnset) return true;
   if (field.lifecycle === 'computed') return field.type.type === 'object';
   const isAlwaysSet = field.required || field.default !== undefined || field.serviceDefault;
   return !isAlwaysSet && NULLABLE.has(field.type.type);
 }
 
-const NULLABLE: ReadonlySet<FieldType['type']> = new Set(['object', 'json', 'timestamp', 'enum', 'list', 'reference']);
+const NULLABLE: ReadonlySet<FieldType['type']> = new Set(['object', 'json', 'timestamp', 'enum', 'reference']);
 
 function toType(type: FieldType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { Failure } from './failure.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -44,10 +44,15 @@ function refuseSize(): Failure {
   return new Failure(`The body of a request may have ${MAX_BYTES} bytes`, { code: 'body_too_large' });
 }
 
+function refuseDepth(): Failure {
+  return new Failure(`The body is nested more than ${MAX_DEPTH} levels deep`, { code: 'bad_body' });
+}
+
 function parseBody(bytes: Buffer): JsonObject {
   if (!isUtf8(bytes)) throw new Failure('The body is not UTF-8', { code: 'bad_body' });
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    const value: Json = JSON.parse(bytes.toString('utf8'));
+    if (isDeeper(value, MAX_DEPTH)) throw refuseDepth();
     if (isJsonObject(value)) return value;
   } catch (error) {
     if (error instanceof SyntaxError)

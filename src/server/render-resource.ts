@@ -1,7 +1,7 @@
 import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toDefault } from '../kinds/normalize.ts';
-import { toResourcePath } from '../kinds/paths.ts';
+import { toExternalPath, toResourcePath } from '../kinds/paths.ts';
 import { mapInner } from '../kinds/walk.ts';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 import { isNullable } from '../schemas/field.ts';
@@ -32,11 +32,10 @@ export function renderField(field: Field, value: Json | undefined, baseUrl: stri
 }
 
 function renderFields(fields: Readonly<Record<string, Field>>, values: JsonObject, baseUrl: string): JsonObject {
-  const entries = Object.entries(fields).flatMap(([name, field]): [string, Json][] => {
-    const value = values[name];
-    if (field.omittedWhenUnset && (value === undefined || value === null)) return [];
-    return [[field.responseName ?? name, renderField(field, value, baseUrl)]];
-  });
+  const entries = Object.entries(fields).map(([name, field]): [string, Json] => [
+    field.responseName ?? name,
+    renderField(field, values[name], baseUrl),
+  ]);
   return Object.fromEntries(entries);
 }
 
@@ -49,8 +48,7 @@ function renderValue(type: FieldType, value: Json, baseUrl: string): Json {
   });
 }
 
-/** For what this interface has no path for, the id stands right below the base URL. */
 function toReferenceUri(id: string, baseUrl: string): string {
   const kind = findOwnedKind(id);
-  return `${baseUrl}${kind === undefined ? `/${id}` : toResourcePath(kind, { id })}`;
+  return `${baseUrl}${kind === undefined ? toExternalPath(id) : toResourcePath(kind, { id })}`;
 }

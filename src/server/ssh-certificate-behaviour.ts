@@ -7,7 +7,7 @@ import type { Behaviour, Tools } from './behaviour.ts';
 import { Failure } from './failure.ts';
 import { renderSshCertificate } from './ssh-certificate.ts';
 import type { StoredResource } from './store.ts';
-import { toExactTimestamp, toTimestamp } from './timestamp.ts';
+import { toTimestamp } from './timestamp.ts';
 
 const YEAR_10000 = Date.UTC(10_000, 0);
 
@@ -17,7 +17,7 @@ export const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
     parsePublicKey(spec);
     const after = parseTime(spec, 'valid_after') ?? new Date(toTimestamp(now));
     const until = parseTime(spec, 'valid_until') ?? toDefaultUntil(after);
-    return { ...spec, valid_after: toExactTimestamp(after), valid_until: toExactTimestamp(until) };
+    return { ...spec, valid_after: toTimestamp(after), valid_until: toTimestamp(until) };
   },
   remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
   compute: ({ spec, state }) => ({

@@ -17,7 +17,7 @@ export interface SshCertificate {
 const USER_CERTIFICATE = 1;
 
 /**
- * A signed user certificate in OpenSSH authorized-keys format, with serial 0. sshpk's own writer cannot leave the principals out.
+ * A signed user certificate in OpenSSH authorized-keys format, with serial 0 and its key id as the comment. sshpk's own writer cannot leave the principals out.
  * Source: OpenSSH PROTOCOL.certkeys.
  */
 export function renderSshCertificate(certificate: SshCertificate, authority: PrivateKey): string {
@@ -40,7 +40,7 @@ export function renderSshCertificate(certificate: SshCertificate, authority: Pri
     toField(authority.toPublic().toBuffer('rfc4253', {})),
   ]);
   const blob = Buffer.concat([signed, toField(toSignature(authority, signed))]);
-  return `${type} ${blob.toString('base64')}`;
+  return `${type} ${blob.toString('base64')} ${certificate.keyId}`;
 }
 
 function toSignature(authority: PrivateKey, bytes: Buffer): Buffer {

@@ -9,7 +9,7 @@ import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { NOW } from './fake-context.ts';
 
 /** Runs `serve` until `stop` is called. */
-async function startServe(words: readonly string[], cwd: string) {
+async function startServe(words: readonly string[], cwd: string, now = () => NOW) {
   const { promise: ready, resolve: setReady } = Promise.withResolvers<string>();
   let stop = (): void => undefined;
   let log = '';
@@ -24,7 +24,7 @@ async function startServe(words: readonly string[], cwd: string) {
     },
     env: {},
     cwd,
-    now: () => NOW,
+    now,
     sleep: async () => undefined,
     readStdin: async () => new Uint8Array(),
     ask: async () => undefined,
@@ -138,4 +138,26 @@ it('refuses a faults file that is wrong, by the rule that is, or that is not the
   const missing = await startServe(['--faults', 'missing.yaml'], folder);
   expect(await missing.end()).toBe(3);
   expect(missing.log()).toContain('missing.yaml cannot be read');
+});
+
+it('logs a bug as an error, with its stack', async () => {
+  let isBroken = false;
+  const now = (): Date => {
+    if (isBroken) throw new Error('the clock has stopped');
+    return NOW;
+  };
+  const server = await startServe([], await createFolder(), now);
+  isBroken = true;
+  const { status } = await fetch(`${server.url}/edges/tcp`, { method: 'POST', headers: HEADERS, body: '{}' });
+  isBroken = false;
+  expect(status).toBe(500);
+  await server.end();
+  const [line = '{}'] = server.log().split('\n');
+  expect(JSON.parse(line)).toMatchObject({
+    level: 50,
+    method: 'POST',
+    path: '/edges/tcp',
+    status: 500,
+    error: { message: 'the clock has stopped', stack: expect.stringMatching(/at .*serve\.test\.ts/) },
+  });
 });

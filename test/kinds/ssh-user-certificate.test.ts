@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import { toManifestSchema } from '../../src/schemas/field.ts';
 import { listFindings } from '../../src/schemas/findings.ts';
@@ -18,5 +19,14 @@ describe('an SSH user certificate in a manifest', () => {
     const problem = { path: ['extensions', ''], message: 'extensions contains one with an empty name' };
     expect(SSH_USER_CERTIFICATE.check({ extensions: { '': 'x' } })).toEqual([problem]);
     expect(SSH_USER_CERTIFICATE.check({ extensions: { 'permit-pty': '' } })).toEqual([]);
+  });
+
+  it('states times in whole seconds, whatever it says', () => {
+    const normalize = (time: string) => normalizeSpec(SSH_USER_CERTIFICATE, { valid_until: time })['valid_until'];
+    expect(normalize('2026-03-01T12:00:00.999+01:00')).toBe('2026-03-01T11:00:00Z');
+    const inOneSecond = { valid_after: '2026-03-01T12:00:00.1Z', valid_until: '2026-03-01T12:00:00.9Z' };
+    const problem = { path: ['valid_until'], message: 'valid_until must be later than valid_after' };
+    expect(SSH_USER_CERTIFICATE.check(inOneSecond)).toEqual([problem]);
+    expect(SSH_USER_CERTIFICATE.check({ ...inOneSecond, valid_until: '2026-03-01T12:00:01Z' })).toEqual([]);
   });
 });

@@ -50,6 +50,31 @@ describe('a request body', () => {
     expect([answer.status, answer.body['error_code']]).toEqual([400, 'bad_body']);
   });
 
+  it.each([
+    [
+      'the config of an action',
+      (deep: string) => `{"policy":{"inbound":[{"actions":[{"type":"log","config":{"a":${deep}}}]}]}}`,
+    ],
+    ['a field that nobody knows', (deep: string) => `{"nobody":${deep}}`],
+    ['itself', (deep: string) => deep],
+  ])('is answered with 400 when %s is nested too deeply', async (_, toBody) => {
+    const { call } = createTestServer();
+    for (const depth of [101, 3_000, 300_000]) {
+      const { status, body } = await call('POST', '/edges/tcp', {
+        body: toBody('['.repeat(depth) + ']'.repeat(depth)),
+      });
+      expect([status, body['msg']]).toEqual([400, 'The body is nested more than 100 levels deep']);
+    }
+  });
+
+  it('may be nested as deeply as a manifest', async () => {
+    const { call } = createTestServer();
+    const config = JSON.parse(`${'{"a":'.repeat(93)}1${'}'.repeat(93)}`);
+    const policy = { inbound: [{ actions: [{ type: 'log', config }] }] };
+    const { status, body } = await call('POST', '/edges/tcp', { body: { policy } });
+    expect([status, body['policy']]).toMatchObject([201, policy]);
+  });
+
   it('is answered with 400 when it is not UTF-8', async () => {
     const response = await send(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
     expect([response.status, objectOf(JSON.parse(await response.text()))['msg']]).toEqual([

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { toExternalPath } from '../../src/kinds/paths.ts';
+import { KINDS } from '../../src/kinds/tables/registry.ts';
+import { listTypes } from '../../src/kinds/walk.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { findOwnedKind } from '../../src/server/store.ts';
 import { textOf } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
@@ -92,6 +96,40 @@ describe('a reference', () => {
       enabled: true,
       backend: { id, uri: `${BASE_URL}/backends/weighted/${id}` },
     });
+  });
+
+  it.each([
+    ['ipp', 'ip_policies'],
+    ['bkdhr', 'backends/http_response'],
+    ['bkdtg', 'backends/tunnel_group'],
+    ['ca', 'certificate_authorities'],
+    ['sshca', 'ssh_certificate_authorities'],
+  ])('shows where %s_… is, though this interface cannot create it', async (prefix, path) => {
+    expect(toExternalPath(`${prefix}_1`)).toBe(`/${path}/${prefix}_1`);
+  });
+
+  it('has a path of its kind wherever it is shown with a URI', async () => {
+    const { call } = createTestServer();
+    const restriction = { ip_policy_ids: ['ipp_1'] };
+    const edge = await call('POST', '/edges/tcp', {
+      body: { backend: { backend_id: 'bkdtg_1' }, ip_restriction: restriction },
+    });
+    expect(edge.body).toMatchObject({
+      backend: { backend: { uri: `${BASE_URL}/backends/tunnel_group/bkdtg_1` } },
+      ip_restriction: { ip_policies: [{ uri: `${BASE_URL}/ip_policies/ipp_1` }] },
+    });
+    const tls = await call('PUT', '/edges/https/edghts_1/mutual_tls', {
+      body: { certificate_authority_ids: ['ca_1'] },
+    });
+    expect(tls.body).toMatchObject({
+      certificate_authorities: [{ uri: `${BASE_URL}/certificate_authorities/ca_1` }],
+    });
+    const shown = KINDS.flatMap(({ fields }) => Object.values(fields).flatMap(({ type }) => listTypes(type)));
+    const prefixes = shown.flatMap((type) => (type.type === 'reference' && type.asRef ? type.prefixes : []));
+    const pathless = prefixes.filter(
+      (prefix) => findOwnedKind(`${prefix}_1`) === undefined && toExternalPath(`${prefix}_1`) === `/${prefix}_1`,
+    );
+    expect(pathless).toEqual([]);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { getKind, KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { isNullable } from '../../src/schemas/field.ts';
 import { type Call, textOf } from './caller.ts';
 import { ED25519_KEY } from './ssh-keys.ts';
 import { createTestServer } from './test-server.ts';
@@ -19,6 +20,41 @@ async function create(call: Call, kind: string, more: JsonObject = {}): Promise<
   const { body } = await call('POST', path, { body: { ...LEAST[kind], ...more } });
   return `${path}/${textOf(body['id'])}`;
 }
+
+describe('a list that is unset or empty', () => {
+  it.each<[string, string, JsonObject]>([
+    ['/credentials', 'acl', {}],
+    ['/ssh_user_certificates', 'principals', { public_key: ED25519_KEY, ssh_certificate_authority_id: 'sshca_1' }],
+  ])('is [] at %s', async (path, field, asked) => {
+    const { call } = createTestServer();
+    for (const given of [{}, { [field]: null }, { [field]: [] }]) {
+      const { status, body } = await call('POST', path, { body: { ...asked, ...given } });
+      expect([status, body[field]]).toEqual([201, []]);
+      expect((await call('GET', `${path}/${textOf(body['id'])}`)).body[field]).toEqual([]);
+    }
+  });
+
+  it('is [] inside of modules', async () => {
+    const { call } = createTestServer();
+    const { body } = await call('POST', '/edges/tcp', { body: { policy: { inbound: [{ name: 'none' }] } } });
+    const inbound = [{ name: 'none', expressions: [], actions: [] }];
+    expect(body['policy']).toEqual({ enabled: true, inbound, outbound: [] });
+    const route = '/edges/https/edghts_1/routes/edghtsrt_1';
+    const filter = await call('PUT', `${route}/user_agent_filter`, { body: {} });
+    expect(filter.body).toEqual({ enabled: true, allow: [], deny: [] });
+    const headers = await call('PUT', `${route}/request_headers`, { body: {} });
+    expect(headers.body).toEqual({ enabled: true, add: {}, remove: [] });
+  });
+
+  it('is null only for hostports, of which the interface says so', async () => {
+    const { call } = createTestServer();
+    const { body } = await call('POST', '/edges/tcp', { body: { hostports: ['a.example.com:1'] } });
+    const path = `/edges/tcp/${textOf(body['id'])}`;
+    expect((await call('PATCH', path, { body: { hostports: [] } })).body['hostports']).toBeNull();
+    const lists = KINDS.flatMap(({ fields }) => Object.entries(fields)).filter(([, { type }]) => type.type === 'list');
+    expect(lists.filter(([, field]) => isNullable(field)).map(([name]) => name)).toEqual(['hostports']);
+  });
+});
 
 describe('a PATCH', () => {
   it.each(OWNED_KINDS.map(({ name }) => name))('that changes nothing is refused: %s', async (kind) => {
@@ -118,7 +154,7 @@ describe('a module that is not set', () => {
     expect((await call('GET', `${route}/circuit_breaker`)).status).toBe(404);
     expect((await call('GET', `${route}/user_agent_filter`)).body).toEqual({
       enabled: true,
-      allow: null,
+      allow: [],
       deny: ['Bot'],
     });
     await call('DELETE', `${route}/user_agent_filter`);

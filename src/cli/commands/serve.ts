@@ -70,7 +70,7 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
     ...(flags.rateLimit !== undefined && { rateLimit: flags.rateLimit }),
     ...(keeper.seed !== undefined && { seed: keeper.seed }),
     onRequest: (entry) => {
-      logger.info(entry, 'request');
+      logger[entry.status >= 500 ? 'error' : 'info'](entry, 'request');
       if (isChange(entry)) keeper.keepSoon(server);
     },
   };

@@ -8,6 +8,7 @@ export function createLogger(context: Pick<Context, 'env' | 'stderr'>, level = '
     {
       base: null,
       level: toLevel(context.env['EDGEWISE_LOG_LEVEL'], level),
+      serializers: { error: pino.stdSerializers.err },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: ['token', '*.token', 'apiKey', '*.apiKey', 'authorization', '*.authorization', '*.headers.authorization'],
     },

@@ -6,8 +6,8 @@ import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 const JOB = objectOf({
   error_code: field(
     text(),
-    'Set only while provisioning fails. INTERNAL_ERROR is temporary; DNS_ERROR lasts until the NS records are correct.',
-    { omittedWhenUnset: true },
+    'Null unless provisioning fails. INTERNAL_ERROR is temporary; DNS_ERROR lasts until the NS records are correct.',
+    { nullWhenUnset: true },
   ),
   msg: field(text(), 'The current status or error.'),
   started_at: field(timestamp, 'When the job started.'),

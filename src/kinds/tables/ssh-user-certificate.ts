@@ -90,8 +90,13 @@ function checkTimesAndOptions(spec: Spec): readonly SpecProblem[] {
 
 function checkTimes(spec: Spec): readonly SpecProblem[] {
   const { valid_after: after, valid_until: until } = spec;
-  if (typeof after !== 'string' || typeof until !== 'string' || Date.parse(after) < Date.parse(until)) return [];
+  if (typeof after !== 'string' || typeof until !== 'string' || toSeconds(after) < toSeconds(until)) return [];
   return [{ path: ['valid_until'], message: 'valid_until must be later than valid_after' }];
+}
+
+/** Services keep whole seconds. */
+function toSeconds(time: string): number {
+  return Math.floor(Date.parse(time) / 1000);
 }
 
 function checkCriticalOptions(spec: Spec): readonly SpecProblem[] {

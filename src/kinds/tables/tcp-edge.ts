@@ -41,7 +41,7 @@ export const TCP_EDGE = defineKind({
     hostports: field(
       setOf(formatted('hostport')),
       'Hostports that this edge serves, each `host:port`. A hostport belongs to one TCP edge at a time.',
-      { unique: true },
+      { unique: true, nullWhenUnset: true },
     ),
     backend: field(
       moduleOf({

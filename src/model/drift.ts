@@ -4,7 +4,8 @@ import { type Diagnostic, hasErrors } from './diagnostic.ts';
 /**
  * How a resource is compared with what git says. `in-sync`: as it should be. `drifted`: somebody changed it at the service. `pending`: the
  * manifest changed and was not applied. `drifted-and-pending`: both. `differs`: nothing was recorded that says whose the difference is
- * (HTTPS modules). `missing`: it is not there; never applied, or deleted at the service. `left-over`: ours, and in no manifest any more.
+ * (HTTPS modules). `missing`: it is not there; never applied, or deleted at the service. `unowned`: it is
+ * there without the mark of the stack, so it is not ours. `left-over`: ours, and in no manifest any more.
  */
 export type DriftState =
   | 'in-sync'
@@ -13,6 +14,7 @@ export type DriftState =
   | 'drifted-and-pending'
   | 'differs'
   | 'missing'
+  | 'unowned'
   | 'left-over';
 
 /** Every state, in the order in which reports show them. */
@@ -21,6 +23,7 @@ export const DRIFT_STATES: readonly DriftState[] = [
   'drifted-and-pending',
   'differs',
   'missing',
+  'unowned',
   'pending',
   'left-over',
   'in-sync',
@@ -98,7 +101,9 @@ export function isComplete({ diagnostics }: Drift): boolean {
 
 /** The coverage of an account. Attached modules are no resources of their own. */
 export function toCoverage({ resources, kinds, strangers }: Drift): Coverage {
-  const owned = resources.filter(({ id, kind }) => id !== undefined && kinds.includes(kind)).length;
+  const isOurs = ({ id, kind, state }: ResourceDrift) =>
+    id !== undefined && state !== 'unowned' && kinds.includes(kind);
+  const owned = resources.filter(isOurs).length;
   const foreign = strangers.filter(({ stack }) => stack !== undefined).length;
   const unmanaged = strangers.length - foreign;
   const all = owned + foreign + unmanaged;

@@ -4,6 +4,7 @@ import type { Drift, DriftState, ResourceDrift, Stranger } from '../model/drift.
 import { assertNever } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
+import { findTwin } from './twins.ts';
 
 /** What a comparison is made of besides the plan that would end every difference. */
 export interface DriftInput {
@@ -15,7 +16,14 @@ export interface DriftInput {
 export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
   const { stack, baseUrl, targets, externals, diagnostics, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
-  const resources = plan.changes.map((change) => toResourceDrift(change, all.get(change.live?.id ?? '')));
+  const taken = new Set(plan.changes.map((change) => change.live?.id));
+  const resources = plan.changes.map((change) => {
+    const found = all.get(change.live?.id ?? '');
+    const twin =
+      change.action === 'create' ? findTwin(getKind(change.kind), change.desired ?? {}, { live, taken }) : undefined;
+    return toUnowned(change, { found, twin }) ?? toResourceDrift(change, found);
+  });
+  const ours = resources.filter(({ state }) => state !== 'unowned');
   return {
     stack,
     baseUrl,
@@ -23,11 +31,32 @@ export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
     targets,
     resources: resources.toSorted((left, right) => (left.address < right.address ? -1 : 1)),
     kinds: [...live.resources.keys()],
-    strangers: listStrangers({ stack, known: new Set(plan.changes.map((change) => change.live?.id)) }, live),
+    strangers: listStrangers({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,
     externals,
     requests: requests.read,
   };
+}
+
+/** What is to be adopted, and what would be made though something without a mark is as the manifest says: neither is ours. */
+function toUnowned(
+  { address, kind, action, differences }: Change,
+  { found, twin }: { readonly found: LiveResource | undefined; readonly twin: LiveResource | undefined },
+): ResourceDrift | undefined {
+  const base = { address, kind, state: 'unowned', differences } as const;
+  if (action === 'adopt' && found !== undefined)
+    return { ...base, id: found.id, reason: `${toLack(found)}; its manifest adopts it: ${toAdoptLine(found)}` };
+  if (twin === undefined) return undefined;
+  return { ...base, id: twin.id, reason: `${toLack(twin)}; to adopt it, add to its manifest: ${toAdoptLine(twin)}` };
+}
+
+function toLack({ mark, markTrouble }: LiveResource): string {
+  if (mark !== undefined) return `it carries the mark of the stack ${mark.stack}`;
+  return markTrouble === undefined ? 'it carries no mark' : 'its mark cannot be read';
+}
+
+function toAdoptLine({ id }: LiveResource): string {
+  return `lifecycle: { adopt: ${id} }`;
 }
 
 function toResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
@@ -59,7 +88,7 @@ function toState(change: Change): DriftState {
     case 'release':
       return 'left-over';
     case 'adopt':
-      return 'pending';
+      return 'unowned';
     case 'update':
     case 'replace':
       return toOwner(change.differences);

@@ -18,6 +18,7 @@ import { describeRelease, toReleaseState } from './release.ts';
 import { listRenameHints } from './rename-hints.ts';
 import { selectTargets } from './select-targets.ts';
 import { describeTokens, listTokensWithoutSink } from './tokens.ts';
+import { listTwinHints } from './twins.ts';
 import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
 
 /** What a plan is computed from. */
@@ -74,6 +75,7 @@ export function createPlan(input: PlanInput): Plan {
     ...toWithheldDiagnostics(matched.diagnostics.filter(selected.concerns), withheld),
     ...errors,
     ...listRenameHints(decisions),
+    ...listTwinHints(decisions, live),
     ...listHealthWarnings(decisions, input.now),
     ...listTokensWithoutSink(decisions, input.tokens),
     ...decisions.filter((decision) => isLockout({ decision })).map(toLockoutWarning),

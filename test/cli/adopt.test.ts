@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Server } from '../../src/server/index.ts';
-import { createWorkspace, STACK, toEdge } from './workspace.ts';
+import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
 
 const EDGE = toEdge('a', 20001);
 const POOL = `---
@@ -73,6 +73,73 @@ describe('a resource that was adopted and is gone', () => {
     expect(stdout).toContain(`adopt: taken over from the stack test, where it is TCPEdge/a`);
     expect(stdout).not.toContain('adopt-missing');
     expect(exitCode).toBe(0);
+  });
+});
+
+describe('a resource that bears no mark', () => {
+  const wipe = async (server: Server, path: string) => call(server, ['PATCH', path], { metadata: '' });
+
+  it('is not ours for drift, though its manifest adopted it once', async () => {
+    const { edgewise, server, id } = await adoptEdge();
+    await wipe(server, `/edges/tcp/${id}`);
+    const { exitCode, stdout } = await edgewise('drift');
+    expect(exitCode).toBe(2);
+    expect(stdout).toMatchInlineSnapshot(`
+      "Drift of stack test on https://api.test
+
+      Not ours: without the mark of the stack:
+        TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)
+          it carries no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
+
+      0 drifted, 0 missing, 1 not ours, 0 pending, 0 left over; 0 in sync.
+      Of what is live 0 ours, 1 unmanaged (TCPEdge 1): 0 % managed.
+      Reading took 6 requests.
+      "
+    `);
+    const { counts, coverage, strangers } = JSON.parse((await edgewise('drift --format json')).stdout);
+    expect(counts).toMatchObject({ unowned: 1, pending: 0, 'in-sync': 0 });
+    expect(coverage).toMatchObject({ owned: 0, unmanaged: 1, share: 0 });
+    expect(strangers).toEqual([{ kind: 'TCPEdge', id, description: '' }]);
+    const gauges = (await edgewise('drift --format metrics')).stdout;
+    expect(gauges).toContain('edgewise_resources{stack="test",kind="TCPEdge",state="unowned"} 1\n');
+    expect(gauges).toContain('edgewise_managed_ratio{stack="test"} 0\n');
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ['by its unique values', EDGE, '/edges/tcp', 'TCPEdge'],
+    ['by its fields', POOL, '/backends/weighted', 'WeightedBackend'],
+  ])('is known %s, and the line that adopts it is said', async (_, manifest, path, kind) => {
+    const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': STACK + manifest });
+    await edgewise('apply --yes');
+    const [{ id = '' } = {}] = server.snapshot().resources[kind] ?? [];
+    await wipe(server, `${path}/${String(id)}`);
+    const { exitCode, stdout } = await edgewise('drift');
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain(`Not ours: without the mark of the stack:\n  ${kind}/`);
+    expect(stdout).toContain(
+      `it carries no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`,
+    );
+    expect(stdout).toContain('0 drifted, 0 missing, 1 not ours, 0 pending, 0 left over; 0 in sync.');
+    const planned = await edgewise('plan');
+    expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /error\[claimed-elsewhere\]/ : /warning\[adopt-maybe\]/);
+    expect(planned.stdout).toContain(`adopt: ${String(id)}`);
+    await write({ 'edgewise.yaml': STACK + toAdopting(manifest, id) });
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is not taken for that of a manifest that says nothing in particular, or when there are two', async () => {
+    const { edgewise, server } = await createWorkspace({
+      'edgewise.yaml': STACK + POOL + toCredential('agent'),
+    });
+    await call(server, ['POST', '/credentials'], {});
+    for (const description of ['one', 'two'])
+      await call(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata: description });
+    const { stdout } = await edgewise('plan');
+    expect(stdout).not.toContain('adopt-maybe');
+    expect(JSON.parse((await edgewise('drift --format json')).stdout).counts).toMatchObject({ missing: 2, unowned: 0 });
   });
 });
 

@@ -58,6 +58,7 @@ export const DRIFT: Drift = {
     toDrifted('e', 'in-sync'),
     { address: 'WeightedBackend/pool', kind: 'WeightedBackend', state: 'missing', differences: [] },
     toDrifted('f', 'drifted', { moved: ['policy'] }),
+    toDrifted('g', 'unowned', { reason: 'it bears no mark' }),
   ],
   kinds: ['TCPEdge', 'WeightedBackend'],
   strangers: [

@@ -107,6 +107,13 @@ export const PLANNING = {
     },
     good: { command: 'plan --take-over staging' },
   },
+  'adopt-maybe': {
+    meaning:
+      'The plan creates a resource, but the account already has one with the same fields that no stack owns. Either somebody removed its mark, or it was created by hand before the manifest existed.',
+    remedy: 'Adopt it with the line that the warning shows. If you want a second one, apply.',
+    bad: toPlanOf(POOL, { live: { WeightedBackend: [{ id: 'bkdwd_byhand', backends: { bkdhr_blue: 1 } }] } }),
+    good: mended(toPool('lifecycle:', '  adopt: bkdwd_byhand')),
+  },
   'renamed-maybe': {
     meaning:
       'A new `metadata.name` means a new resource with a new id; the old one is deleted. Here the new resource claims all unique values (hostport, type or domain) of one that is no longer in the manifests. Most likely it is the same resource with a new name.',

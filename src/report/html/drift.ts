@@ -11,6 +11,7 @@ const GLYPHS: Readonly<Record<DriftState, string>> = {
   'drifted-and-pending': '≈',
   differs: '≠',
   missing: '+',
+  unowned: '?',
   pending: '»',
   'left-over': '-',
   'in-sync': '=',

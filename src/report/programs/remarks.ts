@@ -195,6 +195,8 @@ function listResourceRemarks(resource: ResourceDrift): readonly Remark[] {
       return tell('drift', 'differs from its manifest');
     case 'missing':
       return tell('drift', 'is not there');
+    case 'unowned':
+      return tell('drift', 'is not ours');
     case 'pending':
       return tell('pending', 'has changes that were not applied');
     case 'left-over':

@@ -25,6 +25,7 @@ const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
   'drifted-and-pending': 'changed',
   differs: 'changed',
   missing: 'added',
+  unowned: 'changed',
   pending: 'muted',
   'left-over': 'removed',
 };

@@ -282,6 +282,7 @@ export const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, str
   'drifted-and-pending': 'Changed at the service and in the manifests',
   differs: 'Different, and nothing says who changed it',
   missing: 'Not there: never applied, or deleted at the service',
+  unowned: 'Not ours: without the mark of the stack',
   pending: 'Changed in the manifests and not applied yet',
   'left-over': 'Ours, and in no manifest any more',
 };
@@ -292,6 +293,7 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   'drifted-and-pending': 'drifted and pending',
   differs: 'different',
   missing: 'missing',
+  unowned: 'not ours',
   pending: 'pending',
   'left-over': 'left over',
   'in-sync': 'in sync',
@@ -304,8 +306,13 @@ export const MOVED = 'changed; the plan does not hold what it was';
 export function toDriftSummary(counts: Readonly<Record<DriftState, number>>, isInSync: boolean): string {
   const inSync = counts['in-sync'];
   if (isInSync) return `No drift: ${toCount(inSync, 'resource is', 'resources are')} as they should be.`;
-  const { drifted, 'drifted-and-pending': both, differs, missing, pending, 'left-over': leftOver } = counts;
-  const drift = [`${drifted + both} drifted`, ...(differs === 0 ? [] : [`${differs} different`]), `${missing} missing`];
+  const { drifted, 'drifted-and-pending': both, differs, missing, unowned, pending, 'left-over': leftOver } = counts;
+  const drift = [
+    `${drifted + both} drifted`,
+    ...(differs === 0 ? [] : [`${differs} different`]),
+    `${missing} missing`,
+    ...(unowned === 0 ? [] : [`${unowned} not ours`]),
+  ];
   return `${[...drift, `${pending + both} pending`, `${leftOver} left over`].join(', ')}; ${inSync} in sync.`;
 }
 

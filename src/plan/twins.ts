@@ -1,0 +1,62 @@
+import { listClaims } from '../kinds/claims.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { listMarkedFields } from '../kinds/mark-fields.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { LiveResource, LiveState, Spec } from '../model/state.ts';
+import type { Decision } from './decide.ts';
+import { diffSpecs } from './diff.ts';
+import { toLifecycleLine } from './lifecycle-line.ts';
+
+/**
+ * The live resource without a mark that is what a spec asks for: it has the very unique values or, where there are none, the same fields.
+ * Somebody has removed its mark, or made it by hand. Metadata do not count, and neither does a spec that says nothing in particular.
+ * `undefined`: there is none, or more than one. `taken`: ids of resources that have a manifest.
+ */
+export function findTwin(
+  kind: Kind,
+  normal: Spec,
+  { live, taken }: { readonly live: LiveState; readonly taken: ReadonlySet<string | undefined> },
+): LiveResource | undefined {
+  const free = (live.resources.get(kind.name) ?? []).filter(({ id, mark }) => mark === undefined && !taken.has(id));
+  const twins = free.filter(({ spec }) => isTwin(kind, normal, spec));
+  return twins.length === 1 ? twins[0] : undefined;
+}
+
+function isTwin(kind: Kind, normal: Spec, live: Spec): boolean {
+  const claims = listKeys(kind, normal);
+  if (claims !== '') return listKeys(kind, live) === claims;
+  const isTelling = listMarkedFields(kind, normal).some((name) => name !== METADATA);
+  return isTelling && diffSpecs(kind, live, normal).every(({ field }) => field === METADATA);
+}
+
+/** The field that the mark stands in. */
+const METADATA = 'metadata';
+
+function listKeys(kind: Kind, spec: Spec): string {
+  return listClaims(kind, spec)
+    .map(({ key }) => key)
+    .sort()
+    .join('\n');
+}
+
+/** Warnings on what would be made a second time beside a twin. Conflicts of unique values, and marks that cannot be read, have their own. */
+export function listTwinHints(decisions: readonly Decision[], live: LiveState): readonly Diagnostic[] {
+  const taken = new Set(decisions.map(({ pair }) => pair.live?.id));
+  return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
+    const { address, kind, desired } = pair;
+    if (action !== 'create' || form === undefined || desired === undefined) return [];
+    if (desired.lifecycle.adopt !== undefined || listKeys(kind, form.normal) !== '') return [];
+    const twin = findTwin(kind, form.normal, { live, taken });
+    if (twin === undefined || twin.markTrouble !== undefined) return [];
+    return [
+      {
+        code: 'adopt-maybe',
+        severity: 'warning',
+        message: `${address} would be created beside ${twin.id}, which has the same fields and carries no mark`,
+        remedy: `If that is the one, adopt it: ${toLifecycleLine(desired, { name: 'adopt', value: twin.id })}`,
+        address,
+        place: desired.locate(['metadata', 'name']),
+      },
+    ];
+  });
+}

@@ -103,7 +103,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     expected: 'text without line breaks or NUL',
     example: 'production',
     pattern: '^[^\\r\\n\\u0000]*$',
-    check: (text) => (hasForbiddenHeaderByte(text) ? 'has a line break or a NUL in it' : undefined),
+    check: (text) => (hasForbiddenHeaderByte(text) ? 'contains a line break or a NUL' : undefined),
     normalize: (text) => text,
   },
   'ssh-public-key': {
@@ -145,7 +145,7 @@ export function toKeyType(publicKey: string): string | undefined {
   return KEY_TYPES[publicKey.trim().split(/\s+/)[0] ?? ''];
 }
 
-/** The comment of an OpenSSH public key: for people, and no part of the key. */
+/** The comment of an OpenSSH public key: for people, not part of the key. */
 export function toKeyComment(publicKey: string): string {
   return publicKey.trim().split(/\s+/).slice(2).join(' ');
 }
@@ -153,7 +153,7 @@ export function toKeyComment(publicKey: string): string {
 /** What is wrong with a list of addresses for the critical option source-address: comma-separated IPs or CIDR blocks. */
 export function checkSourceAddress(text: string): string | undefined {
   const bad = text.split(',').find((part) => !isCidr(part));
-  return bad === undefined ? undefined : `has \`${bad}\`, which is neither an IP address nor a CIDR block`;
+  return bad === undefined ? undefined : `contains \`${bad}\`, which is neither an IP address nor a CIDR block`;
 }
 
 function isHostport(text: string): boolean {
@@ -182,7 +182,7 @@ function checkRe2(text: string): string | undefined {
     RE2JS.compile(text);
     return undefined;
   } catch (error) {
-    if (error instanceof Error) return `is not a regular expression in RE2 syntax: ${error.message}`;
+    if (error instanceof Error) return `is not valid RE2 syntax: ${error.message}`;
     throw error;
   }
 }
@@ -194,16 +194,16 @@ function hasForbiddenHeaderByte(text: string): boolean {
 function checkSshPublicKey(text: string): string | undefined {
   const [name = '', blob = ''] = text.trim().split(/\s+/);
   if (text.trim().includes('\n')) return 'has more than one line';
-  if (KEY_TYPES[name] === undefined) return `has the key type \`${name}\`, not RSA, ECDSA or Ed25519`;
+  if (KEY_TYPES[name] === undefined) return `has the key type \`${name}\` instead of RSA, ECDSA or Ed25519`;
   const bytes = Buffer.from(blob, 'base64');
   const length = bytes.length >= 4 ? bytes.readUInt32BE(0) : 0;
-  if (bytes.toString('latin1', 4, 4 + length) !== name) return `does not hold the ${name} key that it announces`;
+  if (bytes.toString('latin1', 4, 4 + length) !== name) return `does not contain the ${name} key that it announces`;
   return undefined;
 }
 
 function checkPrincipal(text: string): string | undefined {
   if (!/^[^\s,]+$/.test(text)) return 'is not a user name without spaces or commas';
-  return /\p{Cc}/u.test(text) ? 'has a control character in it' : undefined;
+  return /\p{Cc}/u.test(text) ? 'contains a control character' : undefined;
 }
 
 function isHttpUrl(text: string): boolean {

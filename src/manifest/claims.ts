@@ -18,8 +18,8 @@ export function listDuplicates(
     if (first === undefined || first === document || document.kind === 'Stack') return [];
     const problem = {
       code: 'duplicate-address',
-      message: 'this address is described twice',
-      remedy: 'Rename one of them, or remove it.',
+      message: 'two documents have this address',
+      remedy: 'Rename or remove one of them.',
       path: ['metadata', 'name'],
       target: 'value',
       related: [{ message: 'first defined here', place: toNamePlace(first) }],
@@ -61,12 +61,12 @@ function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly Do
   ];
 }
 
-/** An existing resource can be taken over by one document only. */
+/** Only one document can adopt an existing resource. */
 function listAdoptions(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
 }
 
-/** What had a name is one resource, so one document can be what became of it. */
+/** Only one document can be the renamed one of a former name. */
 function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   return listLifecycleClaims(document, 'renamed_from', (name) => ({
     value: name,
@@ -74,7 +74,7 @@ function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentC
   }));
 }
 
-/** Documents that say that they had a name which another still has, and keeps. */
+/** Documents whose former name another document still has, and keeps. */
 export function listStandingNames(
   documents: readonly ManifestDocument[],
   index: DocumentIndex,
@@ -86,12 +86,12 @@ export function listStandingNames(
     if (holder !== document && toFormerAddress(holder) !== undefined) return [];
     const message =
       holder === document
-        ? 'lifecycle.renamed_from is its own name'
-        : `lifecycle.renamed_from says that it was ${before}, which is still described`;
+        ? 'lifecycle.renamed_from is the name that it has now'
+        : `lifecycle.renamed_from names ${before}, which another document still describes`;
     const problem = {
       code: 'renamed-from-standing',
       message,
-      remedy: 'Remove the line, or the other document; one that has a new name, too, says that with a line of its own.',
+      remedy: 'Remove the line or the other document. If that one was renamed too, add lifecycle.renamed_from to it.',
       path: ['lifecycle', 'renamed_from'],
       target: 'value',
       related: holder === document ? [] : [{ message: 'described here', place: toNamePlace(holder) }],
@@ -105,7 +105,7 @@ function toFormerAddress({ value, kind }: ManifestDocument): Address | undefined
   return typeof name === 'string' ? toAddress(kind, name) : undefined;
 }
 
-/** A file can be kept equal to one thing only. */
+/** Only one document can write a file. */
 function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
   const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
   return paths.flatMap(([name]) =>
@@ -131,8 +131,8 @@ function listLifecycleClaims(
 function toDoubleClaim({ document, path, given }: DocumentClaim, first: DocumentClaim): DocumentProblem {
   const isAttachment = path[0] === 'spec' && findKind(document.kind)?.role === 'attached';
   const message = isAttachment
-    ? `${toPathText(path)} is ${given}, to which ${first.document.address} attaches modules already`
-    : `${toPathText(path)} claims ${given}, which ${first.document.address} claims already`;
+    ? `${toPathText(path)} is ${given}, to which ${first.document.address} already attaches modules`
+    : `${toPathText(path)} claims ${given}, which ${first.document.address} already claims`;
   return {
     document,
     problem: {

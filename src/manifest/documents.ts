@@ -22,7 +22,7 @@ import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
 import type { Fault } from './yaml-value.ts';
 
-/** The documents of some files, and what is wrong with each by itself. */
+/** The documents of some files, and the problems of each by itself. */
 export interface ReadDocuments {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly Diagnostic[];
@@ -55,7 +55,7 @@ export function readDocuments(source: SourceText, context: ReadContext): ReadDoc
   return { documents, diagnostics, mayHideStack };
 }
 
-/** A faulty place has been told of already: what is found there comes of the fault. */
+/** Leaves out what is found at a place with a fault: the fault causes it. */
 function toDiagnostics(
   source: SourceText,
   parsed: ParsedDocument,
@@ -166,7 +166,7 @@ function findHeaderProblem({ apiVersion, kind }: JsonObject): Problem | undefine
   );
 }
 
-const ADD_HEADER = `Every document starts with apiVersion: ${API_VERSION} and its kind. What is no manifest belongs into another folder.`;
+const ADD_HEADER = `Start every document with apiVersion: ${API_VERSION} and its kind. Move files that are not manifests to another folder.`;
 
 function findHeaderTextProblem(name: string, value: Json | undefined): Problem | undefined {
   if (typeof value === 'string') return undefined;
@@ -189,9 +189,9 @@ function findKindProblem(kind: Json | undefined, apiVersion: Json | undefined): 
 }
 
 function toKindRemedy(kind: string): string {
-  if (findKind(kind) !== undefined) return 'Submit it with edgewise abuse-report submit: it is not something to keep.';
+  if (findKind(kind) !== undefined) return 'Abuse reports are not kept in manifests: use edgewise abuse-report submit.';
   if (kind === 'Kustomization')
-    return 'Run kustomize build on its folder, and give its output to edgewise: `kustomize build . | edgewise plan -`.';
+    return 'Build its folder and pass the output to edgewise: `kustomize build . | edgewise plan -`.';
   const nearest = suggest(kind, DOCUMENT_KINDS);
   return nearest === undefined ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Did you mean \`${nearest}\`?`;
 }
@@ -202,8 +202,8 @@ function findVersionProblem(kind: Json | undefined, apiVersion: Json | undefined
   if (known.includes(apiVersion)) return undefined;
   return {
     code: 'unknown-kind',
-    message: `apiVersion is \`${apiVersion}\`, and this version of edgewise reads \`${API_VERSION}\``,
-    remedy: `Write apiVersion: ${API_VERSION}, or use the edgewise that reads the other.`,
+    message: `apiVersion is \`${apiVersion}\`, but this version of edgewise reads \`${API_VERSION}\``,
+    remedy: `Write apiVersion: ${API_VERSION}, or use a version of edgewise that reads the other.`,
     path: ['apiVersion'],
     target: 'value',
   };

@@ -63,7 +63,7 @@ function toStatedId({ kind, value }: ManifestDocument): string | undefined {
 
 const ANY_ID = { type: 'reference', prefixes: listIdPrefixes(), asRef: false } as const;
 
-/** The id that a document states; `undefined`: none, or none that can be one. */
+/** The id that a document states; `undefined`: none, or not a valid one. */
 function toId(document: ManifestDocument): string | undefined {
   const id = toStatedId(document);
   return id !== undefined && hasPrefixOf(ANY_ID, id) ? id : undefined;
@@ -77,8 +77,8 @@ function toCircle(members: readonly ManifestDocument[], index: DocumentIndex): r
   const round = [...members.slice(start), ...members.slice(0, start), first].map(({ address }) => address);
   const problem: Problem = {
     code: 'circular-reference',
-    message: `spec.id leads back to itself: ${round.join(' → ')}`,
-    remedy: 'Give one of them the id itself.',
+    message: `spec.id refers to itself: ${round.join(' → ')}`,
+    remedy: 'Write a literal id in one of them.',
     path: ['spec', 'id'],
     target: 'value',
     related: others.map(({ position, address }) => ({

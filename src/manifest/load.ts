@@ -58,11 +58,11 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
   }
 }
 
-/** Nothing where something was promised is a mistake: most often of the command that writes it. */
+/** An empty file or standard input is a mistake, most often of the command that writes it. */
 function keep(source: ManifestSource, reading: Reading): void {
   reading.sources.push(source);
   const remedy =
-    source.file === STDIN ? 'Check the command in front of the pipe.' : 'Leave it out, or write manifests to it.';
+    source.file === STDIN ? 'Check the command before the pipe.' : 'Remove the path, or write manifests to the file.';
   if (source.bytes.every(isSpace)) reading.diagnostics.push(toEmpty(source.file, 'is empty', remedy));
 }
 
@@ -96,8 +96,8 @@ function suggestPath({ shown, real }: Path): string | undefined {
 
 function readNamedFolder(folder: Path, reading: Reading): void {
   if (readFolder(folder, { ...reading, folders: new Set() }) > 0) return;
-  const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except for those of kustomize.';
-  reading.diagnostics.push(toEmpty(folder.shown, 'holds no manifest file', remedy));
+  const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of kustomize.';
+  reading.diagnostics.push(toEmpty(folder.shown, 'contains no manifest file', remedy));
 }
 
 function isNew(path: string, seen: Set<string>): boolean {
@@ -162,7 +162,7 @@ function toEmpty(path: string, message: string, remedy: string): Diagnostic {
 function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic {
   const remedy =
     meant === undefined
-      ? 'Correct the path, or let the user that edgewise runs as read it.'
+      ? 'Correct the path, or make it readable for the user that edgewise runs as.'
       : `Did you mean \`${meant}\`?`;
   return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileReason(error)}`, remedy };
 }
@@ -172,7 +172,7 @@ function toFileReason(error: unknown): string {
   return REASONS[code] ?? `cannot be read: ${toReason(error)}`;
 }
 
-/** What a field may hold is small; a file that is not is another than was meant. */
+/** Values of fields are small; a larger file is most likely the wrong one. */
 const MAX_FIELD_FILE_BYTES = 65_536;
 
 /** Reads the files that manifests name. Paths are relative to the folder of the manifest; of standard input, to the working folder. */
@@ -195,6 +195,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   EACCES: 'cannot be read: permission denied',
   EPERM: 'cannot be read: permission denied',
-  ELOOP: 'is a symbolic link that leads back to itself',
-  ENOTDIR: 'is a path through something that is not a folder',
+  ELOOP: 'is a symbolic link to itself',
+  ENOTDIR: 'has a part that is not a folder',
 };

@@ -39,7 +39,7 @@ export function findMetadataProblem(marked: Marked): Problem | undefined {
 function toReserved(user: string | JsonObject): Problem {
   return {
     code: 'reserved-metadata',
-    message: `spec.metadata has the key \`${MARK_KEY}\`, under which edgewise keeps what says that the resource is its own`,
+    message: `spec.metadata has the key \`${MARK_KEY}\`, which is reserved for the mark`,
     remedy: 'Use another key.',
     ...(typeof user === 'string'
       ? { path: ['spec', 'metadata'], target: 'value' }
@@ -50,8 +50,8 @@ function toReserved(user: string | JsonObject): Problem {
 function toTooLong(length: number, limit: number): Problem {
   return {
     code: 'too-long',
-    message: `spec.metadata is ${length} bytes long with the mark of edgewise in it, and the limit is ${limit} bytes of UTF-8`,
-    remedy: `Shorten it by ${length - limit} bytes.`,
+    message: `spec.metadata is ${length} bytes long, including the mark; the limit is ${limit} bytes of UTF-8`,
+    remedy: `Shorten it by ${length - limit} ${length - limit === 1 ? 'byte' : 'bytes'}.`,
     path: ['spec', 'metadata'],
     target: 'value',
   };

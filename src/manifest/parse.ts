@@ -52,7 +52,7 @@ function toParsed(
   const { value, faults, isBomb } = toValue(document.contents, context);
   const [tags, structure] = listErrors(document);
   const [first] = structure;
-  // Only the first error is told: what follows it mostly comes of it.
+  // Only the first error is shown: most of the others are caused by it.
   if (first !== undefined)
     return { span: { start, end }, value, faults: [toFault(first, context.text)], isBroken: true };
   return {
@@ -65,7 +65,7 @@ function toParsed(
 
 /** Errors about a tag, which concern one value, and the others, in the order of the text. */
 function listErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
-  // A tag that is not known is only a warning to the parser, though the value would mean something else.
+  // For the parser an unknown tag is only a warning, although it changes the meaning of the value.
   const all = [...errors, ...warnings.filter(isAboutTag)].sort((left, right) => left.pos[0] - right.pos[0]);
   return [all.filter(isAboutTag), all.filter((error) => !isAboutTag(error))];
 }
@@ -79,7 +79,7 @@ function toBroken(faults: readonly Fault[]): ParsedDocument {
   return { span: { start, end: start }, value: null, faults: faults.slice(0, 1), isBroken: true };
 }
 
-/** The parser points at one character; of a word, all of it is meant. */
+/** The parser points at one character; the span covers the whole word. */
 function toFault(error: YAMLError, text: string): Fault {
   const [start, end] = error.pos;
   const [word = ''] = /^[\w./-]+/.exec(text.slice(start, start + MAX_WORD)) ?? [];
@@ -97,11 +97,11 @@ function describeError(error: YAMLError): string {
   if (error.code === 'RESOURCE_EXHAUSTION') return TOO_DEEP;
   if (error.code === 'NON_STRING_KEY') return 'a key must be text';
   return isAboutTag(error)
-    ? `this tag has no meaning here: ${error.message.replace('Unresolved tag: ', '')}`
+    ? `this tag is not supported: ${error.message.replace('Unresolved tag: ', '')}`
     : `not valid YAML: ${error.message}`;
 }
 
-const TOO_DEEP = 'this is nested too deeply to be read';
+const TOO_DEEP = 'this is nested too deeply';
 
 /** What most often helps. Sources of the codes: the parser. */
 function toSyntaxRemedy(code: YAMLError['code']): string {
@@ -109,21 +109,21 @@ function toSyntaxRemedy(code: YAMLError['code']): string {
     case 'BLOCK_AS_IMPLICIT_KEY':
     case 'BAD_SCALAR_START':
     case 'UNEXPECTED_TOKEN':
-      return 'Put a text in quotes that has `: ` or ` #` in it, or starts with a character that means something in YAML.';
+      return 'Put text in quotes if it contains `: ` or ` #`, or starts with a special character of YAML.';
     case 'TAB_AS_INDENT':
       return 'Indent with spaces.';
     case 'BAD_INDENT':
     case 'MULTILINE_IMPLICIT_KEY':
     case 'MISSING_CHAR':
-      return 'Look for a colon, a quote or a bracket that is missing here or above, and for lines that are indented otherwise than their neighbours.';
+      return 'Look here and above for a missing colon, quote or bracket, and for wrong indentation.';
     case 'NON_STRING_KEY':
       return 'Put the key in quotes.';
     case 'TAG_RESOLVE_FAILED':
     case 'BAD_COLLECTION_TYPE':
-      return 'Remove the tag. What manifests take from elsewhere, they name in their texts: see docs/manifests.md.';
+      return 'Remove the tag. For values from outside, use environment variables: see docs/manifests.md.';
     case 'RESOURCE_EXHAUSTION':
       return NOT_AS_DEEP;
     default:
-      return 'Mend the text here, or what is not closed above it.';
+      return 'Correct the text here, or close what is left open above.';
   }
 }

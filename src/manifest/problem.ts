@@ -73,7 +73,7 @@ export function toDiagnostic(subject: Subject, problem: Problem, locator: Locato
 export type Finding = Required<Pick<Diagnostic, 'place' | 'related'>> &
   Pick<Diagnostic, 'code' | 'message'> & { readonly remedy: string | undefined };
 
-/** A diagnostic about a document: an error, whose message starts with whose it is. */
+/** A diagnostic about a document: an error, whose message starts with the address. */
 export function createDiagnostic({ address, kind }: Omit<Subject, 'position'>, finding: Finding): Diagnostic {
   const { code, message, remedy, place, related } = finding;
   const whose = address ?? kind;
@@ -88,17 +88,17 @@ export function createDiagnostic({ address, kind }: Omit<Subject, 'position'>, f
   };
 }
 
-/** For what needs no remedy of its own: where all that is known of the field can be read. */
+/** The remedy of problems without their own: how to look the field up. */
 function toExplainRemedy(kind: string | undefined, path: FieldPath): string {
   const names = path.filter((step) => typeof step === 'string');
   const [part, ...inner] = names;
   const table = kind === undefined ? undefined : findKind(kind);
   const known = table === undefined || part !== 'spec' ? names : listKnownSteps(table, inner);
   const topic = [...(kind === undefined ? [] : [kind]), ...known].join('.');
-  return `What may stand here: \`edgewise explain${topic === '' ? '' : ` ${topic}`}\`.`;
+  return `To see what is allowed, run \`edgewise explain${topic === '' ? '' : ` ${topic}`}\`.`;
 }
 
-/** The names that are fields of the table: what is a key of a map is not. */
+/** The names that are fields of the table; keys of maps are not. */
 function listKnownSteps(table: Kind, names: readonly string[]): readonly string[] {
   let fields = table.fields;
   const end = names.findIndex((name) => {
@@ -149,7 +149,7 @@ function toFindingRemedy(finding: SchemaFinding, kind: string): string | undefin
   return toRemedy(unknown.given, unknown.known, code === 'unknown-field');
 }
 
-/** What was most likely meant by a text that is no name, or no reference. */
+/** What was most likely meant by a text that is not a name, or not a reference. */
 function toNameRemedy(
   given: string,
   finding: Pick<SchemaFinding, 'code' | 'path' | 'at'>,
@@ -182,14 +182,13 @@ function findReferenceType(kind: string, { path, at }: Pick<SchemaFinding, 'path
 
 /** What is known about some fields that do not exist where they stand. */
 function toSpecialRemedy(path: FieldPath, given: string, kind: string): string | undefined {
-  if (given === '<<')
-    return 'Merge keys are not a part of YAML 1.2. Write the fields out, or use an alias for a whole value.';
+  if (given === '<<') return 'YAML 1.2 has no merge keys. Write the fields out, or use an alias for a whole value.';
   const table = findKind(kind);
   if (table === undefined) return undefined;
   const isSettable = listSpecFields(table).some(([name]) => name === given);
   if (path.length === 1 && isSettable) return `Did you mean \`spec.${given}\`?`;
   const isInSpec = path.length === 2 && path[0] === 'spec';
   return isInSpec && !isSettable && Object.hasOwn(table.fields, given)
-    ? 'The service gives it its value: remove the line.'
+    ? 'Remove the line: only the service sets this field.'
     : undefined;
 }

@@ -151,7 +151,7 @@ function toWrong(reference: Reference, id: string | undefined, { addresses }: Re
   const found = addresses.find((address) => meant.includes(address));
   return {
     code: 'wrong-reference',
-    message: `${describePath(reference)} names ${given}, and must name ${[...kinds, externals].join(' or ')}`,
+    message: `${describePath(reference)} names ${given}, but must name ${[...kinds, externals].join(' or ')}`,
     remedy: found && `Did you mean \`${found}\`?`,
     path: ['spec', ...path],
     target: isMapKey(reference) ? 'key' : 'value',

@@ -84,8 +84,8 @@ export function listSurplusStacks([first, ...others]: readonly ManifestDocument[
     document,
     problem: {
       code: 'several-stacks',
-      message: 'this is a second Stack, and a run has one',
-      remedy: 'Remove one of them, or name the paths of one stack only.',
+      message: 'a run has one Stack, but this is the second',
+      remedy: 'Remove one of them, or give the path of one stack only.',
       path: ['metadata', 'name'],
       target: 'value',
       related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
@@ -97,9 +97,9 @@ export function listSurplusStacks([first, ...others]: readonly ManifestDocument[
 export const NO_STACK: Diagnostic = {
   code: 'no-stack',
   severity: 'error',
-  message: 'no Stack document says what these manifests are called together',
+  message: 'no Stack document names these manifests',
   remedy: [
-    'Add these lines to one of the files, with a name that no other set of manifests has:',
+    'Add these lines to one of the files, with a unique name:',
     '---',
     `apiVersion: ${API_VERSION}`,
     'kind: Stack',

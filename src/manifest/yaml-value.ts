@@ -63,8 +63,8 @@ export function toValue(node: Node | null, { env, text }: Pick<Walk, 'env' | 'te
 function toBombFault(span: Span): Fault {
   return {
     code: 'yaml-aliases',
-    message: 'aliases repeat the same parts of this document so often that it looks like a bomb',
-    remedy: 'Write the parts out, or make several documents of it.',
+    message: 'the aliases of this document expand to too many values',
+    remedy: 'Use fewer aliases, or split the document.',
     span,
   };
 }
@@ -122,14 +122,14 @@ function toAliasFault(name: string, span: Span, walk: Walk): Fault {
   if (walk.open.has(name))
     return {
       code: 'yaml-aliases',
-      message: `the alias \`*${name}\` stands inside of what it stands for`,
-      remedy: 'Write out here what is meant.',
+      message: `the alias \`*${name}\` is inside its own anchor`,
+      remedy: 'Write the value instead of the alias.',
       span,
     };
   return {
     code: 'yaml-syntax',
-    message: `the alias \`*${name}\` stands for nothing: there is no \`&${name}\` before it`,
-    remedy: `Put \`&${name}\` before the value that is meant, or the text in quotes: "*${name}".`,
+    message: `the alias \`*${name}\` has no anchor \`&${name}\` before it`,
+    remedy: `Add \`&${name}\` to the value that you mean, or put the text in quotes: "*${name}".`,
     span,
   };
 }
@@ -163,7 +163,7 @@ function checkKey(
   if (first === undefined) keys.set(key, span);
   else {
     const related = { message: 'first here', span: first };
-    const message = `the key \`${key}\` stands twice in one mapping`;
+    const message = `the key \`${key}\` appears twice in one mapping`;
     walk.faults.push({ code: 'yaml-syntax', message, remedy: 'Keep one of them.', span, related });
   }
 }
@@ -202,7 +202,7 @@ function toMalformedFault(part: string): Pick<Fault, 'code' | 'message' | 'remed
   return {
     code: 'env-malformed',
     message: `\`${part}\` is neither \`\${env:NAME}\` nor \`\${env:NAME:-default}\``,
-    remedy: 'A name has letters, digits and `_`, a default no braces. Write `$${env:` where the text itself is meant.',
+    remedy: 'A name has letters, digits and `_`; a default has no braces. Write `$${env:` for the text itself.',
   };
 }
 
@@ -211,8 +211,8 @@ function convertNumber(value: number, scalar: Scalar, walk: Walk): Json {
   if (Number.isFinite(value) && !isInexact) return value === 0 ? 0 : value;
   walk.faults.push({
     code: 'bad-value',
-    message: `the number ${scalar.source ?? value} cannot be kept exactly`,
-    remedy: `Put it in quotes, if it is a text: "${scalar.source ?? value}".`,
+    message: `the number ${scalar.source ?? value} cannot be stored exactly`,
+    remedy: `If it is text, put it in quotes: "${scalar.source ?? value}".`,
     span: toSpan(scalar),
   });
   return 0;

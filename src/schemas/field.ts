@@ -155,7 +155,7 @@ function toText(type: TextType): z.ZodType<string> {
 }
 
 function toFile(): z.ZodType {
-  const file = z.string().min(1).describe('Path of a file that holds it, relative to the folder of the manifest.');
+  const file = z.string().min(1).describe('Path of a file with the value, relative to the folder of the manifest.');
   return z.strictObject({ file });
 }
 
@@ -164,7 +164,7 @@ function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
     .refine((text) => toByteLength(text) <= maxBytes, {
       params: { code: 'too-long' satisfies SchemaFinding, maxBytes },
-      error: ({ input }) => `is ${toByteLength(String(input))} bytes long, and the limit is ${maxBytes} bytes of UTF-8`,
+      error: ({ input }) => `is ${toByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
     })
     .meta({ maxLength: maxBytes });
 }
@@ -264,7 +264,7 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
       context.addIssue({
         code: 'custom',
         path: [key],
-        message: `\`${key}\` stands here twice, since case does not count`,
+        message: `\`${key}\` is a duplicate: case does not matter here`,
         params: { code: 'bad-value', at: 'key', first },
       });
     } else seen.set(folded, key);

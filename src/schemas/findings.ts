@@ -102,7 +102,7 @@ function toUnknownField(schema: Schema, path: FieldPath, key: string): Finding {
     code: 'unknown-field',
     path: [...path, key],
     at: 'key',
-    message: 'is not a field that is known here',
+    message: 'is not a known field',
     unknown: { given: key, known: listKeys(findSchema(schema, path)) },
   };
 }
@@ -120,7 +120,7 @@ function toWrongType(path: FieldPath, input: Json, expected: readonly string[]):
     code: 'wrong-type',
     path,
     at: 'value',
-    message: `must be ${wanted}, and is ${describeValue(input)}`,
+    message: `must be ${wanted}, but is ${describeValue(input)}`,
     ...(remedy !== undefined && { remedy }),
   };
 }
@@ -153,7 +153,7 @@ function toTypeRemedy(input: Json, expected: readonly string[]): string | undefi
   return isNumber ? `Write it without quotes: ${input}.` : undefined;
 }
 
-/** What other formats call true and false is text in YAML 1.2. */
+/** In YAML 1.2, `yes`, `on`, `no` and `off` are text. */
 function toBooleanRemedy(input: string): string | undefined {
   if (/^(true|yes|on)$/i.test(input)) return 'Write true, without quotes.';
   return /^(false|no|off)$/i.test(input) ? 'Write false, without quotes.' : undefined;
@@ -167,7 +167,7 @@ function toBadValue(path: FieldPath, input: Json, values: readonly z.core.util.P
     code: 'bad-value',
     path,
     at: 'value',
-    message: `is \`${input}\`, and must be ${known.length > 1 ? `one of ${wanted}` : wanted}`,
+    message: `is \`${input}\`, but must be ${known.length > 1 ? `one of ${wanted}` : wanted}`,
     unknown: { given: input, known },
   };
 }
@@ -181,9 +181,9 @@ function toOutOfRange(
 }
 
 function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall): string {
-  if (isJsonArray(input) || input === '') return 'is empty, and needs a value';
-  if (issue.code === 'too_big') return `is ${input}, and must be at most ${issue.maximum}`;
-  return `is ${input}, and must be at least ${issue.minimum}`;
+  if (isJsonArray(input) || input === '') return 'must not be empty';
+  if (issue.code === 'too_big') return `is ${input}, but must be at most ${issue.maximum}`;
+  return `is ${input}, but must be at least ${issue.minimum}`;
 }
 
 /** A value that says which case it is of, and names none. */

@@ -47,7 +47,7 @@ describe('abuse-report submit', () => {
       --- stderr
       edgewise: \`ftp://example.com\` is not an absolute http or https URL
       \`example.org/x\` is not an absolute http or https URL
-      --metadata is 4098 bytes long, and the limit is 4096 bytes of UTF-8
+      --metadata is 4098 bytes long; the limit is 4096 bytes of UTF-8
       Nothing was sent.
       "
     `);

@@ -100,7 +100,7 @@ describe('lifecycle.write_to', () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': STACK + two });
     const { exitCode, stderr, stdout } = await edgewise('validate m.yaml');
     expect(exitCode).toBe(3);
-    expect(stdout + stderr).toContain('lifecycle.write_to claims a.pub, which SSHUserCertificate/alice claims already');
+    expect(stdout + stderr).toContain('lifecycle.write_to claims a.pub, which SSHUserCertificate/alice already claims');
   });
 
   it('leaves a plan with errors without files', async () => {
@@ -120,7 +120,7 @@ describe('lifecycle of an SSH user certificate', () => {
       'lifecycle.renew_before must be shorter than the 24 hours for which the certificate is valid',
     ],
     ['{ renew_before: 2d }', 'lifecycle.renew_before must be shorter than the 24 hours'],
-    ['{ rotate_after: 1d }', 'lifecycle.rotate_after is not a field that is known here'],
+    ['{ rotate_after: 1d }', 'lifecycle.rotate_after is not a known field'],
   ])('%s is refused', async (lifecycle, message) => {
     const { edgewise } = await createWorkspace({ 'm.yaml': STACK + toCertificate('alice', lifecycle) });
     const { exitCode, stdout } = await edgewise('validate m.yaml');

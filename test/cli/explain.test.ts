@@ -43,7 +43,7 @@ describe('edgewise explain', () => {
               backend_id: bkdhr_blue
 
         $ edgewise validate
-        error[unknown-field]: TCPEdge/postgres: spec.hostport is not a field that is known here
+        error[unknown-field]: TCPEdge/postgres: spec.hostport is not a known field
           --> edge.yaml:6:3
           5 | spec:
           6 |   hostport: ["1.tcp.example.net:20001"]

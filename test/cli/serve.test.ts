@@ -132,9 +132,9 @@ it('refuses a faults file that is wrong, by the rule that is, or that is not the
   const wrong = await startServe(['--faults', 'faults.json'], folder);
   expect(await wrong.end()).toBe(3);
   expect(wrong.log()).toContain(
-    'faults.json: rules[0].fault (GET *) is `slow`, and must be one of `latency`, `throttle`',
+    'faults.json: rules[0].fault (GET *) is `slow`, but must be one of `latency`, `throttle`',
   );
-  expect(wrong.log()).toContain('rules[1].nth (*) is 0, and must be at least 1');
+  expect(wrong.log()).toContain('rules[1].nth (*) is 0, but must be at least 1');
   const missing = await startServe(['--faults', 'missing.yaml'], folder);
   expect(await missing.end()).toBe(3);
   expect(missing.log()).toContain('missing.yaml cannot be read');

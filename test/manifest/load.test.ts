@@ -61,16 +61,14 @@ describe('loading a file', () => {
       texts: ['a.yaml'],
       diagnostics: [
         'file-unreadable: nope.yaml does not exist',
-        'file-unreadable: a.yaml/b.yaml is a path through something that is not a folder',
+        'file-unreadable: a.yaml/b.yaml has a part that is not a folder',
       ],
     });
   });
 
   it('tells of one that leads back to itself', async () => {
     symlinkSync('loop.yaml', join(folder, 'loop.yaml'));
-    expect((await load('loop.yaml')).diagnostics).toEqual([
-      'file-unreadable: loop.yaml is a symbolic link that leads back to itself',
-    ]);
+    expect((await load('loop.yaml')).diagnostics).toEqual(['file-unreadable: loop.yaml is a symbolic link to itself']);
   });
 
   it('tells of a name that no file can have', async () => {
@@ -130,7 +128,11 @@ describe('loading a folder', () => {
 
   it('tells of one without manifests', async () => {
     write('m/readme.md', 'm/kustomization.yaml');
-    expect(await load('m')).toEqual({ files: [], texts: [], diagnostics: ['no-manifests: m holds no manifest file'] });
+    expect(await load('m')).toEqual({
+      files: [],
+      texts: [],
+      diagnostics: ['no-manifests: m contains no manifest file'],
+    });
   });
 
   it('tells of a link that leads nowhere when its name is that of a manifest', async () => {
@@ -163,7 +165,7 @@ describe('loading standard input', () => {
     const readStdin = async () => new Uint8Array();
     const { diagnostics } = await loadManifests(['-'], { cwd: folder, readStdin });
     expect(diagnostics).toMatchObject([
-      { code: 'no-manifests', message: '<stdin> is empty', remedy: 'Check the command in front of the pipe.' },
+      { code: 'no-manifests', message: '<stdin> is empty', remedy: 'Check the command before the pipe.' },
     ]);
   });
 

@@ -79,7 +79,7 @@ describe('a public key in a file', () => {
     ['is larger than 65536 bytes', (path: string) => writeFileSync(path, 'a'.repeat(65_537))],
     ['is not UTF-8 text', (path: string) => writeFileSync(path, Buffer.from([0xff, 0xfe]))],
     ['is not a file', (path: string) => execFileSync('mkfifo', [path])],
-    ['is a symbolic link that leads back to itself', (path: string) => symlinkSync(path, path)],
+    ['is a symbolic link to itself', (path: string) => symlinkSync(path, path)],
   ])('is refused where it stands when it %s', (fault, make) => {
     make(join(folder, 'alice.pub'));
     expect(explainKey('{ file: alice.pub }')).toEqual([
@@ -100,9 +100,7 @@ describe('a public key in a file', () => {
   });
 
   it('is told from a mapping that means nothing', () => {
-    expect(explainKey('{ path: alice.pub }').join('\n')).toContain(
-      'spec.public_key.path is not a field that is known here',
-    );
+    expect(explainKey('{ path: alice.pub }').join('\n')).toContain('spec.public_key.path is not a known field');
     expect(explainKey('7').join('\n')).toContain('spec.public_key must be text or a mapping');
   });
 });
@@ -123,7 +121,7 @@ describe('a public key', () => {
 
   it('may not be of DSA', () => {
     expect(explainKey(toPublicKey('dsa', 1024)).join('\n')).toContain(
-      'has the key type `ssh-dss`, not RSA, ECDSA or Ed25519',
+      'has the key type `ssh-dss` instead of RSA, ECDSA or Ed25519',
     );
   });
 

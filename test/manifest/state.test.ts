@@ -242,8 +242,8 @@ describe('a Stack', () => {
       diagnose(edge, true).map(({ code, message, remedy }) => `${code}: ${message}\n${remedy}`),
     ).toMatchInlineSnapshot(`
       [
-        "no-stack: no Stack document says what these manifests are called together
-      Add these lines to one of the files, with a name that no other set of manifests has:
+        "no-stack: no Stack document names these manifests
+      Add these lines to one of the files, with a unique name:
       ---
       apiVersion: edgewise/v1
       kind: Stack

@@ -16,7 +16,7 @@ function makePlace(file: string, line: number, column: number): SourcePlace {
 const UNKNOWN: Diagnostic = {
   code: 'unknown-field',
   severity: 'error',
-  message: 'TCPEdge/a: spec.hostport is not a field that is known here',
+  message: 'TCPEdge/a: spec.hostport is not a known field',
   remedy: 'Did you mean `hostports`?',
   address: 'TCPEdge/a',
   place: makePlace('my edges/a,1.yaml', 7, 3),
@@ -90,7 +90,7 @@ const locate = (address: string) =>
 describe('github', () => {
   it('puts each diagnostic at its line, errors first and the sum last', () => {
     expect(renderGithubForm(toValidation(WARNING, UNKNOWN), PLAIN)).toMatchInlineSnapshot(`
-      "::error file=my edges/a%2C1.yaml,line=7,col=3,title=edgewise%3A unknown-field::TCPEdge/a: spec.hostport is not a field that is known here%0ADid you mean \`hostports\`?
+      "::error file=my edges/a%2C1.yaml,line=7,col=3,title=edgewise%3A unknown-field::TCPEdge/a: spec.hostport is not a known field%0ADid you mean \`hostports\`?
       ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
       ::notice title=edgewise::2 resources in 1 file: 1 error, 1 warning.
       "
@@ -203,7 +203,7 @@ describe('junit', () => {
       <testsuites name="edgewise" tests="3" failures="2" errors="0" skipped="0">
         <testsuite name="TCPEdge" tests="2" failures="1" errors="0" skipped="0">
           <testcase classname="edgewise.TCPEdge" name="TCPEdge/a: unknown-field" time="0">
-            <failure message="TCPEdge/a: spec.hostport is not a field that is known here" type="error">TCPEdge/a: spec.hostport is not a field that is known here&#10;my edges/a,1.yaml:7:3&#10;7 | text&#10;  | ^&#10;Did you mean \`hostports\`?</failure>
+            <failure message="TCPEdge/a: spec.hostport is not a known field" type="error">TCPEdge/a: spec.hostport is not a known field&#10;my edges/a,1.yaml:7:3&#10;7 | text&#10;  | ^&#10;Did you mean \`hostports\`?</failure>
           </testcase>
           <testcase classname="edgewise.TCPEdge" name="TCPEdge/fine" time="0"/>
         </testsuite>

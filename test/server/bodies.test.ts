@@ -123,11 +123,11 @@ describe('the fields of a body', () => {
     expect(body).toMatchObject({ error_code: 'invalid_field', details: { field: 'description' } });
     expect(textOf(body['msg']).split('; ')).toMatchInlineSnapshot(`
       [
-        "description must be text, and is the number 5",
+        "description must be text, but is the number 5",
         "hostports[1] \`b\` is not \`host:port\` with a port from 1 to 65535",
         "backend.backend_id is missing",
-        "backend.backend is not a field that is known here",
-        "hostport is not a field that is known here",
+        "backend.backend is not a known field",
+        "hostport is not a known field",
       ]
     `);
   });
@@ -138,7 +138,7 @@ describe('the fields of a body', () => {
       const { call } = createTestServer();
       for (const value of ['"x"', '{}']) {
         const { status, body } = await call('POST', '/edges/tcp', { body: `{"${name}":${value}}` });
-        expect([status, body['msg']]).toEqual([400, `${name} is not a field that is known here`]);
+        expect([status, body['msg']]).toEqual([400, `${name} is not a known field`]);
       }
     },
   );
@@ -192,9 +192,9 @@ describe('the body of a PUT', () => {
   it.each([
     ['what is beside `module` is no id', { module: breaker, enabled: true }, 'enabled does not belong beside `module`'],
     ['`module` is no object', { module: null }, 'module is not an object'],
-    ['the module is not valid', { module: { num_buckets: 999 } }, 'num_buckets is 999, and must be at most 128'],
-    ['a field is not known', { buckets: 1 }, 'buckets is not a field that is known here'],
-    ['an id stands beside a bare module', { id: 'edghtsrt_1', ...breaker }, 'id is not a field that is known here'],
+    ['the module is not valid', { module: { num_buckets: 999 } }, 'num_buckets is 999, but must be at most 128'],
+    ['a field is not known', { buckets: 1 }, 'buckets is not a known field'],
+    ['an id stands beside a bare module', { id: 'edghtsrt_1', ...breaker }, 'id is not a known field'],
   ])('is refused when %s', async (_, body, message) => {
     const { call } = createTestServer();
     const answer = await call('PUT', path, { body });

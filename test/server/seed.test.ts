@@ -148,7 +148,7 @@ describe('a seed', () => {
     expect(() => createServer({ seed: { resources } })).toThrowErrorMatchingInlineSnapshot(`
       [RangeError: resources.Thing: there is no such kind
       resources.WeightedBackend[1]: backends.ipp_1 must be an id bkdhr_… or bkdtg_…
-      resources.WeightedBackend[2]: weight is not a field that is known here
+      resources.WeightedBackend[2]: weight is not a known field
       resources.TCPEdge[2]: hostports[0] \`x\` is not \`host:port\` with a port from 1 to 65535
       resources.TCPEdge[1]: id edge is not an id edgtcp_…
       resources.TCPEdge[1]: hostports a.example.com:1 belongs to edgtcp_1
@@ -192,7 +192,7 @@ describe('the text of a seed', () => {
   it.each([
     ['{', 'It is not JSON'],
     ['[]', 'must be a mapping'],
-    ['{"resource":{}}', 'resource is not a field that is known here'],
+    ['{"resource":{}}', 'resource is not a known field'],
     ['{"resources":{"TCPEdge":{}}}', 'resources.TCPEdge must be a list'],
     ['{"resources":{"Thing":[]}}', 'Thing'],
     ['{"resources":{"TCPEdge":[{"created_at":"yesterday"}]}}', 'resources.TCPEdge[0].created_at'],

@@ -7,6 +7,7 @@ const COMMANDS = [
   'explain',
   'help',
   'validate',
+  'init',
   'plan',
   'apply',
   'destroy',

@@ -34,7 +34,7 @@ describe('usage', () => {
   });
 
   it.each([
-    ['init', 'edgewise export'],
+    ['import', 'edgewise export'],
     ['diff', 'edgewise plan'],
     ['get', 'edgewise export'],
     ['DELETE', 'edgewise destroy'],

@@ -10,6 +10,7 @@ import { defineExplain } from './explain.ts';
 import { defineExport } from './export.ts';
 import { defineHelp } from './help.ts';
 import { styleHelp } from './help-style.ts';
+import { defineInit } from './init.ts';
 import { addExamples } from './options.ts';
 import { definePlan } from './plan.ts';
 import { definePost } from './post.ts';
@@ -21,7 +22,7 @@ import { defineValidate } from './validate.ts';
 
 /** Every command, in the groups and the order in which the overview lists them. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly ((program: Command, act: Act) => void)[]])[] = [
-  ['Check:', [defineValidate, defineExplain, defineSchema]],
+  ['Begin and check:', [defineInit, defineValidate, defineExplain, defineSchema]],
   ['Plan and apply:', [definePlan, defineShow, definePost, defineApply, defineDestroy]],
   ['Live with what is there:', [defineDrift, defineExport, defineRelease, defineAbuseReport]],
   ['Try out:', [defineServe]],

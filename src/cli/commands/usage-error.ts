@@ -6,8 +6,8 @@ import { CommandError, EXIT } from '../exit-code.ts';
 const ELSEWHERE: ReadonlyMap<string, string> = new Map(
   [
     [
-      ['init', 'new', 'import', 'adopt'],
-      'edgewise export -o manifests --stack NAME writes what is live as manifests that adopt it. An empty account starts with a Stack document and a manifest: edgewise schema says what they may hold.',
+      ['new', 'import', 'adopt'],
+      'edgewise export -o manifests --stack NAME writes what is live as manifests that adopt it. For an empty account, edgewise init writes a new stack.',
     ],
     [
       ['diff', 'preview', 'compare'],

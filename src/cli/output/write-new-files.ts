@@ -9,8 +9,8 @@ export interface NewFilesOptions {
   /** As it was given: relative to the working folder, or absolute. */
   readonly folder: string;
   readonly cwd: string;
-  /** Replaces files that exist. */
-  readonly force: boolean;
+  /** Replaces files that exist; absent: nothing does. */
+  readonly force?: boolean;
 }
 
 /** Writes files, each as a whole, and gives their paths. Without `force` it writes all of them or, when one exists, none. */
@@ -20,7 +20,7 @@ export async function writeNewFiles(
 ): Promise<readonly string[]> {
   await refuseFile(folder, cwd);
   const paths = files.map(({ path }) => join(folder, path));
-  if (!force) await refuseExisting(paths, cwd);
+  if (force !== true) await refuseExisting(paths, { cwd, canForce: force !== undefined });
   for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, cwd);
   return paths;
 }
@@ -35,13 +35,16 @@ async function refuseFile(folder: string, cwd: string): Promise<void> {
   });
 }
 
-async function refuseExisting(paths: readonly string[], cwd: string): Promise<void> {
+async function refuseExisting(
+  paths: readonly string[],
+  { cwd, canForce }: { readonly cwd: string; readonly canForce: boolean },
+): Promise<void> {
   const found = await Promise.all(paths.map((path) => exists(resolve(cwd, path))));
   const existing = paths.filter((_, index) => found[index]);
   if (existing.length === 0) return;
   throw new CommandError(`Nothing was written, because there is already ${existing.join(', ')}.`, {
     exitCode: EXIT.refused,
-    remedy: 'Name another folder, or replace what is there with --force.',
+    remedy: canForce ? 'Name another folder, or replace what is there with --force.' : 'Name another folder.',
   });
 }
 

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { createStarter, type StarterFile } from '../../manifest/starter.ts';
+import { isResourceName } from '../../model/address.ts';
+import { toManifestJsonSchema } from '../../schemas/manifest.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { PLAIN } from '../output/present.ts';
+import { writeNewFiles } from '../output/write-new-files.ts';
+import type { Act } from './act.ts';
+import { addExamples, addExitCodes } from './options.ts';
+
+interface InitFlags {
+  readonly stack?: string;
+  readonly baseUrl?: string;
+}
+
+/** `edgewise init`. */
+export function defineInit(program: Command, act: Act): void {
+  const command = program
+    .command('init')
+    .summary('write a new stack: its settings, and an example')
+    .description(
+      'Write the files of a new stack. Asks for what no option says. Replaces no file, and sends no request.',
+    )
+    .argument('[folder]', 'where the manifests are to stand (default: manifests)')
+    .option('--stack <name>', 'the name of the stack')
+    .option('--base-url <url>', 'where the service is; leave it empty to set EDGEWISE_BASE_URL instead');
+  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.refused]);
+  addExamples(command, [
+    ['edgewise init', 'ask, and write manifests/'],
+    ['edgewise init network --stack network --base-url https://api.example.com', 'ask nothing'],
+  ]).action((folder: string | undefined, flags: InitFlags) =>
+    act(PLAIN, (context) => init(folder ?? 'manifests', flags, context)),
+  );
+}
+
+async function init(folder: string, flags: InitFlags, context: Context): Promise<ExitCode> {
+  const stack = flags.stack ?? (await ask('Name of the stack', { context, fallback: toName(folder, context) }));
+  if (stack === undefined || !isResourceName(stack))
+    throw new CommandError(stack === undefined ? 'No name for the stack.' : `${stack} is no name for a stack.`, {
+      exitCode: EXIT.invalid,
+      remedy:
+        'Name it with --stack: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
+    });
+  const baseUrl =
+    flags.baseUrl ?? (await ask('Base URL of the service (empty: EDGEWISE_BASE_URL)', { context, fallback: '' }));
+  if (baseUrl !== undefined && baseUrl !== '' && !isBaseUrl(baseUrl))
+    throw new CommandError(`${baseUrl} is not an absolute URL.`, {
+      exitCode: EXIT.invalid,
+      remedy: 'Write it with its scheme, such as https://api.example.com; or embedded:, for the bundled server.',
+    });
+  const schema = findSchema(folder, context);
+  const url = baseUrl === '' ? undefined : baseUrl;
+  const files = [...createStarter({ stack, baseUrl: url, schema: schema.path }), ...schema.files];
+  const written = await writeNewFiles(files, { folder, cwd: context.cwd });
+  context.stdout.write(describe(folder, written, url));
+  return EXIT.done;
+}
+
+/** The answer, or what goes without saying when nobody answers; `undefined`: there is nobody to ask. */
+async function ask(
+  question: string,
+  { context, fallback }: { readonly context: Context; readonly fallback: string },
+): Promise<string | undefined> {
+  const hint = fallback === '' ? '' : ` (${fallback})`;
+  const answer = await context.ask(`${question}${hint}: `);
+  return answer?.trim() === '' ? fallback : answer?.trim();
+}
+
+/** The name of the folder, where that can be one; of the folder around it, where it is one of those that many have. */
+function toName(folder: string, { cwd }: Context): string {
+  const path = resolve(cwd, folder);
+  const name = basename(basename(path) === 'manifests' ? dirname(path) : path);
+  const cleaned = name
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
+  return isResourceName(cleaned) ? cleaned : 'main';
+}
+
+function isBaseUrl(text: string): boolean {
+  return text.startsWith('embedded:') || (/^https?:\/\//.test(text) && URL.canParse(text));
+}
+
+const PACKAGED_SCHEMA = join('node_modules', 'edgewise', 'schemas', 'manifest.schema.json');
+const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
+
+/** The schema of the package, where it is installed beside the manifests; else one that is written there, out of sight. */
+function findSchema(
+  folder: string,
+  { cwd }: Context,
+): { readonly path: string; readonly files: readonly StarterFile[] } {
+  const start = resolve(cwd, folder);
+  for (let at = start; ; at = dirname(at)) {
+    const file = join(at, PACKAGED_SCHEMA);
+    if (existsSync(file)) return { path: relative(start, file), files: [] };
+    if (at === dirname(at)) break;
+  }
+  const text = `${JSON.stringify(toManifestJsonSchema(), null, 2)}\n`;
+  return { path: WRITTEN_SCHEMA, files: [{ path: WRITTEN_SCHEMA, text }] };
+}
+
+function describe(folder: string, written: readonly string[], baseUrl: string | undefined): string {
+  const variables = [...(baseUrl === undefined ? ['EDGEWISE_BASE_URL'] : []), 'EDGEWISE_API_KEY'].join(' and ');
+  const before = baseUrl?.startsWith('embedded:') === true ? '' : `; set ${variables} first`;
+  return `Wrote ${written.join(', ')}.
+
+Next:
+  edgewise validate ${folder}   check the manifests; no request is sent
+  edgewise plan ${folder}       show what would change${before}
+`;
+}

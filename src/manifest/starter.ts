@@ -1,0 +1,63 @@
+import { stringify } from 'yaml';
+
+/** What a new stack is made of. */
+export interface StarterOptions {
+  readonly stack: string;
+  /** Left out: it is to come from the environment or a flag. */
+  readonly baseUrl: string | undefined;
+  /** Where editors find the schema of manifests: a path relative to the files, or a URL. */
+  readonly schema: string;
+}
+
+/** One file of a new stack: a path inside of its folder, and its text. */
+export interface StarterFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The files of a new stack: its settings, and one example with comments. They are valid as they are. */
+export function createStarter({ stack, baseUrl, schema }: StarterOptions): readonly StarterFile[] {
+  const modeline = `# yaml-language-server: $schema=${schema}\n`;
+  const settings = {
+    apiVersion: 'edgewise/v1',
+    kind: 'Stack',
+    metadata: { name: stack },
+    ...(baseUrl !== undefined && { spec: { api: { base_url: baseUrl } } }),
+  };
+  return [
+    {
+      path: 'edgewise.yaml',
+      text: `${modeline}${STACK_COMMENT}${stringify(settings)}${baseUrl === undefined ? NO_URL : ''}`,
+    },
+    { path: 'example.yaml', text: `${modeline}${EXAMPLE}` },
+  ];
+}
+
+const STACK_COMMENT = `# The stack: the manifests in this folder, under one name. The name is part of the mark on every resource that they describe, so no
+# other folder may use it for the same account.
+`;
+
+const NO_URL = `# spec:
+#   api:
+#     base_url: https://api.example.com # or EDGEWISE_BASE_URL
+`;
+
+const EXAMPLE = `# An example to change or delete. \`edgewise explain TCPEdge\` has every field.
+apiVersion: edgewise/v1
+kind: TCPEdge
+metadata:
+  name: example # with its kind the address, TCPEdge/example: a new name is a new resource
+spec:
+  description: An example
+  # Where it listens. Reserve the address at the service first.
+  hostports:
+    - 1.tcp.example.net:20001
+  # Where connections go: an id, or Kind/name of a resource in these manifests.
+  backend:
+    backend_id: bkdtg_2k9XLPDYGXNLtxcTVgVsKTFzfRt
+  # Who may connect: ids of IP policies.
+  # ip_restriction:
+  #   ip_policy_ids: [External/office]
+# lifecycle:
+#   protect: true # never deleted or replaced, even when this file is gone
+`;

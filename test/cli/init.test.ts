@@ -1,0 +1,76 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace } from './workspace.ts';
+
+const FLAGS = '--stack shop --base-url https://api.test';
+
+describe('edgewise init', () => {
+  it('writes a stack that validates without a warning, and can be planned', async () => {
+    const { edgewise } = await createWorkspace();
+    const result = await edgewise(`init network ${FLAGS}`);
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(result.stdout).toMatch(/^Wrote network\/edgewise\.yaml, network\/example\.yaml, /);
+    const commands = Array.from(result.stdout.matchAll(/^ {2}edgewise (\w+ \w+) /gm), ([, line = '']) => line);
+    expect(commands).toEqual(['validate network', 'plan network']);
+    expect(await edgewise('validate network --strict')).toMatchObject({ exitCode: 0 });
+    expect((await edgewise('plan network')).stdout).toMatch(
+      /Plan for stack shop on https:\/\/api\.test\n(.|\n)*1 to create/,
+    );
+  });
+
+  it('asks for what no option says, and takes what goes without saying', async () => {
+    const { edgewise, folder } = await createWorkspace();
+    const result = await edgewise('init my-network', { answers: ['', 'https://api.test'] });
+    expect(result).toMatchObject({ exitCode: 0 });
+    expect(result.stderr).toContain('Name of the stack (my-network): ');
+    const stack = await readFile(join(folder, 'my-network', 'edgewise.yaml'), 'utf8');
+    expect(stack).toContain('name: my-network\n');
+    expect(stack).toContain('base_url: https://api.test\n');
+  });
+
+  it('leaves the base URL to the environment when nobody names one', async () => {
+    const { edgewise, folder } = await createWorkspace();
+    expect((await edgewise('init network --stack shop')).stdout).toMatch(
+      /set EDGEWISE_BASE_URL and EDGEWISE_API_KEY first/,
+    );
+    expect(await readFile(join(folder, 'network', 'edgewise.yaml'), 'utf8')).toMatch(/^# {3}api:$/m);
+  });
+
+  it('says what is missing or wrong, and writes nothing then', async () => {
+    const { edgewise, folder } = await createWorkspace();
+    expect(await edgewise('init network')).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('--stack') });
+    expect(await edgewise('init network --stack Shop_')).toMatchObject({ exitCode: 3 });
+    const wrong = await edgewise('init network --stack shop --base-url api.test');
+    expect(wrong).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('api.test is not an absolute URL') });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('replaces no file', async () => {
+    const { edgewise, folder } = await createWorkspace();
+    await mkdir(join(folder, 'network'));
+    await writeFile(join(folder, 'network', 'example.yaml'), 'mine');
+    const result = await edgewise(`init network ${FLAGS}`);
+    expect(result).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining('there is already network/example.yaml'),
+    });
+    expect(result.stderr).not.toContain('--force');
+    expect(await readdir(join(folder, 'network'))).toEqual(['example.yaml']);
+    expect(await readFile(join(folder, 'network', 'example.yaml'), 'utf8')).toBe('mine');
+  });
+
+  it('names the schema of the package where that is installed, and writes one out of sight elsewhere', async () => {
+    const { edgewise, folder } = await createWorkspace();
+    await edgewise(`init here ${FLAGS}`);
+    expect(await readFile(join(folder, 'here', '.edgewise', 'manifest.schema.json'), 'utf8')).toContain('"$schema"');
+    const schemas = join(folder, 'node_modules', 'edgewise', 'schemas');
+    await mkdir(schemas, { recursive: true });
+    await writeFile(join(schemas, 'manifest.schema.json'), '{}');
+    await edgewise(`init there ${FLAGS}`);
+    expect(await readFile(join(folder, 'there', 'example.yaml'), 'utf8')).toMatch(
+      /^# yaml-language-server: \$schema=\.\.\/node_modules\/edgewise\/schemas\/manifest\.schema\.json\n/,
+    );
+    expect(await readdir(join(folder, 'there'))).toEqual(['edgewise.yaml', 'example.yaml']);
+  });
+});

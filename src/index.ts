@@ -5,7 +5,6 @@
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
 export { createFileWriter, readFiles, type WriteFile } from './apply/certificate-file.ts';
-export { checkPlan, type Moved, type PlanCheck, toCheckRequest } from './apply/check-plan.ts';
 export { createDirectorySink, createRescueSink } from './apply/directory-sink.ts';
 export type { Journal, JournalEntry } from './apply/journal.ts';
 export { type JournalFile, openJournal } from './apply/journal-file.ts';
@@ -28,6 +27,7 @@ export { type Exported, type ExportedDocument, type ExportOptions, exportLive } 
 export { type ExportFile, type ExportLayout, LAYOUTS, layOut, toSingleText } from './export/lay-out.ts';
 export { type CloserChecks, loadCloserChecks } from './kinds/closer-checks.ts';
 export type { Kind } from './kinds/kind.ts';
+export { type PlanDocument, type ShownWrite, toPlanDocument } from './kinds/plan-document.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
 export { type CelReading, type ReadCel, readCel } from './lint/cel.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
@@ -63,7 +63,6 @@ export {
   type PlannedFile,
   type PlanSettings,
   type Withheld,
-  type Write,
 } from './model/plan.ts';
 export { parseRateLimit, type RateLimit, toLeastMs } from './model/rate-limit.ts';
 export {
@@ -75,13 +74,17 @@ export {
 } from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { Transport } from './model/transport.ts';
+export type { Act, Write, WriteId } from './model/write.ts';
 export { type DriftInput, toDrift } from './plan/compute-drift.ts';
-export { createPlan, type PlanInput } from './plan/create-plan.ts';
+export { createPlan } from './plan/create-plan.ts';
 export { toDestroyState } from './plan/destroy.ts';
-export { toAgainstRequest, toDriftAgainst } from './plan/drift-against.ts';
 export { listFilePaths } from './plan/files.ts';
 export { type Allowances, listStanding } from './plan/guard.ts';
+export type { PlanInput } from './plan/plan-input.ts';
 export { toReleaseState } from './plan/release.ts';
+export { checkPlan, type Moved, type PlanCheck, toCheckRequest } from './plan/saved/check-plan.ts';
+export { toAgainstRequest, toDriftAgainst } from './plan/saved/drift-against.ts';
+export { verifyPlan } from './plan/saved/verify-plan.ts';
 export { type ReadRequest, toReadRequest } from './plan/select-targets.ts';
 export { FORM_NAMES, type FormName, loadForm } from './report/forms.ts';
 export { renderApplyJson, renderPlanJson } from './report/programs/json.ts';

@@ -5,8 +5,8 @@ import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { isSameJson, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { type Mark, parseMetadata } from '../model/mark.ts';
-import type { Write } from '../model/plan.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
+import type { Write } from '../model/write.ts';
 import type { ResolvedWrite } from './resolve-write.ts';
 
 /**
@@ -14,16 +14,16 @@ import type { ResolvedWrite } from './resolve-write.ts';
  */
 export function listNotTaken(write: Write, sent: ResolvedWrite, answer: JsonObject): readonly string[] {
   const kind = getKind(write.kind);
-  if (write.module === undefined) return listNotKept(write, sent, readResource(kind, answer));
+  if (write.act !== 'set-module') return listNotKept(write, sent, readResource(kind, answer));
   const live = readAttachment(kind, {}, { [write.module]: answer });
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
 /** The same of a whole resource. A mark that was not kept is named first, since the resource would not be known as ours again. */
 export function listNotKept(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
-  const isMarked =
-    write.mark === undefined || (live.mark?.stack === write.mark.stack && live.mark.name === write.mark.name);
-  const isKept = write.mark === undefined && sent.body?.['metadata'] !== undefined && live.mark !== undefined;
+  const mark = 'mark' in write ? write.mark : undefined;
+  const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
+  const isKept = write.act === 'release' && live.mark !== undefined;
   const { metadata: _, ...fields } = sent.body ?? {};
   return [
     ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),

@@ -3,8 +3,8 @@ import { isId } from '../kinds/paths.ts';
 import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Write } from '../model/plan.ts';
 import type { LiveResource } from '../model/state.ts';
+import type { CreateWrite } from '../model/write.ts';
 import { listNotKept } from './check-response.ts';
 import type { ResolvedWrite } from './resolve-write.ts';
 import { listBearers, type RivalContext } from './rivals.ts';
@@ -24,7 +24,7 @@ export interface Creation {
  * what was asked for is deleted again: otherwise each apply would leave one more of them alive.
  */
 export async function judgeCreation(
-  write: Write,
+  write: CreateWrite,
   { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
   context: SettleContext,
 ): Promise<Creation | string> {
@@ -48,7 +48,11 @@ export async function judgeCreation(
 }
 
 /** With its id by its mark, from a list, where the answer does not say it. */
-async function identify(write: Write, live: LiveResource, rivals: RivalContext): Promise<LiveResource | undefined> {
+async function identify(
+  write: CreateWrite,
+  live: LiveResource,
+  rivals: RivalContext,
+): Promise<LiveResource | undefined> {
   if (isId(live.id)) return live;
   const bearers = await listBearers(write, rivals);
   return bearers.length === 1 ? bearers[0] : undefined;

@@ -1,11 +1,8 @@
-import { listOneTimeFields } from '../kinds/kind.ts';
-import { toResourcePath } from '../kinds/paths.ts';
-import { getKind } from '../kinds/tables/registry.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { renderMetadata } from '../model/mark.ts';
-import type { Write } from '../model/plan.ts';
 import type { LiveResource } from '../model/state.ts';
+import type { DeliverAgainWrite, DeliverWrite } from '../model/write.ts';
 import { listBearers, type RivalContext } from './rivals.ts';
 
 /**
@@ -15,30 +12,25 @@ import { listBearers, type RivalContext } from './rivals.ts';
  * has delivered says of the one in its place that it was not delivered, so that the next apply replaces it.
  */
 
-/** Whether a write that was to record a delivery found nothing to record it on. */
-export function isOvertaken(write: Write, error: unknown): boolean {
-  const isGone = error instanceof ApiError && error.response.status === 404;
-  return isGone && isRecord(write);
-}
+/** A write that records a delivery. */
+export type RecordWrite = DeliverWrite | DeliverAgainWrite;
 
-/** Whether a write records that a token was delivered. */
-export function isRecord({ method, mark, kind, resourceId }: Write): boolean {
-  const records = method === 'PATCH' && resourceId === undefined && mark?.delivered === true;
-  return records && listOneTimeFields(getKind(kind)).length > 0;
+/** Whether there was nothing to record a delivery on. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof ApiError && error.response.status === 404;
 }
 
 /** What taking a delivery back takes. */
 export interface OvertakenContext {
   readonly rivals: RivalContext;
   /** Rejects as the client does. */
-  readonly patch: (write: Write, path: string, body: JsonObject) => Promise<void>;
+  readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
 /** Has the next apply replace what stands in the place of a credential that is gone. Says what was seen and done; rejects as the client does. */
-export async function disown(write: Write, { rivals, patch }: OvertakenContext): Promise<string> {
+export async function disown(write: RecordWrite, { rivals, patch }: OvertakenContext): Promise<string> {
   const delivered = (await listBearers(write, rivals)).filter(({ mark }) => mark?.delivered === true);
-  for (const bearer of delivered)
-    await patch(write, toResourcePath(getKind(write.kind), { id: bearer.id }), toBody(bearer));
+  for (const bearer of delivered) await patch(write, bearer.id, toBody(bearer));
   if (delivered.length === 0) return 'somebody deleted it while its token was delivered; that token is dead';
   const ids = delivered.map(({ id }) => id).join(', ');
   return `another apply replaced it by ${ids} while its token was delivered. Which token came last is not known, so ${ids} counts as not delivered: the next apply replaces it`;

@@ -4,14 +4,14 @@ import { findInnerType } from '../kinds/walk.ts';
 import type { ApiError } from '../model/errors.ts';
 import { parsePath, toPathText } from '../model/field-path.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { Write } from '../model/plan.ts';
 import type { FieldPath } from '../model/state.ts';
+import type { Write } from '../model/write.ts';
 
 type Refusal = Pick<Extract<Outcome, { readonly outcome: 'failed' }>, 'isAuthentication' | 'status' | 'field'>;
 
 /** What the service says of a write that it refused, besides the message. */
-export function toRefusal(write: Pick<Write, 'kind' | 'module' | 'body'>, error: ApiError): Refusal {
-  const field = write.body === undefined ? undefined : findNamedField(write, error);
+export function toRefusal(write: Write, error: ApiError): Refusal {
+  const field = 'body' in write ? findNamedField(write, error) : undefined;
   return {
     isAuthentication: error.isAuthentication,
     status: error.response.status,
@@ -20,10 +20,10 @@ export function toRefusal(write: Pick<Write, 'kind' | 'module' | 'body'>, error:
 }
 
 /** The field of the spec that a refusal names, as far as the kind's table knows it; nothing when it names none. */
-function findNamedField({ kind: name, module }: Pick<Write, 'kind' | 'module'>, error: ApiError): string | undefined {
-  const kind = findKind(name);
+function findNamedField(write: Write, error: ApiError): string | undefined {
+  const kind = findKind(write.kind);
   if (kind === undefined) return undefined;
-  const prefixes: readonly FieldPath[] = module === undefined ? [[]] : [[module], []];
+  const prefixes: readonly FieldPath[] = write.act === 'set-module' ? [[write.module], []] : [[]];
   for (const words of listCandidates(error)) {
     for (const prefix of prefixes) {
       const path = takeKnown(objectOf(kind.fields), [...prefix, ...words]);

@@ -1,12 +1,11 @@
 import { getKind } from '../kinds/tables/registry.ts';
-import { assertDefined } from '../model/errors.ts';
-import type { Plan, Write } from '../model/plan.ts';
 import { compareAge, type LiveResource } from '../model/state.ts';
+import type { CreateWrite, DeliverAgainWrite, DeliverWrite } from '../model/write.ts';
 import type { LookUps } from './look-ups.ts';
 
 /** A resource that this run made. */
 export interface Made {
-  readonly write: Write;
+  readonly write: CreateWrite;
   readonly id: string;
 }
 
@@ -32,19 +31,20 @@ export interface RivalContext {
 const LOOKS = 3;
 const PAUSE_MS = 1000;
 
-/** Ids of everything that a plan knew of its stack. */
-export function listKnownIds(plan: Plan): ReadonlySet<string> {
-  const withheld = (plan.withheld ?? []).map(({ id }) => id);
-  return new Set([...plan.changes.flatMap(({ live }) => (live === undefined ? [] : [live.id])), ...withheld]);
-}
-
 /** Resources that bear the mark which a write leaves, and that the plan did not know, oldest first. */
-export async function listBearers(write: Write, context: RivalContext): Promise<readonly LiveResource[]> {
+export async function listBearers(write: MarkingWrite, context: RivalContext): Promise<readonly LiveResource[]> {
   return pickBearers(write, await context.lookUps.list(getKind(write.kind)), context);
 }
 
-function pickBearers(write: Write, all: readonly LiveResource[], { known }: RivalContext): readonly LiveResource[] {
-  const { stack, name } = assertDefined(write.mark, `mark of ${write.id}`);
+/** A write that leaves the mark of a new resource. */
+type MarkingWrite = CreateWrite | DeliverWrite | DeliverAgainWrite;
+
+function pickBearers(
+  write: MarkingWrite,
+  all: readonly LiveResource[],
+  { known }: RivalContext,
+): readonly LiveResource[] {
+  const { stack, name } = write.mark;
   const bearers = all.filter(({ id, mark }) => mark?.stack === stack && mark.name === name && !known.has(id));
   return bearers.toSorted(compareAge);
 }

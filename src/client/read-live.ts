@@ -1,29 +1,18 @@
+import type { Attachment } from '../kinds/attachment.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toModulePath } from '../kinds/paths.ts';
 import { readAttachment, readResources } from '../kinds/read-response.ts';
-import type { Address } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import type { LiveResource, LiveState, Spec } from '../model/state.ts';
+import type { LiveResource, LiveState } from '../model/state.ts';
 import type { Client } from './client.ts';
 import { expectModule } from './conform.ts';
-
-/** Modules to read of something that exists already. */
-export interface AttachmentRequest {
-  /** Of the manifest that attaches them. */
-  readonly address: Address;
-  readonly kind: Kind;
-  /** The ids that stand in the kind's path. */
-  readonly ids: Spec;
-  /** Names of the module fields to read. */
-  readonly modules: readonly string[];
-}
 
 /** What to read. */
 export interface LiveRequest {
   /** Owned kinds, each read by its list. */
   readonly kinds: readonly Kind[];
-  readonly attachments: readonly AttachmentRequest[];
+  readonly attachments: readonly Attachment[];
   /** Ends reading when it aborts. */
   readonly signal?: AbortSignal;
 }
@@ -64,7 +53,7 @@ async function readKind(
 
 async function readModules(
   client: Pick<Client, 'readModule' | 'excerpt'>,
-  attachment: AttachmentRequest,
+  attachment: Attachment,
   stop: AbortController,
 ): Promise<LiveResource> {
   const { kind, ids, modules } = attachment;

@@ -14,12 +14,27 @@ export type OperationAction =
   | 'get-module'
   | 'delete-module';
 
+/** The methods of the interface. */
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+/** The method of each action. */
+export const METHODS = {
+  create: 'POST',
+  list: 'GET',
+  get: 'GET',
+  update: 'PATCH',
+  delete: 'DELETE',
+  'replace-module': 'PUT',
+  'get-module': 'GET',
+  'delete-module': 'DELETE',
+} as const satisfies Record<OperationAction, Method>;
+
 /** One operation of the interface: an action of a kind at a method and a path. */
 export interface Operation {
   /** Unique: `createTCPEdge`, `replaceTCPEdgeBackend`. */
   readonly id: string;
   readonly action: OperationAction;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  readonly method: Method;
   /** Relative to the base URL, with `{id}` and parents' ids in it. */
   readonly path: string;
   readonly kind: Kind;
@@ -45,18 +60,25 @@ export function toPascalCase(name: string): string {
 }
 
 function listResourceOperations(kind: Kind): readonly Operation[] {
-  const whole = { kind, module: undefined };
-  const create: Operation = { ...whole, id: `create${kind.name}`, action: 'create', method: 'POST', path: kind.path };
   const path = toPathTemplate(kind);
-  const get: Operation = { ...whole, id: `get${kind.name}`, action: 'get', method: 'GET', path };
+  const toOperation = (id: string, action: OperationAction): Operation => ({
+    id,
+    action,
+    method: METHODS[action],
+    path: action === 'create' || action === 'list' ? kind.path : path,
+    kind,
+    module: undefined,
+  });
+  const create = toOperation(`create${kind.name}`, 'create');
+  const get = toOperation(`get${kind.name}`, 'get');
   if (kind.role === 'attached') return [];
   if (kind.role === 'submitted') return [create, get];
   return [
     create,
-    { ...whole, id: `list${kind.name}s`, action: 'list', method: 'GET', path: kind.path },
+    toOperation(`list${kind.name}s`, 'list'),
     get,
-    { ...whole, id: `update${kind.name}`, action: 'update', method: 'PATCH', path },
-    { ...whole, id: `delete${kind.name}`, action: 'delete', method: 'DELETE', path },
+    toOperation(`update${kind.name}`, 'update'),
+    toOperation(`delete${kind.name}`, 'delete'),
   ];
 }
 
@@ -65,10 +87,16 @@ function listModuleOperations(kind: Kind): readonly Operation[] {
   return modules.flatMap(([name, field]): readonly Operation[] => {
     const slot = { kind, module: { name, field }, path: `${toPathTemplate(kind)}/${name}` };
     const title = `${kind.name}${toPascalCase(name)}`;
+    const toOperation = (id: string, action: OperationAction): Operation => ({
+      ...slot,
+      id,
+      action,
+      method: METHODS[action],
+    });
     return [
-      { ...slot, id: `replace${title}`, action: 'replace-module', method: 'PUT' },
-      { ...slot, id: `get${title}`, action: 'get-module', method: 'GET' },
-      { ...slot, id: `delete${title}`, action: 'delete-module', method: 'DELETE' },
+      toOperation(`replace${title}`, 'replace-module'),
+      toOperation(`get${title}`, 'get-module'),
+      toOperation(`delete${title}`, 'delete-module'),
     ];
   });
 }

@@ -1,5 +1,6 @@
 import { InvariantError } from '../model/errors.ts';
 import type { Spec } from '../model/state.ts';
+import type { PathIds } from '../model/write.ts';
 import { type Kind, onceForEachKind } from './kind.ts';
 
 /** Stands in a path for an id that is known after apply. */
@@ -17,6 +18,12 @@ export function toPathTemplate(kind: Kind): string {
 
 /** The names of the ids that the path of one resource holds, parents first: `id`, and for attached kinds fields of their specs. */
 export const listPathFields = onceForEachKind((kind): readonly string[] => listPathParameters(toPathTemplate(kind)));
+
+/** The ids that the path of one resource is made of: its own and, of attached kinds, those that its spec has. */
+export function toPathIds(kind: Kind, { id, spec = {} }: { readonly id: string; readonly spec?: Spec }): PathIds {
+  const ids = listPathFields(kind).map((name) => [name, name === 'id' ? id : String(spec[name])] as const);
+  return { ...Object.fromEntries(ids), id };
+}
 
 /** The names that stand in braces in a path. */
 export function listPathParameters(path: string): readonly string[] {
@@ -43,10 +50,12 @@ export function toExternalPath(id: string): string {
   return `${path}/${encodeURIComponent(id)}`;
 }
 
-/** Whether a text can be the id of something: not empty, and not a step of a path. */
+/** Whether a text can be the id of something: not empty, not a step of a path, not what stands for an id, and possible in a URL. */
 export function isId(text: unknown): text is string {
-  return typeof text === 'string' && text !== '' && text !== '.' && text !== '..';
+  return typeof text === 'string' && !NO_IDS.has(text) && text.isWellFormed();
 }
+
+const NO_IDS: ReadonlySet<string> = new Set(['', '.', '..', ID_PLACEHOLDER]);
 
 /** `.` and `..` would lead to another resource, however they are encoded. */
 function toSegment(kind: Kind, name: string, ids: Spec): string {

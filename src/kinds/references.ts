@@ -1,3 +1,5 @@
+import { isAddress } from '../model/address.ts';
+import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { FieldType, ReferenceType } from './field.ts';
@@ -32,6 +34,13 @@ export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
     return value === undefined || value === null ? [] : [[name, mapValue(field.type, value, [name], replace)]];
   });
   return replaced.length === 0 ? spec : { ...spec, ...Object.fromEntries(replaced) };
+}
+
+/** The spec with the id of each address in it. Every id must be known. */
+export function resolveReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<string, string>): Spec {
+  return mapReferences(kind, spec, ({ value }) =>
+    isAddress(value) ? assertDefined(ids.get(value), `id of ${value}`) : value,
+  );
 }
 
 const listReferenceFields = onceForEachKind((kind): readonly NamedField[] =>

@@ -13,9 +13,32 @@ export function parseAddress(text: string): { readonly kind: string; readonly na
   return kind !== undefined && name !== undefined ? { kind, name } : undefined;
 }
 
+/** The name in an address. */
+export function toName(address: Address): string {
+  return address.slice(address.indexOf('/') + 1);
+}
+
 /** True when a text is of the form `Kind/name`. Ids never contain a slash, so the two cannot be confused. */
 export function isAddress(text: string): text is Address {
   return parseAddress(text) !== undefined;
+}
+
+/** `Kind/name` as people see it; a duplicate, which bears the same mark as another, is told apart by its id: `Kind/name@id`. */
+export function toShownAddress({ address, duplicateOf, id }: Subject): string {
+  return duplicateOf === undefined || id === undefined ? address : `${address}@${id}`;
+}
+
+/** The address in a text that people saw or typed: without the id that tells a duplicate apart. */
+export function toPlainAddress(shown: string): string {
+  return shown.replace(/@.*$/s, '');
+}
+
+/** A resource that is known by its address or, when it is a duplicate, by its id. */
+export interface Subject {
+  readonly address: Address;
+  /** Id of the live resource that keeps the address; absent: this is the one. */
+  readonly duplicateOf?: string;
+  readonly id?: string | undefined;
 }
 
 const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;

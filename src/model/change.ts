@@ -1,4 +1,4 @@
-import type { Address } from './address.ts';
+import { type Address, toShownAddress } from './address.ts';
 import type { Json } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
@@ -14,6 +14,8 @@ export type Origin = 'manifest' | 'drift' | 'both' | 'unknown';
 
 /** One field that differs, in normal form. */
 export interface Difference {
+  /** The top-level field of the spec that it is in; absent: it is about the lifecycle or the mark. */
+  readonly field?: string;
   /** `hostports`, `backend.backend_id`, `policy.inbound[0].name`, `lifecycle.protect`. */
   readonly path: string;
   /** Live; absent: there is no value. */
@@ -35,10 +37,11 @@ export interface ChangeStart {
   readonly mark?: Mark;
 }
 
-/** What the plan does to one resource. */
+/** What the plan does to one resource. Its writes are computed from it, and from nothing else. */
 export interface Change {
-  /** `Kind/name`; a duplicate to be pruned is `Kind/name@id`. */
-  readonly address: string;
+  readonly address: Address;
+  /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+  readonly duplicateOf?: string;
   readonly kind: string;
   readonly action: Action;
   /** Why, when the differences don't say it: "not in the manifests any more". */
@@ -51,17 +54,24 @@ export interface Change {
   readonly live?: ChangeStart;
   /** Normal form of what will be there, with addresses for ids known after apply; absent for deletes and no-ops. */
   readonly desired?: Spec;
-  /** Whether the resource is, or is to be, protected. */
+  /** Fields that are sent in another form than `desired` has them in, which means the same. */
+  readonly sent?: Spec;
+  /** Fields that somebody else owns: as they are live, and marked as not ours. */
+  readonly ignored?: readonly string[];
+  /** How long what is created will be valid, from the moment at which it is made. */
+  readonly validForMs?: number;
+  /** The manifest protects it: its mark will say so. */
   readonly protect?: boolean;
+  /** The name that its mark will remember as the one before. */
+  readonly was?: string;
 }
 
-/** Whether an address is that of a duplicate. */
-export function isDuplicateAddress(address: string): boolean {
-  return address.includes('@');
+/** How people see which resource a change is about. */
+export function toShownChange({ address, duplicateOf, live }: Change): string {
+  return toShownAddress({ address, id: live?.id, ...(duplicateOf !== undefined && { duplicateOf }) });
 }
 
-/** Whether two addresses name the same resource, a duplicate counting as the one that it duplicates. */
-export function toBaseAddress(address: string): Address {
-  const at = address.indexOf('@');
-  return (at < 0 ? address : address.slice(0, at)) as Address; // a change's address is an Address, with `@id` behind it for duplicates
+/** Whether the resource is protected, or is to be. */
+export function isProtected({ protect, live }: Change): boolean {
+  return protect === true || live?.mark?.protect === true;
 }

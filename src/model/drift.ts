@@ -1,3 +1,4 @@
+import type { Address } from './address.ts';
 import type { Difference } from './change.ts';
 import { type Diagnostic, hasErrors } from './diagnostic.ts';
 
@@ -31,8 +32,9 @@ export const DRIFT_STATES: readonly DriftState[] = [
 
 /** One resource of the stack, compared. */
 export interface ResourceDrift {
-  /** `Kind/name`; a duplicate is `Kind/name@id`. */
-  readonly address: string;
+  readonly address: Address;
+  /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+  readonly duplicateOf?: string;
   readonly kind: string;
   readonly state: DriftState;
   /** Id of the live resource; absent: there is none. */

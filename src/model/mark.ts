@@ -18,6 +18,21 @@ export interface Mark {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** The mark that a write leaves, with what is only known when the write is made. */
+export interface MarkDraft {
+  readonly stack: string;
+  readonly name: string;
+  readonly protect: boolean;
+  readonly delivered: boolean;
+  /** See `Mark`. */
+  readonly was?: string;
+  /** The user's part of the metadata. */
+  readonly user: string | JsonObject;
+  readonly fields: Readonly<Record<string, string>>;
+  /** Fields whose digest waits for an id: their normal form, with addresses in it. */
+  readonly pending: JsonObject;
+}
+
 /** Stands for the digest of a field that was left to somebody else when the mark was written. */
 export const UNMANAGED = '';
 

@@ -1,5 +1,5 @@
 import type { Diagnostic } from './diagnostic.ts';
-import type { Write } from './plan.ts';
+import type { Write, WriteId } from './write.ts';
 
 /** How one write ended. */
 export type Outcome =
@@ -25,7 +25,7 @@ export type Outcome =
       readonly write: Write;
       readonly message: string;
       /** Ids of the writes that it waited for in vain; empty: interrupted. */
-      readonly waitedFor: readonly string[];
+      readonly waitedFor: readonly WriteId[];
     };
 
 /** How one file of the plan ended. */

@@ -1,53 +1,12 @@
+import type { Address } from './address.ts';
 import type { Change } from './change.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import type { JsonObject } from './json.ts';
 import type { GuardSettings } from './stack.ts';
-import type { ManifestInput, Spec } from './state.ts';
+import type { ManifestInput } from './state.ts';
+import type { Write } from './write.ts';
 
 /** Version of the plan file format. */
-export const PLAN_FORMAT = 1;
-
-/** The mark that a write leaves, with what is only known when the write is made. */
-export interface MarkDraft {
-  readonly stack: string;
-  readonly name: string;
-  readonly protect: boolean;
-  readonly delivered: boolean;
-  /** See `Mark`. */
-  readonly was?: string;
-  /** The user's part of the metadata. */
-  readonly user: string | JsonObject;
-  readonly fields: Readonly<Record<string, string>>;
-  /** Fields whose digest waits for an id: their normal form, with addresses in it. */
-  readonly pending: Spec;
-}
-
-/** One mutating API call. */
-export interface Write {
-  /** `create TCPEdge/postgres`: unique in the plan. */
-  readonly id: string;
-  readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Relative to the base URL. `{id}` stands for the id of `address` that an earlier write of this plan returns. */
-  readonly path: string;
-  /** The change that it serves. */
-  readonly address: string;
-  readonly kind: string;
-  /** Id of the resource that it changes; absent: a POST, or an id that is known after apply. */
-  readonly resourceId?: string;
-  /** The module that it sets or removes, when its path ends in one. */
-  readonly module?: string;
-  /** Without metadata when there is a `mark`; addresses stand for ids known after apply. */
-  readonly body?: JsonObject;
-  readonly mark?: MarkDraft;
-  /** How long what it creates is valid, from the moment at which it is made: that is when its times are put into the body. */
-  readonly validForMs?: number;
-  /** Ids of the writes that must have succeeded before. */
-  readonly needs: readonly string[];
-  /** Starts when all the writes that are not last are over, however they ended. */
-  readonly last: boolean;
-  /** Why it exists, for the reader of the plan. */
-  readonly reason: string;
-}
+export const PLAN_FORMAT = 2;
 
 /** A file that applying the plan writes, as a whole. */
 export interface PlannedFile {
@@ -61,8 +20,9 @@ export interface PlannedFile {
 
 /** Something of ours that nothing asks for, and that the plan leaves all the same (`--no-delete`). */
 export interface Withheld {
-  /** `Kind/name`; a duplicate is `Kind/name@id`. */
-  readonly address: string;
+  readonly address: Address;
+  /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+  readonly duplicateOf?: string;
   readonly kind: string;
   readonly id: string;
   /** Why it would be deleted. */
@@ -123,7 +83,7 @@ export interface Plan {
   readonly requests: {
     /** What reading took. */
     readonly read: number;
-    /** What applying this plan takes at least: its writes, and a list of each kind that another apply could make the same of. */
+    /** What applying this plan takes: its writes, and the least number of lists of each kind that another apply could make the same of. */
     readonly apply: number;
     /** The least time in milliseconds that those take within the rate limit. */
     readonly leastMs: number;

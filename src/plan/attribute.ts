@@ -3,8 +3,8 @@ import { listMarkedFields } from '../kinds/mark-fields.ts';
 import { toDefault } from '../kinds/normalize.ts';
 import type { Origin } from '../model/change.ts';
 import type { Json } from '../model/json.ts';
-import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
-import type { DesiredResource, Spec } from '../model/state.ts';
+import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import type { Spec } from '../model/state.ts';
 import { waitsForId } from './desired-form.ts';
 
 /** What says whose a difference is. */
@@ -30,21 +30,26 @@ export function toOrigin(kind: Kind, name: string, { desired, live, mark }: Side
   return isChanged ? 'manifest' : 'drift';
 }
 
-/** Digests that stay what they were, by field; `undefined`: there was none. */
-export type KeptDigests = ReadonlyMap<string, string | undefined>;
+/** Fields whose digest is not that of what is applied. */
+export interface SparedFields {
+  /** Those that somebody else owns. */
+  readonly ignored: readonly string[];
+  /** Those whose digest stays what it was; `undefined`: there was none. */
+  readonly kept: ReadonlyMap<string, string | undefined>;
+}
 
-/** The digests that a mark holds once a spec is applied, and the fields whose digest waits for an id. */
+/** The digests that a mark holds once a spec in normal form is applied, and the fields whose digest waits for an id. */
 export function toDigests(
   kind: Kind,
-  { desired, kept }: { readonly desired: DesiredResource; readonly kept: KeptDigests },
   normal: Spec,
-): { readonly fields: Readonly<Record<string, string>>; readonly pending: Spec } {
-  const ignored = desired.lifecycle.ignore.map((name): [string, string] => [name, UNMANAGED]);
-  const names = listMarkedFields(kind, normal).filter((name) => !desired.lifecycle.ignore.includes(name));
+  { ignored, kept }: SparedFields,
+): Pick<MarkDraft, 'fields' | 'pending'> {
+  const unmanaged = ignored.map((name): [string, string] => [name, UNMANAGED]);
+  const names = listMarkedFields(kind, normal).filter((name) => !ignored.includes(name));
   const values = names.map((name): [string, Json] => [name, normal[name] ?? null]);
   const [pending, known] = partition(values, ([name, value]) => waitsForId(kind, { [name]: value }));
   const digests = known.map(([name, value]): [string, string] => [name, toFieldDigest(value)]);
-  const fields = Object.fromEntries([...digests, ...ignored].filter(([name]) => !kept.has(name)));
+  const fields = Object.fromEntries([...digests, ...unmanaged].filter(([name]) => !kept.has(name)));
   const old = [...kept].flatMap(([name, digest]) => (digest === undefined ? [] : [[name, digest] as const]));
   return { fields: { ...fields, ...Object.fromEntries(old) }, pending: Object.fromEntries(pending) };
 }

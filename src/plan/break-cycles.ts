@@ -1,24 +1,22 @@
 import { assertDefined, InvariantError } from '../model/errors.ts';
 import { isJsonArray, type Json } from '../model/json.ts';
-import type { Decision } from './decide.ts';
+import { type AdoptWrite, type GiveUpWrite, toWriteId, type UpdateWrite, type WriteId } from '../model/write.ts';
 import type { Needs, Planned } from './needs.ts';
-import type { WriteDraft } from './writes.ts';
+import type { Draft } from './writes.ts';
 
 /** The writes by id, with those that were added, and their ids in an order that is valid when they are made one after another. */
 export interface Ordered {
-  readonly drafts: ReadonlyMap<string, WriteDraft>;
-  readonly order: readonly string[];
+  readonly drafts: ReadonlyMap<WriteId, Draft>;
+  readonly order: readonly WriteId[];
 }
 
 /**
- * Orders the writes. Two resources that swap a unique value wait for each other; such a circle is broken where a replace can
- * delete first, or else by one more write that releases what is to be handed over.
+ * Orders the writes. Two resources that swap a unique value wait for each other; such a cycle is broken where a replace can
+ * delete first, or else by one more write that gives up what is to be handed over.
  */
 export function breakCycles(planned: readonly Planned[], needs: Needs): Ordered {
   const drafts = new Map(planned.flatMap(({ writes }) => writes.map((write) => [write.id, write] as const)));
-  const owners = new Map(
-    planned.flatMap(({ decision, writes }) => writes.map((write) => [write.id, decision] as const)),
-  );
+  const owners = new Map(planned.flatMap((one) => one.writes.map((write) => [write.id, one] as const)));
   for (;;) {
     const { order, blocked } = sortByNeeds(drafts, needs);
     if (blocked.size === 0) return { drafts, order };
@@ -27,50 +25,60 @@ export function breakCycles(planned: readonly Planned[], needs: Needs): Ordered 
 }
 
 interface Breaking {
-  readonly drafts: Map<string, WriteDraft>;
-  readonly owners: ReadonlyMap<string, Decision>;
+  readonly drafts: Map<WriteId, Draft>;
+  readonly owners: ReadonlyMap<WriteId, Planned>;
   readonly needs: Needs;
 }
 
-function breakCycle(cycle: readonly string[], breaking: Breaking): void {
-  const isBroken = cycle.some((id) => canDeleteFirst(id, breaking)) || cycle.some((id) => canRelease(id, breaking));
+function breakCycle(cycle: readonly WriteId[], breaking: Breaking): void {
+  const isBroken = cycle.some((id) => deleteFirst(id, breaking)) || cycle.some((id) => giveUpFirst(id, breaking));
   if (!isBroken) throw new InvariantError(`These writes wait for each other: ${cycle.join(', ')}`);
 }
 
-function canDeleteFirst(id: string, { owners, needs }: Breaking): boolean {
-  const decision = owners.get(id);
-  if (decision?.action !== 'replace' || id !== `delete ${decision.pair.address}`) return false;
-  for (const needed of [...needs.of(id)]) if (/^(create|deliver) /.test(needed)) needs.remove(id, needed);
+/** Has a replace delete before it creates. Gives false when the write is no delete of a replace. */
+function deleteFirst(id: WriteId, { drafts, owners, needs }: Breaking): boolean {
+  const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.act === 'delete';
+  if (!isOfReplace) return false;
+  for (const needed of [...needs.of(id)]) if (isOfCreation(drafts.get(needed))) needs.remove(id, needed);
   return true;
 }
 
-function canRelease(id: string, { drafts, owners, needs }: Breaking): boolean {
-  const decision = owners.get(id);
+function isOfCreation(draft: Draft | undefined): boolean {
+  return draft?.act === 'create' || draft?.act === 'deliver';
+}
+
+/** Puts a write before this one that only gives up what others wait for. Gives false when it has nothing to give up, or gives it up already. */
+function giveUpFirst(id: WriteId, { drafts, owners, needs }: Breaking): boolean {
   const draft = drafts.get(id);
-  const release = decision && draft?.method === 'PATCH' ? toReleaseWrite(decision, draft) : undefined;
-  if (release === undefined || drafts.has(release.id)) return false;
-  drafts.set(release.id, release);
-  needs.moveClaims(id, release.id);
-  needs.add(id, release.id);
+  const isPatch = draft?.act === 'update' || draft?.act === 'adopt';
+  const owner = owners.get(id);
+  const giveUp = isPatch && owner !== undefined ? toGiveUpWrite(owner, draft) : undefined;
+  if (giveUp === undefined || drafts.has(giveUp.id)) return false;
+  drafts.set(giveUp.id, giveUp);
+  needs.moveClaims(id, giveUp.id);
+  needs.add(id, giveUp.id);
   return true;
 }
 
 /** A PATCH that gives up what a later PATCH of the same resource replaces, and keeps what stays. */
-function toReleaseWrite(decision: Decision, draft: WriteDraft): WriteDraft | undefined {
-  const { kind, live } = decision.pair;
-  const name = Object.keys(draft.body ?? {}).find(
-    (key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list',
-  );
-  if (name === undefined || live === undefined) return undefined;
-  const after = toMembers(decision.form?.normal[name]);
-  const kept = toMembers(live.spec[name]).filter((member) => after.includes(member));
-  const { mark: _, ...rest } = draft;
+function toGiveUpWrite(
+  { change, kind }: Planned,
+  { address, resourceId, body }: Draft<UpdateWrite | AdoptWrite>,
+): Draft<GiveUpWrite> | undefined {
+  const field = Object.keys(body).find((key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list');
+  if (field === undefined || change.live?.spec === undefined) return undefined;
+  const after = toMembers(change.desired?.[field]);
+  const kept = toMembers(change.live.spec[field]).filter((member) => after.includes(member));
   return {
-    ...rest,
-    id: `release ${name} of ${decision.pair.address}`,
-    body: { [name]: kept },
+    act: 'give-up',
+    id: toWriteId({ act: 'give-up', address, field }),
+    address,
+    kind: kind.name,
+    resourceId,
+    field,
+    body: { [field]: kept },
     needs: [],
-    reason: `gives up ${name} that another resource takes over while this one takes over others`,
+    reason: `gives up ${field} that another resource takes over while this one takes over others`,
   };
 }
 
@@ -78,11 +86,11 @@ function toMembers(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];
 }
 
-/** Kahn's algorithm: always the first write, in plan order, that waits for nothing. What is left over is blocked by circles. */
+/** Kahn's algorithm: always the first write, in plan order, that waits for nothing. What is left over is blocked by cycles. */
 function sortByNeeds(
-  drafts: ReadonlyMap<string, WriteDraft>,
+  drafts: ReadonlyMap<WriteId, Draft>,
   needs: Needs,
-): { readonly order: readonly string[]; readonly blocked: ReadonlySet<string> } {
+): { readonly order: readonly WriteId[]; readonly blocked: ReadonlySet<WriteId> } {
   const { waiting, dependents } = countNeeds(drafts, needs);
   const order = [...drafts.keys()].filter((id) => waiting.get(id) === 0);
   for (const id of order) {
@@ -98,11 +106,11 @@ function sortByNeeds(
 
 /** How many writes each waits for, and who waits for each. A need for a write that is not in the plan is none. */
 function countNeeds(
-  drafts: ReadonlyMap<string, WriteDraft>,
+  drafts: ReadonlyMap<WriteId, Draft>,
   needs: Needs,
-): { readonly waiting: Map<string, number>; readonly dependents: ReadonlyMap<string, readonly string[]> } {
-  const dependents = new Map([...drafts.keys()].map((id): [string, string[]] => [id, []]));
-  const waiting = new Map<string, number>();
+): { readonly waiting: Map<WriteId, number>; readonly dependents: ReadonlyMap<WriteId, readonly WriteId[]> } {
+  const dependents = new Map([...drafts.keys()].map((id): [WriteId, WriteId[]] => [id, []]));
+  const waiting = new Map<WriteId, number>();
   for (const id of drafts.keys()) {
     const lists = [...needs.of(id)].map((needed) => dependents.get(needed)).filter((list) => list !== undefined);
     for (const list of lists) list.push(id);
@@ -111,13 +119,13 @@ function countNeeds(
   return { waiting, dependents };
 }
 
-/** One circle for each group of blocked writes that wait for each other. */
-function findCycles(blocked: ReadonlySet<string>, needs: Needs): readonly (readonly string[])[] {
-  const seen = new Set<string>();
-  const cycles: string[][] = [];
+/** One cycle for each group of blocked writes that wait for each other. */
+function findCycles(blocked: ReadonlySet<WriteId>, needs: Needs): readonly (readonly WriteId[])[] {
+  const seen = new Set<WriteId>();
+  const cycles: WriteId[][] = [];
   for (const start of blocked) {
-    const trail: string[] = [];
-    let id: string | undefined = start;
+    const trail: WriteId[] = [];
+    let id: WriteId | undefined = start;
     while (id !== undefined && !seen.has(id)) {
       seen.add(id);
       trail.push(id);

@@ -1,4 +1,5 @@
 import { getKind } from '../kinds/tables/registry.ts';
+import { toShownAddress } from '../model/address.ts';
 import type { Change, Difference } from '../model/change.ts';
 import type { Drift, DriftState, ResourceDrift, Stranger } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
@@ -29,7 +30,7 @@ export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
     baseUrl,
     at: now.toISOString(),
     targets,
-    resources: resources.toSorted((left, right) => (left.address < right.address ? -1 : 1)),
+    resources: sortByAddress(resources),
     kinds: [...live.resources.keys()],
     strangers: listStrangers({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,
@@ -59,10 +60,17 @@ function toAdoptLine({ id }: LiveResource): string {
   return `lifecycle: { adopt: ${id} }`;
 }
 
+/** By address as it is shown. */
+export function sortByAddress(resources: readonly ResourceDrift[]): readonly ResourceDrift[] {
+  const shown = resources.map((resource) => ({ resource, address: toShownAddress(resource) }));
+  return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ resource }) => resource);
+}
+
 function toResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
-  const { address, kind, differences, reason } = change;
+  const { address, duplicateOf, kind, differences, reason } = change;
   return {
     address,
+    ...(duplicateOf !== undefined && { duplicateOf }),
     kind,
     state: toState(change),
     ...(change.live !== undefined && { id: change.live.id }),

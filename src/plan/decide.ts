@@ -1,5 +1,6 @@
 import { isRotatable } from '../kinds/kind.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
+import type { Address } from '../model/address.ts';
 import type { Action, Difference } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
@@ -37,21 +38,21 @@ export interface DecisionContext extends RenewalContext {
 
 /** Decides the action of every pair, referenced resources first, since a new id changes who refers to it. */
 export function decideActions(pairs: readonly Pair[], context: DecisionContext): readonly Decision[] {
-  const byAddress = new Map(pairs.map((pair) => [pair.address, pair]));
-  const decided = new Map<string, Decision>();
+  const byAddress = new Map(pairs.filter(({ by }) => by !== 'duplicate').map((pair) => [pair.address, pair]));
+  const decided = new Map<Pair, Decision>();
   const ids = new Map<string, string>();
   const visit = (pair: Pair): void => {
-    if (decided.has(pair.address)) return;
+    if (decided.has(pair)) return;
     for (const address of listReferenced(pair)) {
       const referenced = byAddress.get(address);
       if (referenced !== undefined) visit(referenced);
     }
     const decision = decideAction(pair, ids, context);
-    decided.set(pair.address, decision);
+    decided.set(pair, decision);
     if (keepsItsId(decision) && pair.live !== undefined) ids.set(pair.address, pair.live.id);
   };
   pairs.forEach(visit);
-  return pairs.map(({ address }) => assertDefined(decided.get(address), `decision on ${address}`));
+  return pairs.map((pair) => assertDefined(decided.get(pair), `decision on ${pair.address}`));
 }
 
 /** What cannot be done in the way that a manifest asks for. */
@@ -68,7 +69,7 @@ export function listRenewalDiagnostics(
   decisions: readonly Decision[],
   { now, rotate }: RenewalContext,
 ): readonly Diagnostic[] {
-  const rotatable = new Set(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
+  const rotatable = new Set<string>(decisions.filter(({ pair }) => canRotate(pair)).map(({ pair }) => pair.address));
   return [
     ...rotate.filter((address) => !rotatable.has(address)).map((address) => toRotationRefusal(address, rotatable)),
     ...decisions.flatMap(({ pair, form }) => (form === undefined ? [] : listExpiredManifests(pair, form.written, now))),
@@ -95,7 +96,7 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   const form = kept.length === 0 ? asked : withLive(pair.kind, asked, live, kept);
   const renewal = findRenewal(pair, form.written, context);
   const differences = [
-    ...found.filter(({ field }) => !kept.includes(field)).map(({ field, ...difference }) => difference),
+    ...found.filter(({ field }) => !kept.includes(field)),
     ...renewal.differences,
     ...listNameDifference(pair),
     ...listProtectDifference(pair, desired, live),
@@ -169,7 +170,7 @@ function keepsItsId({ action }: Decision): boolean {
   return action === 'update' || action === 'adopt' || action === 'no-op';
 }
 
-function listReferenced(pair: Pair): readonly string[] {
+function listReferenced(pair: Pair): readonly Address[] {
   return pair.desired === undefined ? [] : listAwaited(pair.kind, pair.desired.spec);
 }
 

@@ -2,7 +2,7 @@ import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
 import { sortSets } from '../kinds/sort-sets.ts';
-import { isAddress } from '../model/address.ts';
+import { type Address, isAddress } from '../model/address.ts';
 import type { Json } from '../model/json.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 
@@ -56,8 +56,8 @@ export function waitsForId(kind: Kind, part: Spec): boolean {
 }
 
 /** The addresses in a spec, or in a part of one, whose ids are known after apply. */
-export function listAwaited(kind: Kind, part: Spec): readonly string[] {
-  const found = new Set<string>();
+export function listAwaited(kind: Kind, part: Spec): readonly Address[] {
+  const found = new Set<Address>();
   mapReferences(kind, part, ({ value }) => {
     if (isAddress(value)) found.add(value);
     return value;

@@ -1,6 +1,6 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
-import { type Action, type Change, isDuplicateAddress, toBaseAddress } from '../model/change.ts';
+import { type Action, type Change, isProtected, toShownChange } from '../model/change.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
@@ -57,16 +57,15 @@ function withMisspelt(violation: GuardViolation, { protected: allowed }: Allowan
 
 /** What is protected is a name: as long as one that bears it stays, its duplicates may go; when all go, it counts that any is protected. */
 function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
-  const names = new Set(changes.filter(isProtected).map(({ address }) => toBaseAddress(address)));
+  const names = new Set(changes.filter(isProtected).map(({ address }) => address));
   const removals = changes.filter(
-    ({ address, action }) => names.has(toBaseAddress(address)) && !isDuplicateAddress(address) && REMOVALS.has(action),
+    ({ address, action, duplicateOf }) => names.has(address) && duplicateOf === undefined && REMOVALS.has(action),
   );
-  return removals.map((change) => {
-    const address = toBaseAddress(change.address);
-    const remedy = change.action === 'replace' ? BEFORE_REPLACE : mode === 'apply' ? BEFORE_DELETE : BEFORE_DESTROY;
+  return removals.map(({ address, action }) => {
+    const remedy = action === 'replace' ? BEFORE_REPLACE : mode === 'apply' ? BEFORE_DELETE : BEFORE_DESTROY;
     return {
       rule: 'protect',
-      message: `${change.address} is protected, and this plan would ${change.action} it.`,
+      message: `${address} is protected, and this plan would ${action} it.`,
       remedy: `${remedy} and apply that first, or allow it with --allow-protected ${address}.`,
       addresses: [address],
     };
@@ -78,10 +77,6 @@ const BEFORE_DESTROY = 'Set lifecycle.protect: false in its manifest';
 const BEFORE_DELETE = 'Put its manifest back, with lifecycle.protect: false,';
 
 const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
-
-function isProtected({ protect, live }: Change): boolean {
-  return protect === true || live?.mark?.protect === true;
-}
 
 /**
  * The manifests are those of another stack, most likely: they describe nothing that this one owns. What they would adopt is not owned yet.
@@ -104,7 +99,7 @@ function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): reado
           remedy:
             'If these manifests are another stack, give their Stack another metadata.name. If the deletes are meant, use --allow-deletes.',
         };
-  return [{ rule: 'nothing-described', ...texts, addresses: deleted.map(({ address }) => address) }];
+  return [{ rule: 'nothing-described', ...texts, addresses: deleted.map(toShownChange) }];
 }
 
 /** What happens to a resource that the stack owns and a manifest describes. */
@@ -125,7 +120,7 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Gua
         rule: 'delete-share',
         message: `This plan would delete ${deleted.length} of ${total} ${kind} (${percent(share)}). More than ${settings.maxDeletes} that are also over ${percent(settings.maxDeleteShare)} need consent.`,
         remedy: 'If that is meant, use --allow-deletes. The limits are spec.guard in the Stack.',
-        addresses: deleted.map(({ address }) => address),
+        addresses: deleted.map(toShownChange),
       },
     ];
   });

@@ -1,7 +1,6 @@
 import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { toAddress } from '../model/address.ts';
-import { toBaseAddress } from '../model/change.ts';
+import { type Address, toAddress, toShownAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import {
   compareAge,
@@ -16,8 +15,9 @@ import { type Bearers, type Owned, Renames } from './renames.ts';
 
 /** A desired and a live resource that are the same one, or either alone. */
 export interface Pair {
-  /** `Kind/name`; `Kind/name@id` for a duplicate. */
-  readonly address: string;
+  readonly address: Address;
+  /** Id of the live resource that keeps the address; absent: this is no duplicate. */
+  readonly duplicateOf?: string;
   readonly kind: Kind;
   readonly desired: DesiredResource | undefined;
   readonly live: LiveResource | undefined;
@@ -82,7 +82,8 @@ function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnosti
 }
 
 function sortPairs(pairs: readonly Pair[]): readonly Pair[] {
-  return pairs.toSorted((left, right) => (left.address < right.address ? -1 : 1));
+  const shown = pairs.map((pair) => ({ pair, address: toShownAddress({ ...pair, id: pair.live?.id }) }));
+  return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ pair }) => pair);
 }
 
 function groupOwned(desired: DesiredState, live: LiveState): Owned {
@@ -100,10 +101,14 @@ function pairBearers(
   const hasUndelivered = duplicates.some((live) => isUndelivered(kind, live));
   return [
     { ...subject, live: kept, by: 'mark', formerName, hasUndelivered },
-    ...duplicates.map(
-      (live): Pair => ({ address: `${address}@${live.id}`, kind, desired: undefined, live, by: 'duplicate' }),
-    ),
+    ...(kept === undefined
+      ? []
+      : duplicates.map((live): Pair => toDuplicate({ address, kind, duplicateOf: kept.id }, live))),
   ];
+}
+
+function toDuplicate(kept: Pick<Pair, 'address' | 'kind' | 'duplicateOf'>, live: LiveResource): Pair {
+  return { ...kept, desired: undefined, live, by: 'duplicate' };
 }
 
 /**
@@ -132,14 +137,13 @@ function isDuplicate(pair: Pair): boolean {
 }
 
 function toDuplicateWarning(pair: Pair): Diagnostic {
-  const address = toBaseAddress(pair.address);
   const marked = toAddress(pair.kind.name, pair.live?.mark?.name ?? '');
   return {
     code: 'duplicate-mark',
     severity: 'warning',
     message: `${pair.live?.id} bears the mark of ${marked}, which another live resource bears too.`,
     remedy: 'It is pruned. If it was copied by hand, give the copy other metadata instead.',
-    address,
+    address: pair.address,
   };
 }
 

@@ -1,4 +1,3 @@
-import { toBaseAddress } from '../model/change.ts';
 import type { DesiredState } from '../model/state.ts';
 import type { Decision } from './decide.ts';
 
@@ -10,7 +9,7 @@ export function toReleaseState(desired: DesiredState): DesiredState {
 /** What becomes of a resource that is released while its manifest stays. */
 export function describeRelease({ pair }: Decision, desired: DesiredState): readonly string[] {
   const { address, live } = pair;
-  if (!desired.resources.has(toBaseAddress(address))) return [];
+  if (!desired.resources.has(address)) return [];
   return [
     `its manifest is still there: the next apply makes a new one, unless it says lifecycle: { adopt: ${live?.id} } or is taken out`,
   ];

@@ -1,24 +1,18 @@
-import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
-import { ATTACHED_KINDS, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
+import { type Attachment, toAttachment } from '../kinds/attachment.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
-import { type Address, parseAddress } from '../model/address.ts';
-import { toBaseAddress } from '../model/change.ts';
+import { parseAddress, toPlainAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { DesiredResource, DesiredState, Spec } from '../model/state.ts';
+import type { DesiredResource, DesiredState } from '../model/state.ts';
 import { listAwaited } from './desired-form.ts';
 import type { Pair } from './match.ts';
 
 /** What has to be read for a plan, and nothing else: lists of kinds, and single modules where there is no list. */
 export interface ReadRequest {
   readonly kinds: readonly Kind[];
-  readonly attachments: readonly {
-    readonly address: Address;
-    readonly kind: Kind;
-    /** The ids that its path is made of. */
-    readonly ids: Spec;
-    /** The modules to read: those that nobody else owns. */
-    readonly modules: readonly string[];
-  }[];
+  /** With the modules that nobody else owns. */
+  readonly attachments: readonly Attachment[];
 }
 
 /** What planning these manifests reads. Without targets every kind is listed, since resources to prune may be of any. */
@@ -29,7 +23,7 @@ export function toReadRequest(desired: DesiredState, targets: readonly string[])
   const resources = [...desired.resources.values()].filter(({ address }) => isWanted(address));
   return {
     kinds: OWNED_KINDS.filter(({ name }) => wanted === undefined || wantedKinds.has(name)),
-    attachments: resources.flatMap(toAttachment),
+    attachments: resources.flatMap(listAttachments),
   };
 }
 
@@ -46,11 +40,11 @@ export interface Selection {
 export function selectTargets(pairs: readonly Pair[], desired: DesiredState, targets: readonly string[]): Selection {
   const wanted = toClosure(desired, targets);
   if (wanted === undefined) return { pairs, diagnostics: [], concerns: () => true };
-  const known = new Set<string>([...pairs.map(({ address }) => toBaseAddress(address)), ...desired.resources.keys()]);
-  const unknown = targets.filter((target) => !known.has(toBaseAddress(target)));
+  const known = new Set<string>([...pairs.map(({ address }) => address), ...desired.resources.keys()]);
+  const unknown = targets.filter((target) => !known.has(toPlainAddress(target)));
   return {
-    pairs: pairs.filter(({ address }) => wanted.has(toBaseAddress(address))),
-    concerns: ({ address }) => address === undefined || wanted.has(toBaseAddress(address)),
+    pairs: pairs.filter(({ address }) => wanted.has(address)),
+    concerns: ({ address }) => address === undefined || wanted.has(address),
     diagnostics: unknown.map((target) => ({
       code: 'unknown-target',
       severity: 'error',
@@ -68,24 +62,18 @@ function toTargetRemedy(target: string, known: readonly string[]): string {
 /** The targets and, step by step, what they refer to; `undefined`: everything. */
 function toClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
   if (targets.length === 0) return undefined;
-  const wanted = new Set<string>(targets.map(toBaseAddress));
+  const wanted = new Set<string>(targets.map(toPlainAddress));
+  const resources: ReadonlyMap<string, DesiredResource> = desired.resources;
   for (const address of wanted) {
-    const resource = desired.resources.get(toBaseAddress(address));
+    const resource = resources.get(address);
     if (resource !== undefined)
       for (const needed of listAwaited(getKind(resource.kind), resource.spec)) wanted.add(needed);
   }
   return wanted;
 }
 
-function toAttachment(resource: DesiredResource): ReadRequest['attachments'] {
-  const kind = ATTACHED_KINDS.find(({ name }) => name === resource.kind);
-  if (kind === undefined) return [];
-  const fields = listSpecFields(kind);
-  const ids = fields
-    .filter(([, field]) => !isModule(field))
-    .map(([name]) => [name, resource.spec[name] ?? null] as const);
-  const modules = fields
-    .filter(([name, field]) => isModule(field) && !resource.lifecycle.ignore.includes(name))
-    .map(([name]) => name);
-  return [{ address: resource.address, kind, ids: Object.fromEntries(ids), modules }];
+function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
+  const kind = getKind(name);
+  const isRead = (module: string) => !lifecycle.ignore.includes(module);
+  return kind.role === 'attached' ? [toAttachment(kind, { address, spec, isRead })] : [];
 }

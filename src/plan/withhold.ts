@@ -1,4 +1,3 @@
-import { toBaseAddress } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Withheld } from '../model/plan.ts';
 import type { Decision } from './decide.ts';
@@ -15,11 +14,9 @@ export interface Withholding {
  */
 export function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {
   if (!isAsked) return { decisions, withheld: [] };
-  const replaced = new Set(
-    decisions.filter(({ action }) => action === 'replace').map(({ pair }) => toBaseAddress(pair.address)),
-  );
+  const replaced = new Set(decisions.filter(({ action }) => action === 'replace').map(({ pair }) => pair.address));
   const isKept = ({ action, pair }: Decision) =>
-    action === 'delete' && !(pair.by === 'duplicate' && replaced.has(toBaseAddress(pair.address)));
+    action === 'delete' && !(pair.by === 'duplicate' && replaced.has(pair.address));
   return {
     decisions: decisions.filter((decision) => !isKept(decision)),
     withheld: decisions.filter(isKept).map(toWithheld),
@@ -31,14 +28,16 @@ export function toWithheldDiagnostics(
   diagnostics: readonly Diagnostic[],
   withheld: readonly Withheld[],
 ): readonly Diagnostic[] {
-  const kept = new Set(withheld.map(({ address }) => toBaseAddress(address)));
+  const kept = new Set<string>(withheld.map(({ address }) => address));
   return diagnostics.map((diagnostic) =>
-    diagnostic.code === 'duplicate-mark' && kept.has(toBaseAddress(diagnostic.address ?? ''))
+    diagnostic.code === 'duplicate-mark' && kept.has(diagnostic.address ?? '')
       ? { ...diagnostic, remedy: 'It stays because of --no-delete, and an apply without that prunes it.' }
       : diagnostic,
   );
 }
 
 function toWithheld({ pair, reason = '' }: Decision): Withheld {
-  return { address: pair.address, kind: pair.kind.name, id: pair.live?.id ?? '', reason };
+  const { address, duplicateOf, kind, live } = pair;
+  const id = live?.id ?? '';
+  return { address, ...(duplicateOf !== undefined && { duplicateOf }), kind: kind.name, id, reason };
 }

@@ -1,72 +1,74 @@
-import type { Field } from '../kinds/field.ts';
-import { isModule, type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
-import { ID_PLACEHOLDER, toModulePath, toResourcePath } from '../kinds/paths.ts';
-import { toClearValue } from '../kinds/request-body.ts';
+import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
+import { toPathIds } from '../kinds/paths.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { toName } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
-import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
-import { type Mark, renderUserMetadata } from '../model/mark.ts';
-import type { MarkDraft, Write } from '../model/plan.ts';
-import type { Spec } from '../model/state.ts';
-import { toDigests } from './attribute.ts';
-import { toValidForMs } from './certificates.ts';
-import type { Decision } from './decide.ts';
-import type { DesiredForm } from './desired-form.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { renderUserMetadata } from '../model/mark.ts';
+import {
+  type AdoptWrite,
+  type CreateWrite,
+  type DeleteWrite,
+  type DeliverWrite,
+  type ReleaseWrite,
+  type RemoveModuleWrite,
+  type SetModuleWrite,
+  toWriteId,
+  type UpdateWrite,
+  type Write,
+  type WriteId,
+} from '../model/write.ts';
+import { toAlwaysSent, toCreateBody, toPatchBody, toSentValue } from './bodies.ts';
+import { isSameMark, toMarkDraft } from './mark-draft.ts';
 
-/** A write before its place in the order is known: `needs` holds only the writes of the same change. */
-export type WriteDraft = Omit<Write, 'last'>;
+/** A write before its place in the order is known: `needs` holds only writes of the same change. */
+export type Draft<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
 
-/** The calls that carry out a decision, the fewest that do it. Attached modules are replaced one by one. */
-export function listWrites(decision: Decision, stack: string): readonly WriteDraft[] {
-  switch (decision.action) {
+/** The calls that carry out a change, the fewest that do it. Attached modules are set one by one. */
+export function listWrites(change: Change, stack: string): readonly Draft[] {
+  const kind = getKind(change.kind);
+  switch (change.action) {
     case 'no-op':
       return [];
     case 'create':
-      return createWrites(decision, stack);
+      return createWrites(kind, change, stack);
     case 'release':
-      return [releaseWrite(decision)];
+      return [releaseWrite(kind, change)];
     case 'delete':
-      return [deleteWrite(decision, [])];
+      return [deleteWrite(change, { needs: [], reason: change.reason ?? 'removes it' })];
     case 'replace': {
-      const created = createWrites(decision, stack);
-      return [
-        ...created,
-        deleteWrite(
-          decision,
-          created.map(({ id }) => id),
-        ),
-      ];
+      const created = createWrites(kind, change, stack);
+      const needs = created.map(({ id }) => id);
+      return [...created, deleteWrite(change, { needs, reason: `removes the old ${kind.title}` })];
     }
     case 'update':
     case 'adopt':
-      return decision.pair.by === 'attachment' ? attachmentWrites(decision) : updateWrites(decision, stack);
+      return kind.role === 'attached' ? attachmentWrites(kind, change) : updateWrites(kind, change, stack);
     default:
-      return assertNever(decision.action);
+      return assertNever(change.action);
   }
 }
 
-function createWrites(decision: Decision, stack: string): readonly WriteDraft[] {
-  const { address, kind } = decision.pair;
-  const mark = toMarkDraft(decision, stack);
-  const validForMs = toValidForMs(decision);
+function createWrites(kind: Kind, change: Change, stack: string): readonly Draft[] {
+  const { address, action, validForMs } = change;
+  const mark = toMarkDraft(change, stack);
   const base = { address, kind: kind.name };
-  const create: WriteDraft = {
+  const create: Draft<CreateWrite> = {
+    act: 'create',
     ...base,
-    id: `create ${address}`,
-    method: 'POST',
-    path: kind.path,
-    body: toCreateBody(kind, formOf(decision)),
+    id: toWriteId({ act: 'create', address }),
+    body: toCreateBody(kind, change),
     mark,
     ...(validForMs !== undefined && { validForMs }),
     needs: [],
-    reason: decision.action === 'replace' ? `makes the new ${kind.title}` : `makes the ${kind.title}`,
+    reason: action === 'replace' ? `makes the new ${kind.title}` : `makes the ${kind.title}`,
   };
   if (listOneTimeFields(kind).length === 0) return [create];
-  const deliver: WriteDraft = {
+  const deliver: Draft<DeliverWrite> = {
+    act: 'deliver',
     ...base,
-    id: `deliver ${address}`,
-    method: 'PATCH',
-    path: toResourcePath(kind, { id: ID_PLACEHOLDER }),
-    body: {},
+    id: toWriteId({ act: 'deliver', address }),
     mark: { ...mark, delivered: true },
     needs: [create.id],
     reason: 'records that the token was delivered',
@@ -74,196 +76,128 @@ function createWrites(decision: Decision, stack: string): readonly WriteDraft[] 
   return [create, deliver];
 }
 
-function deleteWrite(decision: Decision, needs: readonly string[]): WriteDraft {
-  const { address, kind } = decision.pair;
-  const { id } = liveOf(decision);
-  const reason = decision.action === 'replace' ? `removes the old ${kind.title}` : (decision.reason ?? 'removes it');
-  return {
-    id: `delete ${address}`,
-    method: 'DELETE',
-    path: toResourcePath(kind, { id }),
-    address,
-    kind: kind.name,
-    resourceId: id,
-    needs,
-    reason,
-  };
+/** Whose write it is, which one of several that bear the same mark. */
+function toSubject(change: Change) {
+  const { address, duplicateOf } = change;
+  return { address, resourceId: liveOf(change).id, ...(duplicateOf !== undefined && { duplicateOf }) };
+}
+
+function deleteWrite(
+  change: Change,
+  { needs, reason }: { readonly needs: readonly WriteId[]; readonly reason: string },
+): Draft<DeleteWrite> {
+  const subject = toSubject(change);
+  return { act: 'delete', ...subject, kind: change.kind, id: toWriteId({ act: 'delete', ...subject }), needs, reason };
 }
 
 /** The metadata as the user wrote them, as far as the mark knows. */
-function releaseWrite(decision: Decision): WriteDraft {
-  const { address, kind } = decision.pair;
-  const { id, spec } = liveOf(decision);
-  const user = spec['metadata'] ?? '';
+function releaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
+  const subject = toSubject(change);
+  const spec = liveOf(change).spec ?? {};
+  const user = spec['metadata'];
+  const metadata = renderUserMetadata(typeof user === 'string' || isJsonObject(user) ? user : '');
   return {
-    id: `release ${address}`,
-    method: 'PATCH',
-    path: toResourcePath(kind, { id }),
-    address,
+    act: 'release',
+    ...subject,
     kind: kind.name,
-    resourceId: id,
-    body: {
-      ...toAlwaysSent(kind, {}, spec),
-      metadata: renderUserMetadata(typeof user === 'string' ? user : assertObject(user)),
-    },
+    id: toWriteId({ act: 'release', ...subject }),
+    body: { ...toAlwaysSent(kind, {}, spec), metadata },
     needs: [],
     reason: 'takes the mark off',
   };
 }
 
-function updateWrites(decision: Decision, stack: string): readonly WriteDraft[] {
-  const { address, kind } = decision.pair;
-  const { id, mark: liveMark, spec } = liveOf(decision);
-  const changed = listChangedFields(decision);
-  const removed = changed.filter((name) => isRemoval(decision, name));
-  const base = { address, kind: kind.name, resourceId: id };
-  const removals = removed.map((module) =>
-    removeWrite(decision, { ...base, module, path: toModulePath(kind, { id }, module) }),
-  );
-  const mark = toMarkDraft(decision, stack);
-  const marks = changed.includes('metadata') || !isSameMark(mark, liveMark);
+function updateWrites(kind: Kind, change: Change, stack: string): readonly Draft[] {
+  const { mark: liveMark } = liveOf(change);
+  const changed = listChangedFields(kind, change);
+  const removed = changed.filter((name) => isRemoval(kind, change, name));
+  const removals = removed.map((module) => removeWrite(kind, change, module));
+  const mark = toMarkDraft(change, stack);
+  const isMarked = changed.includes('metadata') || !isSameMark(mark, liveMark);
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name));
-  if (patched.length === 0 && !marks) return removals;
-  const patch: WriteDraft = {
-    ...base,
-    id: `${decision.action} ${address}`,
-    method: 'PATCH',
-    path: toResourcePath(kind, { id }),
-    body: {
-      ...toAlwaysSent(kind, formOf(decision).written, spec),
-      ...toPatchBody(kind, formOf(decision), patched),
-    },
-    ...(marks && { mark }),
-    needs: removals.map((removal) => removal.id),
-    reason: toPatchReason(decision, patched),
-  };
-  return [...removals, patch];
+  if (patched.length === 0 && !isMarked) return removals;
+  const body = toPatchBody(kind, change, patched);
+  const needs = removals.map(({ id }) => id);
+  return [...removals, patchWrite(change, { body, needs, mark: isMarked ? mark : undefined, patched })];
 }
 
-function toPatchReason(decision: Decision, patched: readonly string[]): string {
-  if (decision.action === 'adopt')
-    return patched.length === 0 ? 'marks it as ours' : `marks it as ours and sets ${patched.join(', ')}`;
-  const { formerName } = decision.pair;
-  if (formerName !== undefined && patched.length === 0) return `marks it with its new name, instead of ${formerName}`;
-  return patched.length === 0 ? 'records what was applied' : `sets ${patched.join(', ')}`;
+interface Patch extends Pick<Draft<AdoptWrite>, 'body' | 'needs'> {
+  readonly mark: AdoptWrite['mark'] | undefined;
+  /** The fields that it sets. */
+  readonly patched: readonly string[];
 }
 
-function attachmentWrites(decision: Decision): readonly WriteDraft[] {
-  const { address, kind } = decision.pair;
-  const form = formOf(decision);
-  return listChangedFields(decision).map((module) => {
-    const base = {
+function patchWrite(change: Change, { mark, patched, ...parts }: Patch): Draft<UpdateWrite | AdoptWrite> {
+  const { address, kind } = change;
+  const base = { address, kind, resourceId: liveOf(change).id, ...parts };
+  if (change.action === 'adopt') {
+    const id = toWriteId({ act: 'adopt', address });
+    const reason = patched.length === 0 ? 'marks it as ours' : `marks it as ours and sets ${patched.join(', ')}`;
+    return { act: 'adopt', id, ...base, mark: assertDefined(mark, `mark of ${address}`), reason };
+  }
+  const id = toWriteId({ act: 'update', address });
+  return { act: 'update', id, ...base, ...(mark !== undefined && { mark }), reason: toPatchReason(change, patched) };
+}
+
+function toPatchReason(change: Change, patched: readonly string[]): string {
+  if (patched.length > 0) return `sets ${patched.join(', ')}`;
+  const { name } = assertDefined(liveOf(change).mark, `mark of ${change.address}`);
+  return name === toName(change.address)
+    ? 'records what was applied'
+    : `marks it with its new name, instead of ${name}`;
+}
+
+function attachmentWrites(kind: Kind, change: Change): readonly Draft[] {
+  return listChangedFields(kind, change).map((module): Draft => {
+    if (isRemoval(kind, change, module)) return removeWrite(kind, change, module);
+    const { address } = change;
+    const field = assertDefined(kind.fields[module], `${kind.name}.${module}`);
+    const set: Draft<SetModuleWrite> = {
+      act: 'set-module',
+      id: toWriteId({ act: 'set-module', address, module }),
       address,
       kind: kind.name,
-      resourceId: liveOf(decision).id,
+      ids: toPathIds(kind, liveOf(change)),
       module,
-      path: toModulePath(kind, form.normal, module),
+      body: assertObject(toSentValue(module, field, change)),
+      needs: [],
+      reason: `sets ${module}`,
     };
-    if (isRemoval(decision, module)) return removeWrite(decision, base);
-    const body = assertObject(form.written[module]);
-    return { ...base, id: `set ${module} of ${address}`, method: 'PUT', body, needs: [], reason: `sets ${module}` };
+    return set;
   });
 }
 
-function removeWrite(
-  decision: Decision,
-  base: Pick<WriteDraft, 'address' | 'kind' | 'path'> & { readonly resourceId: string; readonly module: string },
-): WriteDraft {
+function removeWrite(kind: Kind, change: Change, module: string): Draft<RemoveModuleWrite> {
+  const { address } = change;
   return {
-    ...base,
-    id: `remove ${base.module} of ${decision.pair.address}`,
-    method: 'DELETE',
+    act: 'remove-module',
+    id: toWriteId({ act: 'remove-module', address, module }),
+    address,
+    kind: kind.name,
+    ids: toPathIds(kind, liveOf(change)),
+    module,
     needs: [],
-    reason: `removes ${base.module}`,
+    reason: `removes ${module}`,
   };
 }
 
 /** Top-level fields with a difference, each once, in the order of the kind's table. */
-function listChangedFields(decision: Decision): readonly string[] {
-  const changed = new Set(decision.differences.map(({ path }) => path.split(/[.[]/, 1)[0]));
-  return listSpecFields(decision.pair.kind)
+export function listChangedFields(kind: Kind, { differences }: Pick<Change, 'differences'>): readonly string[] {
+  const changed = new Set(differences.map(({ field }) => field));
+  return listSpecFields(kind)
     .map(([name]) => name)
     .filter((name) => changed.has(name));
 }
 
-function isRemoval(decision: Decision, name: string): boolean {
-  return decision.pair.kind.fields[name]?.clear === 'delete' && formOf(decision).normal[name] === null;
+function isRemoval(kind: Kind, { desired }: Change, name: string): boolean {
+  return kind.fields[name]?.clear === 'delete' && desired?.[name] === null;
 }
 
-function toCreateBody(kind: Kind, form: DesiredForm): JsonObject {
-  const stated = listSpecFields(kind).flatMap(([name, field]): [string, Json][] => {
-    const value = toSent(name, field, form);
-    return value === undefined || value === null || name === 'metadata' ? [] : [[name, value]];
-  });
-  return Object.fromEntries(stated);
+function liveOf({ live, address }: Change) {
+  return assertDefined(live, `live ${address}`);
 }
 
-function toPatchBody(kind: Kind, form: DesiredForm, names: readonly string[]): JsonObject {
-  const entries = names.map((name): [string, Json] => {
-    const field = assertDefined(kind.fields[name], `${kind.name}.${name}`);
-    return [name, toSent(name, field, form) ?? toClearValue(field) ?? null];
-  });
-  return Object.fromEntries(entries);
-}
-
-/** As written, except that an object that is no module is sent with its defaults: not every service fills them in. */
-function toSent(name: string, field: Field, { written, normal }: DesiredForm): Json | undefined {
-  return isJsonObject(written[name]) && field.type.type === 'object' && !isModule(field) ? normal[name] : written[name];
-}
-
-/** Fields that some services clear when a PATCH leaves them out. */
-function toAlwaysSent(kind: Kind, written: Spec, live: Spec): JsonObject {
-  const entries = listSpecFields(kind).flatMap(([name, field]): [string, Json][] =>
-    field.alwaysSent ? [[name, written[name] ?? live[name] ?? null]] : [],
-  );
-  return Object.fromEntries(entries);
-}
-
-function toMarkDraft(decision: Decision, stack: string): MarkDraft {
-  const desired = assertDefined(decision.pair.desired, `manifest of ${decision.pair.address}`);
-  const { normal } = formOf(decision);
-  const user = normal['metadata'] ?? '';
-  const { live, kind, by, was } = decision.pair;
-  return {
-    stack,
-    name: desired.name,
-    protect: desired.lifecycle.protect,
-    ...(was !== undefined && { was }),
-    delivered:
-      decision.action !== 'create' &&
-      decision.action !== 'replace' &&
-      (by === 'adopt' && live?.mark === undefined
-        ? listOneTimeFields(kind).length > 0
-        : live?.mark?.delivered === true),
-    user: typeof user === 'string' ? user : assertObject(user),
-    ...toDigests(
-      kind,
-      { desired, kept: new Map(decision.kept.map((field) => [field, live?.mark?.fields[field]])) },
-      normal,
-    ),
-  };
-}
-
-function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
-  return (
-    live !== undefined &&
-    Object.keys(draft.pending).length === 0 &&
-    draft.stack === live.stack &&
-    draft.name === live.name &&
-    draft.protect === live.protect &&
-    isSameJson(draft.fields, live.fields)
-  );
-}
-
-function formOf(decision: Decision) {
-  return assertDefined(decision.form, `desired form of ${decision.pair.address}`);
-}
-
-function liveOf(decision: Decision) {
-  return assertDefined(decision.pair.live, `live ${decision.pair.address}`);
-}
-
-function assertObject(value: Json | undefined): JsonObject {
+function assertObject(value: unknown): JsonObject {
   if (isJsonObject(value)) return value;
   throw new InvariantError('Expected an object');
 }

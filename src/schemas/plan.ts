@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { PlanDocument, ShownWrite } from '../kinds/plan-document.ts';
+import type { Address } from '../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic-codes.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
+import { PLAN_FORMAT } from '../model/plan.ts';
+import type { WriteId } from '../model/write.ts';
 
 /**
- * The schema of a plan file: what `edgewise plan -o` writes and `edgewise apply` reads. The type `Plan` of the model and this
+ * The schema of a plan file: what `edgewise plan -o` writes and `edgewise apply` reads. The type `PlanDocument` and this
  * schema are held together by the compiler.
  */
 const json: z.ZodType<Json> = z.json();
@@ -49,7 +52,19 @@ const mark = z.strictObject({
   fields: digests.describe('Digest of each field as last applied.'),
 });
 
+/** Two texts of the model that only its own functions make: a file's are compared with those before they are used. */
+const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern says what the type says
+const writeId = z.string() as unknown as z.ZodType<WriteId>; // compared with the ids that follow from the changes
+
+const validForMs = z
+  .int()
+  .min(1)
+  .describe('Milliseconds for which what is created is valid, from the moment at which it is made.');
+
 const difference = z.strictObject({
+  field: optional(z.string()).describe(
+    'The field of the spec that it is in. Left out: of the lifecycle, or of the mark.',
+  ),
   path: z.string().describe('Such as `policy.inbound[0].name`.'),
   from: optional(json).describe('Live. Absent: no value.'),
   to: optional(json).describe('Desired. Absent: no value. An address stands for an id that is known after apply.'),
@@ -58,7 +73,10 @@ const difference = z.strictObject({
 });
 
 const change = z.strictObject({
-  address: z.string().describe('Kind/name; a duplicate to be pruned is Kind/name@id.'),
+  address: address.describe('Kind/name.'),
+  duplicateOf: optional(z.string()).describe(
+    'Id of the live resource that keeps the address. Left out: this is no duplicate.',
+  ),
   kind: z.string(),
   action: z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'no-op']),
   reason: optional(z.string()),
@@ -69,37 +87,66 @@ const change = z.strictObject({
     z.strictObject({ id: z.string(), digest: z.string(), spec: optional(spec), mark: optional(mark) }),
   ).describe('What the change starts from.'),
   desired: optional(spec).describe('What will be there, in normal form.'),
-  protect: optional(z.boolean()),
+  sent: optional(spec).describe('Fields that are sent in another form, which means the same.'),
+  ignored: optional(texts).describe('Fields that somebody else owns.'),
+  validForMs: optional(validForMs),
+  protect: optional(z.boolean()).describe('Whether its mark will say that it is protected.'),
+  was: optional(z.string()).describe('The name that its mark will remember as the one before.'),
 });
 
-const write = z.strictObject({
-  id: z.string(),
-  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']),
-  path: z.string().describe('Relative to the base URL. `{id}` is known after apply.'),
-  address: z.string(),
+const markDraft = z
+  .strictObject({
+    stack: z.string(),
+    name: z.string(),
+    protect: z.boolean(),
+    delivered: z.boolean(),
+    was: optional(z.string()),
+    user: z.union([z.string(), spec]).describe("The user's own metadata."),
+    fields: digests,
+    pending: spec.describe('Fields whose digest waits for an id.'),
+  })
+  .describe('The mark that the write leaves; becomes the metadata of the body.');
+
+const common = {
+  id: writeId.describe('Such as `create TCPEdge/postgres`; unique in the plan.'),
+  method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For readers: follows from the act.'),
+  path: z.string().describe('For readers: relative to the base URL. `{id}` is known after apply.'),
+  address,
   kind: z.string(),
-  resourceId: optional(z.string()),
-  module: optional(z.string()),
-  body: optional(spec),
-  mark: optional(
-    z.strictObject({
-      stack: z.string(),
-      name: z.string(),
-      protect: z.boolean(),
-      delivered: z.boolean(),
-      was: optional(z.string()),
-      user: z.union([z.string(), spec]),
-      fields: digests,
-      pending: spec,
-    }),
-  ).describe('The mark that the write leaves; becomes the metadata of the body.'),
-  validForMs: optional(z.int().min(1)).describe(
-    'Milliseconds for which what it creates is valid, from the moment at which it is made.',
-  ),
-  needs: texts.describe('Ids of the writes that must have succeeded before.'),
+  needs: z.array(writeId).describe('Ids of the writes that must have succeeded before.'),
   last: z.boolean().describe('Starts when all others are over.'),
   reason: z.string(),
-});
+};
+const resourceId = { resourceId: z.string().describe('The resource that it changes.') };
+const duplicateOf = optional(z.string()).describe(
+  'Id of the live resource that keeps the address. Left out: this is no duplicate.',
+);
+const body = {
+  body: spec.describe('Without metadata where there is a mark. Addresses stand for ids known after apply.'),
+};
+const module = {
+  ids: z.looseObject({ id: z.string() }).catchall(z.string()).describe('The ids in the path.'),
+  module: z.string(),
+};
+
+const write: z.ZodType<ShownWrite> = z.discriminatedUnion('act', [
+  z.strictObject({
+    act: z.literal('create'),
+    ...common,
+    ...body,
+    mark: markDraft,
+    validForMs: optional(validForMs),
+  }),
+  z.strictObject({ act: z.literal('deliver'), ...common, mark: markDraft }),
+  z.strictObject({ act: z.literal('deliver-again'), ...common, mark: markDraft }),
+  z.strictObject({ act: z.literal('update'), ...common, ...resourceId, ...body, mark: optional(markDraft) }),
+  z.strictObject({ act: z.literal('adopt'), ...common, ...resourceId, ...body, mark: markDraft }),
+  z.strictObject({ act: z.literal('set-module'), ...common, ...module, ...body }),
+  z.strictObject({ act: z.literal('remove-module'), ...common, ...module }),
+  z.strictObject({ act: z.literal('delete'), ...common, ...resourceId, duplicateOf }),
+  z.strictObject({ act: z.literal('release'), ...common, ...resourceId, duplicateOf, ...body }),
+  z.strictObject({ act: z.literal('give-up'), ...common, ...resourceId, field: z.string(), ...body }),
+]);
 
 const file = z.strictObject({
   address: z.string().describe('The resource whose value it holds.'),
@@ -108,7 +155,7 @@ const file = z.strictObject({
 });
 
 /** Schema of a plan file. */
-export const PLAN_SCHEMA: z.ZodType<Plan> = z
+export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
   .strictObject({
     format: z.literal(PLAN_FORMAT),
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
@@ -132,7 +179,8 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
     withheld: optional(
       z.array(
         z.strictObject({
-          address: z.string().describe('Kind/name; a duplicate is Kind/name@id.'),
+          address,
+          duplicateOf,
           kind: z.string(),
           id: z.string(),
           reason: z.string().describe('Why it would be deleted.'),
@@ -145,7 +193,7 @@ export const PLAN_SCHEMA: z.ZodType<Plan> = z
     violations: z.array(VIOLATION_SCHEMA),
     requests: z.strictObject({
       read: z.int().describe('What reading took.'),
-      apply: z.int().describe('What applying takes at least.'),
+      apply: z.int().describe('What applying takes; at least, where it looks for what another apply made.'),
       leastMs: z.int().describe('The least time that those take within the rate limit, in milliseconds.'),
     }),
   })

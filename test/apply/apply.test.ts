@@ -3,10 +3,10 @@ import { applyPlan } from '../../src/apply/apply.ts';
 import type { TokenSink } from '../../src/apply/token-sink.ts';
 import { ApiError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { renderMetadata } from '../../src/model/mark.ts';
+import { type MarkDraft, renderMetadata } from '../../src/model/mark.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
-import type { MarkDraft, Write } from '../../src/model/plan.ts';
-import { makePlan } from '../report/sample-plans.ts';
+import { toWriteId, type Write } from '../../src/model/write.ts';
+import { makePlan, makeWrite } from '../report/sample-plans.ts';
 
 const MARK: MarkDraft = {
   stack: 's',
@@ -19,9 +19,8 @@ const MARK: MarkDraft = {
 };
 
 const CREATE: Write = {
-  id: 'create Credential/agent',
-  method: 'POST',
-  path: '/credentials',
+  act: 'create',
+  id: toWriteId({ act: 'create', address: 'Credential/agent' }),
   address: 'Credential/agent',
   kind: 'Credential',
   body: {},
@@ -32,25 +31,17 @@ const CREATE: Write = {
 };
 
 const DELIVER: Write = {
-  ...CREATE,
-  id: 'deliver Credential/agent',
-  method: 'PATCH',
-  path: '/credentials/{id}',
+  act: 'deliver',
+  id: toWriteId({ act: 'deliver', address: 'Credential/agent' }),
+  address: 'Credential/agent',
+  kind: 'Credential',
   mark: { ...MARK, delivered: true },
   needs: [CREATE.id],
-};
-
-const REMOVE: Write = {
-  id: 'delete TCPEdge/old',
-  method: 'DELETE',
-  path: '/edges/tcp/edgtcp_1',
-  address: 'TCPEdge/old',
-  kind: 'TCPEdge',
-  resourceId: 'edgtcp_1',
-  needs: [],
   last: false,
   reason: '',
 };
+
+const REMOVE = makeWrite('delete', 'TCPEdge/old', { resourceId: 'edgtcp_1' });
 
 const WORKING: TokenSink = { test: async () => undefined, deliver: async ({ name }) => `safe/${name}` };
 const BROKEN: TokenSink = { test: async () => undefined, deliver: () => Promise.reject(new Error('disk full')) };
@@ -188,15 +179,7 @@ describe('a new credential', () => {
   });
 
   it('whose delivery the service does not record lets what it replaces go, since the token is in its place', async () => {
-    const old: Write = {
-      ...REMOVE,
-      id: 'delete Credential/agent',
-      address: 'Credential/agent',
-      kind: 'Credential',
-      path: '/credentials/cr_0',
-      resourceId: 'cr_0',
-      needs: [CREATE.id, DELIVER.id],
-    };
+    const old = makeWrite('delete', 'Credential/agent', { resourceId: 'cr_0', needs: [CREATE.id, DELIVER.id] });
     const { result, sent } = await apply([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
     expect(toOutcomes(result)[1]).toContain('the service did not take metadata');
     expect(sent).toContain('DELETE /credentials/cr_0');
@@ -231,13 +214,7 @@ describe('a delete', () => {
 });
 
 it('what is last starts when everything else is over, however that ended', async () => {
-  const last: Write = {
-    ...REMOVE,
-    id: 'delete IPRestriction/api',
-    path: '/ip_restrictions/ipx_1',
-    kind: 'IPRestriction',
-    last: true,
-  };
+  const last = makeWrite('delete', 'IPRestriction/api', { resourceId: 'ipx_1', last: true });
   const { sent } = await apply([REMOVE, CREATE, last], {
     answer: (method) => (method === 'POST' ? new NetworkError('reset') : null),
   });

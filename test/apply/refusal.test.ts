@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { toRefusal } from '../../src/apply/refusal.ts';
 import { ApiError } from '../../src/model/errors.ts';
+import { toWriteId, type Write } from '../../src/model/write.ts';
+import { makeWrite } from '../report/sample-plans.ts';
 
 function refuse(said: string, details: Readonly<Record<string, string>> = {}, status = 400): ApiError {
   const [method, path] = ['POST', '/edges/tcp'];
@@ -9,7 +11,7 @@ function refuse(said: string, details: Readonly<Record<string, string>> = {}, st
   return new ApiError(message, { status, code: 'ERR_1', method, path, operationId: undefined, details });
 }
 
-const CREATE = { kind: 'TCPEdge', body: {} };
+const CREATE = makeWrite('create', 'TCPEdge/a');
 
 test.each<readonly [string, Readonly<Record<string, string>>, string | undefined]>([
   ['no', { field: 'backend.backend_id' }, 'backend.backend_id'],
@@ -36,13 +38,27 @@ test('the number of a member of a set is left out: it was sorted before it was s
 });
 
 test('the field of a module that is set alone stands inside of that module', () => {
-  const write = { kind: 'HTTPSEdgeRoute', module: 'circuit_breaker', body: {} };
+  const [address, module] = ['HTTPSEdgeRoute/a', 'circuit_breaker'] as const;
+  const write: Write = {
+    act: 'set-module',
+    id: toWriteId({ act: 'set-module', address, module }),
+    address,
+    kind: 'HTTPSEdgeRoute',
+    ids: { edge_id: 'edghts_1', id: 'edghtsrt_1' },
+    module,
+    body: {},
+    needs: [],
+    last: false,
+    reason: '',
+  };
   expect(toRefusal(write, refuse('no', { field: 'enabled' })).field).toBe('circuit_breaker.enabled');
   expect(toRefusal(write, refuse('no', { field: 'circuit_breaker.enabled' })).field).toBe('circuit_breaker.enabled');
 });
 
 test('a write that sends no field has none that could be wrong', () => {
-  expect(toRefusal({ kind: 'TCPEdge' }, refuse('no', { field: 'description' }))).not.toHaveProperty('field');
+  expect(toRefusal(makeWrite('delete', 'TCPEdge/a'), refuse('no', { field: 'description' }))).not.toHaveProperty(
+    'field',
+  );
 });
 
 test.each([

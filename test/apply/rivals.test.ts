@@ -2,16 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { LookUps } from '../../src/apply/look-ups.ts';
 import { findRivals } from '../../src/apply/rivals.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { Write } from '../../src/model/plan.ts';
+import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
 
-const MARK = { stack: 'shop', name: 'pool', protect: false, delivered: false, fields: {}, pending: {}, user: '' };
-const WRITE: Write = {
-  id: 'create WeightedBackend/pool',
-  method: 'POST',
-  path: '/backends/weighted',
+const WRITE: CreateWrite = {
+  act: 'create',
+  id: toWriteId({ act: 'create', address: 'WeightedBackend/pool' }),
   kind: 'WeightedBackend',
   address: 'WeightedBackend/pool',
-  mark: MARK,
+  body: {},
+  mark: { stack: 'shop', name: 'pool', protect: false, delivered: false, fields: {}, pending: {}, user: '' },
   needs: [],
   last: false,
   reason: 'it is not there yet',

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { PlanDocument as Plan } from '../../src/kinds/plan-document.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { Plan, Write } from '../../src/model/plan.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
 
@@ -25,7 +25,7 @@ async function savePlan(): Promise<Workspace & { readonly edit: (change: (plan: 
   return { ...workspace, edit };
 }
 
-function withWrite(plan: Plan, id: string, parts: Partial<Record<keyof Write, unknown>>): unknown {
+function withWrite(plan: Plan, id: string, parts: Readonly<Record<string, unknown>>): unknown {
   return { ...plan, writes: plan.writes.map((write) => (write.id === id ? { ...write, ...parts } : write)) };
 }
 
@@ -34,12 +34,17 @@ function withDesired(plan: Plan, more: JsonObject): unknown {
 }
 
 function withMark(plan: Plan, id: string, parts: JsonObject): unknown {
-  return withWrite(plan, id, { mark: { ...plan.writes.find((write) => write.id === id)?.mark, ...parts } });
+  const write = plan.writes.find((one) => one.id === id);
+  return withWrite(plan, id, { mark: { ...(write !== undefined && 'mark' in write && write.mark), ...parts } });
 }
 
 const ATTACHED = { address: 'HTTPSEdge/web', kind: 'HTTPSEdge', action: 'update', differences: [] };
 
-const THEIRS = { id: 'delete TCPEdge/theirs', method: 'DELETE', path: '/edges/tcp/edgtcp_theirs', kind: 'TCPEdge' };
+const THEIRS = {
+  ...{ act: 'delete', id: 'delete TCPEdge/theirs', address: 'TCPEdge/theirs', kind: 'TCPEdge' },
+  ...{ resourceId: 'edgtcp_theirs', method: 'DELETE', path: '/edges/tcp/edgtcp_theirs' },
+  ...{ needs: [], last: false, reason: '' },
+};
 
 describe('a plan file that would do what it does not show is refused before any request:', () => {
   it.each<[string, (plan: Plan) => unknown]>([
@@ -47,7 +52,7 @@ describe('a plan file that would do what it does not show is refused before any 
       'a write without a change',
       (plan) => ({
         ...plan,
-        writes: [...plan.writes, { ...THEIRS, address: 'TCPEdge/theirs', needs: [], last: false, reason: '' }],
+        writes: [...plan.writes, THEIRS],
       }),
     ],
     ['a delete of what is only updated', (plan) => withWrite(plan, 'update TCPEdge/a', { method: 'DELETE' })],
@@ -78,7 +83,7 @@ describe('a plan file that would do what it does not show is refused before any 
       }),
     ],
     ['a change of a kind that there is not', (plan) => ({ ...plan, changes: [{ ...ATTACHED, kind: 'Widget' }] })],
-    ['no mark', (plan) => withWrite(plan, 'create Credential/agent', { mark: undefined })],
+    ['no mark', (plan) => withWrite(plan, 'update TCPEdge/a', { mark: undefined })],
     ['the mark of another stack', (plan) => ({ ...plan, stack: 'other' })],
     [
       'a delete that it says it withholds',

@@ -3,38 +3,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
+import type { Change } from '../../src/model/change.ts';
+import { diffSpecs } from '../../src/plan/diff.ts';
+import { orderWrites } from '../../src/plan/order.ts';
+import { toLiveDigest } from '../../src/plan/to-change.ts';
 import { makePlan } from '../report/sample-plans.ts';
 
 const HEADERS = { ['__proto__']: 'a', constructor: 'b', '': 'c', '\u202e': '\ud800' };
 const IDS = { edge_id: 'edghts_web', id: 'edghtsrt_api' };
 
-const PLAN = makePlan({
-  changes: [
-    {
-      address: 'HTTPSEdgeRoute/api',
-      kind: 'HTTPSEdgeRoute',
-      action: 'update',
-      differences: [],
-      live: { id: 'edghtsrt_api', digest: '', spec: IDS },
-      desired: { ...IDS, request_headers: { enabled: true, add: HEADERS, remove: [] } },
-    },
-  ],
-  writes: [
-    {
-      id: 'set request_headers of HTTPSEdgeRoute/api',
-      method: 'PUT',
-      path: '/edges/https/edghts_web/routes/edghtsrt_api/request_headers',
-      address: 'HTTPSEdgeRoute/api',
-      kind: 'HTTPSEdgeRoute',
-      module: 'request_headers',
-      resourceId: 'edghtsrt_api',
-      body: { add: HEADERS },
-      needs: [],
-      last: false,
-      reason: 'sets request_headers',
-    },
-  ],
-});
+const KIND = getKind('HTTPSEdgeRoute');
+const LIVE = { id: 'edghtsrt_api', spec: normalizeSpec(KIND, IDS), mark: undefined };
+const DESIRED = normalizeSpec(KIND, { ...IDS, request_headers: { add: HEADERS } });
+
+const CHANGE: Change = {
+  address: 'HTTPSEdgeRoute/api',
+  kind: KIND.name,
+  action: 'update',
+  differences: diffSpecs(KIND, LIVE.spec, DESIRED).map((difference) => ({ ...difference, origin: 'unknown' })),
+  live: { id: LIVE.id, spec: LIVE.spec, digest: toLiveDigest(LIVE) },
+  desired: DESIRED,
+  sent: { request_headers: { add: HEADERS } },
+};
+
+const PLAN = makePlan({ changes: [CHANGE], writes: orderWrites([CHANGE], 'production') });
 
 describe('a plan file', () => {
   let folder: string;

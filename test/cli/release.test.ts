@@ -150,12 +150,12 @@ describe('release', () => {
       'changes a field besides',
       (plan) => ({
         ...plan,
-        writes: plan.writes.map((write) => ({ ...write, body: { ...write.body, description: 'x' } })),
+        writes: plan.writes.map((write) => ({ ...write, body: { description: 'x' } })),
       }),
     ],
     [
       'deletes what it shows as released',
-      (plan) => ({ ...plan, writes: plan.writes.map((write) => ({ ...write, method: 'DELETE' })) }),
+      (plan) => ({ ...plan, writes: plan.writes.map((write) => ({ ...write, act: 'delete', method: 'DELETE' })) }),
     ],
   ])('is refused as a plan that was edited so that it %s', async (_, change) => {
     const { edgewise, recorder, write } = await createOwned(`${TWO}lifecycle: { protect: true }\n`);

@@ -70,7 +70,10 @@ describe('--take-over', () => {
       'leaves the mark of another stack',
       (plan) => ({
         ...plan,
-        writes: plan.writes.map(({ mark, ...write }) => ({ ...write, mark: { ...mark, stack: 'third' } })),
+        writes: plan.writes.map((write) => ({
+          ...write,
+          mark: { ...('mark' in write && write.mark), stack: 'third' },
+        })),
       }),
     ],
   ])('a saved plan that was edited so that it %s is refused', async (_, change) => {

@@ -6,7 +6,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Drift } from '../../src/model/drift.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { toDrift } from '../../src/plan/compute-drift.ts';
-import { toAgainstRequest, toDriftAgainst } from '../../src/plan/drift-against.ts';
+import { toAgainstRequest, toDriftAgainst } from '../../src/plan/saved/drift-against.ts';
 import { toReadRequest } from '../../src/plan/select-targets.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { toBaseAddress } from '../../src/model/change.ts';
+import { toShownChange } from '../../src/model/change.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import { listTouched, World } from './world.ts';
@@ -43,10 +43,10 @@ describe('two live resources with one mark', () => {
       const { changes } = await world.plan(stack);
       const [duplicate] = changes.filter(({ action }) => action === 'delete');
       if (duplicate === undefined) return;
-      const touched = [duplicate.address, toBaseAddress(duplicate.address)].map(async (target) =>
+      const touched = [toShownChange(duplicate), duplicate.address].map(async (target) =>
         listTouched(await world.plan(stack, { targets: [target] })),
       );
-      for (const lines of await Promise.all(touched)) expect(lines).toEqual([`delete ${duplicate.address}`]);
+      for (const lines of await Promise.all(touched)) expect(lines).toEqual([`delete ${toShownChange(duplicate)}`]);
     });
     await holds(property, 10);
   });

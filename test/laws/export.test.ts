@@ -58,7 +58,7 @@ describe('exporting an account that nobody manages', () => {
       expect(plan.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
       expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
       expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
-      expect(plan.writes.every(({ mark }) => mark !== undefined)).toBe(true);
+      expect(plan.writes.every(({ act }) => act === 'adopt')).toBe(true);
     });
     await holds(property, 40);
   });

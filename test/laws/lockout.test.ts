@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IP_RESTRICTION } from '../../src/kinds/tables/ip-restriction.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
+import { toWriteRequest } from '../../src/kinds/write-request.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
@@ -26,7 +27,10 @@ describe('what may lock its own caller out', () => {
         expect(plan.diagnostics.filter(({ code }) => code === 'lockout')).toHaveLength(isDangerous.length);
         const sent = world.takeRequests().filter(({ method }) => method !== 'GET');
         const tail = sent.slice(sent.length - late).map(({ method, path }) => `${method} ${path}`);
-        const expected = plan.writes.filter(({ last }) => last).map(({ method, path }) => `${method} ${path}`);
+        const expected = plan.writes
+          .filter(({ last }) => last)
+          .map((write) => toWriteRequest(write))
+          .map(({ method, path }) => `${method} ${path}`);
         expect(tail.sort()).toEqual(expected.sort());
       }
     });

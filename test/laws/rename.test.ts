@@ -22,7 +22,7 @@ describe('resources with new names that say the old ones', () => {
       const held = withoutMetadata(world);
       const plan = await world.migrate(after);
       expect(listPaths(plan)).toEqual(new Set(isAnyRenamed(after) ? ['mark.name'] : []));
-      expect(plan.writes.filter(({ method, mark }) => method !== 'PATCH' || mark === undefined)).toEqual([]);
+      expect(plan.writes.filter((write) => write.act !== 'update' || write.mark === undefined)).toEqual([]);
       expect(plan.writes).toHaveLength(after.filter(({ lifecycle }) => lifecycle.renamedFrom !== undefined).length);
       expect(withoutMetadata(world)).toEqual(held);
       expect(listTouched(await world.plan(after))).toEqual([]);
@@ -64,7 +64,9 @@ describe('a stack that is taken over by one of another name', () => {
       const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');
       const adopted = plan.changes.filter(({ action }) => action === 'adopt');
       expect(adopted.map(({ differences }) => differences)).toEqual(owned.map(() => []));
-      expect(plan.writes.map(({ method, mark }) => [method, mark?.stack])).toEqual(owned.map(() => ['PATCH', 'heir']));
+      expect(plan.writes.map((write) => [write.act, write.act === 'adopt' && write.mark.stack])).toEqual(
+        owned.map(() => ['adopt', 'heir']),
+      );
       expect(withoutMetadata(world)).toEqual(held);
       expect(listTouched(await world.plan(heir))).toEqual([]);
     });

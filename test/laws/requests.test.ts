@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { toWriteRequest } from '../../src/kinds/write-request.ts';
+import type { WriteId } from '../../src/model/write.ts';
 import { canBeMadeTwice } from '../../src/plan/look-ups.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
@@ -35,9 +37,11 @@ describe('the requests of a run', () => {
         const sent = world.takeRequests();
         expect(sent.length).toBeGreaterThanOrEqual(plan.requests.apply);
         const writes = sent.filter(({ method }) => method !== 'GET');
-        expect(writes.map(({ method }) => method).sort()).toEqual(plan.writes.map(({ method }) => method).sort());
+        expect(writes.map(({ method }) => method).sort()).toEqual(
+          plan.writes.map((write) => toWriteRequest(write).method).sort(),
+        );
         const listed = sent.flatMap(({ method, path }) => (method === 'GET' ? [path.split('?')[0]] : []));
-        const made = plan.writes.filter(canBeMadeTwice).map(({ path }) => path);
+        const made = plan.writes.filter(canBeMadeTwice).map((write) => toWriteRequest(write).path);
         expect(new Set(listed)).toEqual(new Set(made));
       }
     });
@@ -49,7 +53,7 @@ describe('the requests of a run', () => {
       const world = new World();
       for (const stack of stacks) {
         const { writes } = await world.migrate(stack);
-        const before = new Set<string>();
+        const before = new Set<WriteId>();
         for (const { id, needs } of writes) {
           expect(needs.filter((needed) => !before.has(needed))).toEqual([]);
           expect(before).not.toContain(id);

@@ -1,11 +1,11 @@
 import { applyPlan } from '../../src/apply/apply.ts';
-import { checkPlan, type PlanCheck, toCheckRequest } from '../../src/apply/check-plan.ts';
 import { createDirectorySink } from '../../src/apply/directory-sink.ts';
 import type { TokenSink } from '../../src/apply/token-sink.ts';
-import { listPlanFaults } from '../../src/apply/verify-plan.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { readLive } from '../../src/client/read-live.ts';
+import { toPlanDocument } from '../../src/kinds/plan-document.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
+import { toShownChange } from '../../src/model/change.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
@@ -14,6 +14,8 @@ import type { DesiredState, LiveState } from '../../src/model/state.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createPlan } from '../../src/plan/create-plan.ts';
 import { toDestroyState } from '../../src/plan/destroy.ts';
+import { checkPlan, type PlanCheck, toCheckRequest } from '../../src/plan/saved/check-plan.ts';
+import { verifyPlan } from '../../src/plan/saved/verify-plan.ts';
 import { toReadRequest } from '../../src/plan/select-targets.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { createRecorder, type SentRequest } from '../cli/recorder.ts';
@@ -236,8 +238,8 @@ export function loadStack(stack: TestStack, layout?: Layout): DesiredState {
 }
 
 function expectNoErrors(plan: Plan): void {
-  const faults = listPlanFaults(plan);
-  if (faults.length > 0) throw new Error(`A plan file of this would be refused:\n${faults.join('\n')}`);
+  const verified = verifyPlan(toPlanDocument(plan));
+  if (typeof verified === 'string') throw new Error(`A plan file of this would be refused: ${verified}`);
   if (hasErrors(plan.diagnostics)) throw new Error(plan.diagnostics.map(({ message }) => message).join('\n'));
 }
 
@@ -245,7 +247,11 @@ function expectNoErrors(plan: Plan): void {
 export function listTouched({ changes }: Plan): readonly string[] {
   return changes
     .filter(({ action }) => action !== 'no-op')
-    .map(({ action, address, differences }) =>
-      [action, address, ...differences.map(({ path, from, to }) => JSON.stringify({ path, from, to }))].join(' '),
+    .map((change) =>
+      [
+        change.action,
+        toShownChange(change),
+        ...change.differences.map(({ path, from, to }) => JSON.stringify({ path, from, to })),
+      ].join(' '),
     );
 }

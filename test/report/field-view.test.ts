@@ -17,7 +17,7 @@ function renderUpdate(kind: string, ...differences: readonly Difference[]): stri
 }
 
 function renderCreate(kind: string, spec: Spec): string {
-  const address = `${kind}/one`;
+  const address = `${kind}/one` as const;
   return renderFields({ changes: [makeChange(address, 'create', { desired: toNormal(address, spec) })] });
 }
 

@@ -7,7 +7,7 @@ import { type GraphNode, type PlacedNode, placeGraph } from '../../src/report/ht
 import type { FormOptions, Report } from '../../src/report/report.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { type PageTree, readPage } from './html-tree.ts';
-import { EVERYTHING, makeChange, makePlan, makeWrite, PLAIN } from './sample-plans.ts';
+import { EVERYTHING, makeChange, makePlan, makeWrite, PLAIN, toCreateIds } from './sample-plans.ts';
 import { MISTAKE, makeHostilePlan, makeLargePlan, REPORTS } from './sample-reports.ts';
 import { makeResult } from './sample-results.ts';
 
@@ -85,7 +85,7 @@ describe('a page of a plan', () => {
   });
 
   it('names the command that applies it, unless that would be refused', () => {
-    const plan = makePlan({ changes: [makeChange('TCPEdge/a', 'create')], writes: [makeWrite('create TCPEdge/a')] });
+    const plan = makePlan({ changes: [makeChange('TCPEdge/a', 'create')], writes: [makeWrite('create', 'TCPEdge/a')] });
     const options = { applyCommand: { line: 'edgewise apply plan.json', readsInput: false } };
     expect(listTexts(showPlan(plan, options), 'code')).toContain('edgewise apply plan.json');
     const violations = [{ rule: 'protect', message: 'No.', remedy: 'Allow it.', addresses: [] }] as const;
@@ -137,7 +137,7 @@ describe('a drawing', () => {
   });
 
   it('is left out when nothing waits', () => {
-    const page = showPlan(makePlan({ writes: [makeWrite('create TCPEdge/a'), makeWrite('create TCPEdge/b')] }));
+    const page = showPlan(makePlan({ writes: [makeWrite('create', 'TCPEdge/a'), makeWrite('create', 'TCPEdge/b')] }));
     expect(countDrawings(page)).toBe(0);
     expect(listTexts(page, 'h2')).not.toContain('What waits for what');
   });
@@ -148,14 +148,16 @@ describe('a drawing', () => {
       writes: [...makeLargePlan(4).writes, ...EVERYTHING.writes.slice(-1)],
     });
     expect(listTexts(page, 'p')).toContain('Not drawn: 1 request after all others.');
-    const free = [makeWrite('create TCPEdge/a'), makeWrite('create TCPEdge/b')];
+    const free = [makeWrite('create', 'TCPEdge/a'), makeWrite('create', 'TCPEdge/b')];
     const more = showPlan({ ...makeLargePlan(4), writes: [...makeLargePlan(4).writes, ...free] });
     expect(listTexts(more, 'p')).toContain('Not drawn: 2 requests without a tie to another.');
   });
 
   it('gives way to a sentence when it would be too large', () => {
-    const ids = Array.from({ length: 30 }, (_, index) => `create TCPEdge/e${index}`);
-    const tangled = makePlan({ writes: ids.map((id, index) => makeWrite(id, { needs: ids.slice(0, index) })) });
+    const edges = Array.from({ length: 30 }, (_, index) => `TCPEdge/e${index}` as const);
+    const tangled = makePlan({
+      writes: edges.map((edge, index) => makeWrite('create', edge, { needs: toCreateIds(...edges.slice(0, index)) })),
+    });
     for (const [plan, number] of [
       [makeLargePlan(400), 400],
       [tangled, 30],

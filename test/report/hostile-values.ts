@@ -1,14 +1,16 @@
 import fc from 'fast-check';
-import { KINDS } from '../../src/kinds/tables/registry.ts';
+import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { DRIFT_STATES, type Drift } from '../../src/model/drift.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
-import type { GuardViolation, Plan, Write } from '../../src/model/plan.ts';
+import type { GuardViolation, Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
+import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { Report } from '../../src/report/report.ts';
-import { makePlan } from './sample-plans.ts';
+import { makePlan, makeWrite } from './sample-plans.ts';
 
 /** Plans, results and diagnostics in which every text is hostile: whatever the API or a plan file may hold. */
 
@@ -66,8 +68,11 @@ const fieldName = fc.constantFrom(...KINDS.flatMap(({ fields }) => Object.keys(f
 const spec: fc.Arbitrary<Spec> = fc.dictionary(fc.oneof(fieldName, text), json, { maxKeys: 4 });
 const path = fc.oneof(fieldName, text, fc.constantFrom('policy.inbound[0].name', 'backends["a b"]', 'metadata'));
 
+const address: fc.Arbitrary<Address> = fc.tuple(text, text).map(([kind, name]) => `${kind}/${name}` as const);
+
 const difference: fc.Arbitrary<Difference> = fc.record(
   {
+    field: fieldName,
     path,
     from: json,
     to: json,
@@ -79,7 +84,8 @@ const difference: fc.Arbitrary<Difference> = fc.record(
 
 const change: fc.Arbitrary<Change> = fc.record(
   {
-    address: text,
+    address,
+    duplicateOf: text,
     kind: kindName,
     action: fc.constantFrom('create', 'update', 'replace', 'delete', 'adopt', 'no-op'),
     reason: text,
@@ -92,17 +98,24 @@ const change: fc.Arbitrary<Change> = fc.record(
   { requiredKeys: ['address', 'kind', 'action', 'differences'] },
 );
 
-const write: fc.Arbitrary<Write> = fc.record({
-  id: text,
-  method: fc.constantFrom('POST', 'PATCH', 'PUT', 'DELETE'),
-  path: text,
-  address: text,
-  kind: kindName,
-  body: spec,
-  needs: fc.array(text, { maxLength: 2 }),
-  last: fc.boolean(),
-  reason: text,
-});
+const writeIds: fc.Arbitrary<readonly WriteId[]> = fc.array(
+  address.map((name) => toWriteId({ act: 'create', address: name })),
+  { maxLength: 2 },
+);
+
+/** Of kinds that there are, and about ids that can be some: of others there is no request to show. */
+const write: fc.Arbitrary<Write> = fc
+  .record({
+    act: fc.constantFrom('create', 'update', 'adopt', 'delete'),
+    kind: fc.constantFrom(...OWNED_KINDS.map(({ name }) => name)),
+    name: text,
+    resourceId: text.map((id) => `x${id.toWellFormed()}`),
+    body: spec,
+    needs: writeIds,
+    last: fc.boolean(),
+    reason: text,
+  })
+  .map(({ act, kind, name, ...parts }) => makeWrite(act, `${kind}/${name}`, parts));
 
 const place = fc.record({ file: text, line: fc.nat(), column: fc.nat(), excerpt: text });
 export const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
@@ -154,7 +167,7 @@ export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
     outcome: fc.constant('skipped' as const),
     write,
     message: text,
-    waitedFor: fc.array(text, { maxLength: 2 }),
+    waitedFor: writeIds,
   }),
 );
 
@@ -178,7 +191,8 @@ const drift: fc.Arbitrary<Drift> = fc.record({
   resources: fc.array(
     fc.record(
       {
-        address: text,
+        address,
+        duplicateOf: text,
         kind: kindName,
         state: fc.constantFrom(...DRIFT_STATES),
         id: text,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { toPlanDocument } from '../../src/kinds/plan-document.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { ApiError, TimeoutError } from '../../src/model/errors.ts';
 import {
@@ -8,7 +9,7 @@ import {
   renderValidationJson,
 } from '../../src/report/programs/json.ts';
 import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
-import { EVERYTHING, makePlan } from './sample-plans.ts';
+import { EVERYTHING, makePlan, makeWrite } from './sample-plans.ts';
 import { MIXED, makeApplied, makeResult } from './sample-results.ts';
 
 const ERROR: Diagnostic = { code: 'no-stack', severity: 'error', message: 'no stack' };
@@ -16,7 +17,7 @@ const WARNING: Diagnostic = { code: 'lockout', severity: 'warning', message: 'ca
 
 test('a plan is given whole, as its schema says', () => {
   const text = renderPlanJson(EVERYTHING);
-  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(EVERYTHING)));
+  expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(toPlanDocument(EVERYTHING))));
   expect(PLAN_SCHEMA.safeParse(JSON.parse(text)).error).toBeUndefined();
 });
 
@@ -55,7 +56,7 @@ test('the result of an apply refers to the writes of the plan that it holds', ()
 
 test('an apply is ok only when all of it was done and every token is where it should be', () => {
   const isOk = (...parameters: Parameters<typeof renderApplyJson>) => JSON.parse(renderApplyJson(...parameters)).ok;
-  const done = [makeApplied('create Credential/a', 'cr_2a')];
+  const done = [makeApplied(makeWrite('create', 'Credential/a'), 'cr_2a')];
   const tokens = [{ address: 'Credential/a', place: 'x', rescued: true }];
   expect(isOk(makePlan(), makeResult(done))).toBe(true);
   expect(isOk(makePlan(), makeResult(done, { tokens }))).toBe(false);

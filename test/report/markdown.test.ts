@@ -17,6 +17,7 @@ import {
   makePlan,
   makeWrite,
   PLAIN,
+  toCreateIds,
   toNormal,
 } from './sample-plans.ts';
 import { MIXED } from './sample-results.ts';
@@ -197,7 +198,7 @@ describe('a comment is never longer than there is room for', () => {
         ),
       ];
       const writes = make(10, (index) => makeChange(`TCPEdge/${index}`, 'create')).map(({ address }, index) =>
-        makeWrite(`create ${address}`, { needs: index === 0 ? [] : ['create TCPEdge/0'] }),
+        makeWrite('create', address, { needs: index === 0 ? [] : toCreateIds('TCPEdge/0') }),
       );
       return makePlan({ changes, writes });
     });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KINDS } from '../../src/kinds/tables/registry.ts';
+import { findKind, KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { renderApplyJson, renderFailureJson, renderPlanJson } from '../../src/report/programs/json.ts';
 import { renderApplyResultText } from '../../src/report/text/apply.ts';
@@ -15,8 +15,8 @@ const SECRET = 'SECRET';
 function makeLeakyPlan(kind: string, field: string): Plan {
   const spec = { [field]: SECRET, description: 'seen' };
   const differences = [field, `${field}.inner`, `["${field}"]`].flatMap((path) => [
-    makeDifference(path, { from: SECRET, to: SECRET }),
-    makeDifference(path, { to: { inner: SECRET } }),
+    makeDifference(path, { field, from: SECRET, to: SECRET }),
+    makeDifference(path, { field, to: { inner: SECRET } }),
   ]);
   const mark = { stack: 's', name: 'a', protect: false, delivered: false, user: '', fields: {}, pending: spec };
   return makePlan({
@@ -25,7 +25,11 @@ function makeLeakyPlan(kind: string, field: string): Plan {
       makeChange(`${kind}/b`, 'delete', { live: { id: 'cr_2', digest: 'x', spec } }),
       makeLiveChange(`${kind}/c`, 'update', { id: 'cr_3', differences }),
     ],
-    writes: [makeWrite(`create ${kind}/a`, { body: spec, mark }), makeWrite(`delete ${kind}/b`, { method: 'DELETE' })],
+    // A plan of a kind that is not known has no writes: it is refused before it is shown.
+    writes:
+      findKind(kind) === undefined
+        ? []
+        : [makeWrite('create', `${kind}/a`, { body: spec, mark }), makeWrite('delete', `${kind}/b`)],
   });
 }
 

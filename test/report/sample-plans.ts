@@ -1,8 +1,14 @@
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
+import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
-import type { Plan, Write } from '../../src/model/plan.ts';
+import { assertNever } from '../../src/model/errors.ts';
+import { parsePath } from '../../src/model/field-path.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { MarkDraft } from '../../src/model/mark.ts';
+import { PLAN_FORMAT, type Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
+import { type Act, toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { TextOptions } from '../../src/report/report.ts';
 
 /** Plans made by hand, so that what a renderer makes of a plan is seen beside the plan itself. */
@@ -12,7 +18,7 @@ export const PLAIN: TextOptions = { color: false, width: 80, verbose: false };
 /** A plan of nothing, with what a test wants to see in it. */
 export function makePlan(parts: Partial<Plan> = {}): Plan {
   return {
-    format: 1,
+    format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: '1.0.0' },
     stack: 'production',
     baseUrl: 'https://api.example.com',
@@ -39,13 +45,13 @@ export function makePlan(parts: Partial<Plan> = {}): Plan {
 }
 
 /** A change of `Kind/name`. */
-export function makeChange(address: string, action: Change['action'], parts: Partial<Change> = {}): Change {
-  return { address, kind: address.slice(0, address.indexOf('/')), action, differences: [], ...parts };
+export function makeChange(address: Address, action: Change['action'], parts: Partial<Change> = {}): Change {
+  return { address, kind: toKindName(address), action, differences: [], ...parts };
 }
 
 /** A change of `Kind/name` that starts from a live resource. */
 export function makeLiveChange(
-  address: string,
+  address: Address,
   action: Change['action'],
   { id, spec, ...parts }: Partial<Change> & { readonly id: string; readonly spec?: Spec },
 ): Change {
@@ -55,19 +61,52 @@ export function makeLiveChange(
 
 /** A difference that the manifest made. */
 export function makeDifference(path: string, parts: Partial<Difference> = {}): Difference {
-  return { path, origin: 'manifest', forcesReplace: false, ...parts };
+  const [field] = parsePath(path) ?? [];
+  const isOfSpec = typeof field === 'string' && field !== 'lifecycle' && field !== 'mark';
+  return { ...(isOfSpec && { field }), path, origin: 'manifest', forcesReplace: false, ...parts };
 }
 
-/** A write of `<verb> Kind/name`. */
-export function makeWrite(id: string, parts: Partial<Write> = {}): Write {
-  const address = id.slice(id.lastIndexOf(' ') + 1);
-  const kind = address.slice(0, address.indexOf('/'));
-  return { id, method: 'POST', path: '/edges/tcp', address, kind, needs: [], last: false, reason: 'because', ...parts };
+/** What a write may be made with. */
+export interface WriteParts extends Partial<Pick<Write, 'needs' | 'last' | 'reason'>> {
+  readonly resourceId?: string;
+  readonly body?: JsonObject;
+  readonly mark?: MarkDraft;
+}
+
+/** A write that does something to `Kind/name`. */
+export function makeWrite(
+  act: Extract<Act, 'create' | 'update' | 'adopt' | 'delete'>,
+  address: Address,
+  { resourceId = 'edgtcp_2a', body = {}, mark = MARK, ...parts }: WriteParts = {},
+): Write {
+  const base = { address, kind: toKindName(address), needs: [], last: false, reason: 'because', ...parts };
+  switch (act) {
+    case 'create':
+      return { act, ...base, id: toWriteId({ act, address }), body, mark };
+    case 'update':
+    case 'adopt':
+      return { act, ...base, id: toWriteId({ act, address }), resourceId, body, mark };
+    case 'delete':
+      return { act, ...base, id: toWriteId({ act, address, resourceId }), resourceId };
+    default:
+      return assertNever(act);
+  }
+}
+
+/** The ids of creations. */
+export function toCreateIds(...addresses: readonly Address[]): readonly WriteId[] {
+  return addresses.map((address) => toWriteId({ act: 'create', address }));
+}
+
+const MARK: MarkDraft = { stack: 's', name: 'a', protect: false, delivered: false, user: '', fields: {}, pending: {} };
+
+function toKindName(address: Address): string {
+  return address.slice(0, address.indexOf('/'));
 }
 
 /** The normal form of a spec. */
-export function toNormal(address: string, spec: Spec): Spec {
-  return normalizeSpec(getKind(address.slice(0, address.indexOf('/'))), spec);
+export function toNormal(address: Address, spec: Spec): Spec {
+  return normalizeSpec(getKind(toKindName(address)), spec);
 }
 
 const POOL = 'WeightedBackend/pool';
@@ -159,27 +198,26 @@ export const EVERYTHING: Plan = makePlan({
     makeLiveChange('TCPEdge/kafka', 'no-op', { id: 'edgtcp_2jkl' }),
   ],
   writes: [
-    makeWrite(`create ${POOL}`, { path: '/backends/weighted', reason: 'makes the weighted backend' }),
-    makeWrite(`update ${EDGE}`, {
-      method: 'PATCH',
-      path: '/edges/tcp/edgtcp_2def',
-      needs: [`create ${POOL}`],
+    makeWrite('create', POOL, { reason: 'makes the weighted backend' }),
+    makeWrite('update', EDGE, {
+      resourceId: 'edgtcp_2def',
+      needs: toCreateIds(POOL),
       reason: 'sets description, metadata, hostports, backend, policy and records that the resource is protected',
     }),
-    makeWrite('delete TCPEdge/legacy', {
-      method: 'DELETE',
-      path: '/edges/tcp/edgtcp_2aaa',
+    makeWrite('delete', 'TCPEdge/legacy', {
+      resourceId: 'edgtcp_2aaa',
       reason: 'not in the manifests any more',
     }),
-    makeWrite('delete WeightedBackend/old-pool', {
-      method: 'DELETE',
-      path: '/backends/weighted/bkdwd_2aaa',
-      needs: [`update ${EDGE}`, 'delete TCPEdge/legacy'],
+    makeWrite('delete', 'WeightedBackend/old-pool', {
+      resourceId: 'bkdwd_2aaa',
+      needs: [
+        toWriteId({ act: 'update', address: EDGE }),
+        toWriteId({ act: 'delete', address: 'TCPEdge/legacy', resourceId: 'edgtcp_2aaa' }),
+      ],
       reason: 'not in the manifests any more',
     }),
-    makeWrite('update IPRestriction/api', {
-      method: 'PATCH',
-      path: '/ip_restrictions/ipx_2abc',
+    makeWrite('update', 'IPRestriction/api', {
+      resourceId: 'ipx_2abc',
       last: true,
       reason: 'marks it as ours and sets enforced',
     }),

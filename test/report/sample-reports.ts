@@ -1,6 +1,8 @@
+import type { Address } from '../../src/model/address.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { Drift, ResourceDrift } from '../../src/model/drift.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import { toWriteId, type WriteId } from '../../src/model/write.ts';
 import type { Report } from '../../src/report/report.ts';
 import {
   EVERYTHING,
@@ -9,6 +11,7 @@ import {
   makeLiveChange,
   makePlan,
   makeWrite,
+  toCreateIds,
   toNormal,
 } from './sample-plans.ts';
 import { MIXED, makeResult } from './sample-results.ts';
@@ -125,18 +128,26 @@ export function makeHostilePlan(): Plan {
     targets: [...HOSTILE],
     changes,
     writes: [
-      makeWrite('create TCPEdge/first', { reason: all }),
+      makeWrite('create', 'TCPEdge/first', { reason: all }),
       ...HOSTILE.map((text, index) =>
-        makeWrite(`update TCPEdge/${text}${index}`, { path: text, reason: text, needs: ['create TCPEdge/first'] }),
+        makeWrite('update', `TCPEdge/${text}${index}`, {
+          resourceId: `${index}${text}`,
+          reason: text,
+          needs: toCreateIds('TCPEdge/first'),
+        }),
       ),
     ],
     diagnostics: [{ ...MISTAKE, severity: 'warning', message: all, remedy: HOSTILE.join('\n'), address: all }],
   });
 }
 
+function listFirst([address]: readonly Address[]): readonly WriteId[] {
+  return address === undefined ? [] : [toWriteId({ act: 'update', address })];
+}
+
 /** A plan of many changes that depend on each other by fours. */
 export function makeLargePlan(size: number): Plan {
-  const names = Array.from({ length: size }, (_, index) => `TCPEdge/edge-${index}`);
+  const names = Array.from({ length: size }, (_, index) => `TCPEdge/edge-${index}` as const);
   return makePlan({
     changes: names.map((address, index) =>
       makeLiveChange(address, 'update', {
@@ -149,10 +160,9 @@ export function makeLargePlan(size: number): Plan {
       }),
     ),
     writes: names.map((address, index) =>
-      makeWrite(`update ${address}`, {
-        method: 'PATCH',
-        path: `/edges/tcp/edgtcp_${index}`,
-        needs: index % 4 === 0 ? [] : [`update ${names[index - (index % 4)]}`],
+      makeWrite('update', address, {
+        resourceId: `edgtcp_${index}`,
+        needs: listFirst(names.slice(index - (index % 4), index)),
       }),
     ),
   });

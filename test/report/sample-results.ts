@@ -1,26 +1,27 @@
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
+import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import { makeWrite } from './sample-plans.ts';
 
 /** Results of an apply made by hand. */
 
 /** A write that succeeded. */
-export function makeApplied(id: string, resourceId?: string): Outcome {
-  return { outcome: 'applied', write: makeWrite(id), id: resourceId };
+export function makeApplied(write: Write, resourceId?: string): Outcome {
+  return { outcome: 'applied', write, id: resourceId };
 }
 
 /** A write that the service refused. */
 export function makeFailed(
-  id: string,
+  write: Write,
   message: string,
-  parts: Partial<Omit<Extract<Outcome, { readonly outcome: 'failed' }>, 'outcome' | 'message'>> = {},
+  parts: Partial<Omit<Extract<Outcome, { readonly outcome: 'failed' }>, 'outcome' | 'write' | 'message'>> = {},
 ): Outcome {
-  return { outcome: 'failed', write: makeWrite(id), message, isAuthentication: false, isUnknown: false, ...parts };
+  return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false, ...parts };
 }
 
 /** A write that waited in vain, or that an interruption kept from starting. */
-export function makeSkipped(id: string, ...waitedFor: readonly string[]): Outcome {
+export function makeSkipped(write: Write, ...waitedFor: readonly WriteId[]): Outcome {
   const message = waitedFor.length === 0 ? 'interrupted' : `waited for ${waitedFor.join(', ')}`;
-  return { outcome: 'skipped', write: makeWrite(id), message, waitedFor };
+  return { outcome: 'skipped', write, message, waitedFor };
 }
 
 /** A result of these outcomes. */
@@ -31,20 +32,21 @@ export function makeResult(outcomes: readonly Outcome[], parts: Partial<ApplyRes
 /** One outcome of each sort. */
 export const MIXED: ApplyResult = makeResult(
   [
-    makeApplied('create WeightedBackend/pool', 'bkdwd_2abc'),
-    { outcome: 'applied', write: makeWrite('create Credential/agent'), id: 'cr_2abc', alreadyDone: true },
-    makeApplied('delete TCPEdge/legacy'),
+    makeApplied(makeWrite('create', 'WeightedBackend/pool'), 'bkdwd_2abc'),
+    { outcome: 'applied', write: makeWrite('create', 'Credential/agent'), id: 'cr_2abc', alreadyDone: true },
+    makeApplied(makeWrite('delete', 'TCPEdge/legacy')),
     makeFailed(
-      'update TCPEdge/postgres',
+      makeWrite('update', 'TCPEdge/postgres', { resourceId: 'edgtcp_2def' }),
       '409 CONFLICT: 1.tcp.example.net:20002 belongs to edgtcp_2xyz already (operation op_2abc)',
-      {
-        write: makeWrite('update TCPEdge/postgres', { method: 'PATCH', path: '/edges/tcp/edgtcp_2def' }),
-      },
     ),
-    makeFailed('create TCPEdge/redis', 'the service did not answer in 30 s', { isUnknown: true }),
-    makeSkipped('delete WeightedBackend/old-pool', 'update TCPEdge/postgres', 'delete TCPEdge/older'),
-    makeSkipped('delete TCPEdge/older', 'update TCPEdge/postgres'),
-    makeSkipped('update IPRestriction/api'),
+    makeFailed(makeWrite('create', 'TCPEdge/redis'), 'the service did not answer in 30 s', { isUnknown: true }),
+    makeSkipped(
+      makeWrite('delete', 'WeightedBackend/old-pool'),
+      toWriteId({ act: 'update', address: 'TCPEdge/postgres' }),
+      toWriteId({ act: 'delete', address: 'TCPEdge/older', resourceId: 'edgtcp_2a' }),
+    ),
+    makeSkipped(makeWrite('delete', 'TCPEdge/older'), toWriteId({ act: 'update', address: 'TCPEdge/postgres' })),
+    makeSkipped(makeWrite('update', 'IPRestriction/api')),
   ],
   {
     interrupted: true,

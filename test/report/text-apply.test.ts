@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
 import { renderApplyResultText } from '../../src/report/text/apply.ts';
 import { createLiveProgress, renderApplyEventText } from '../../src/report/text/progress.ts';
-import { makePlan, makeWrite, PLAIN } from './sample-plans.ts';
+import { makePlan, makeWrite, PLAIN, toCreateIds } from './sample-plans.ts';
 import { MIXED, makeApplied, makeFailed, makeResult, makeSkipped } from './sample-results.ts';
 
 const PLAN = makePlan();
@@ -17,7 +17,10 @@ test('the result lists what was applied, failed and skipped, where tokens went a
 });
 
 test('a result that is all right says only what was done', () => {
-  const result = makeResult([makeApplied('create TCPEdge/a', 'edgtcp_2a'), makeApplied('delete TCPEdge/b')]);
+  const result = makeResult([
+    makeApplied(makeWrite('create', 'TCPEdge/a'), 'edgtcp_2a'),
+    makeApplied(makeWrite('delete', 'TCPEdge/b')),
+  ]);
   expect(renderApplyResultText(PLAN, result, PLAIN)).toMatchInlineSnapshot(`
     "Applied:
       create TCPEdge/a  edgtcp_2a
@@ -30,19 +33,21 @@ test('a result that is all right says only what was done', () => {
 });
 
 test('an interruption that came after the last write needs no second run', () => {
-  const result = makeResult([makeApplied('delete TCPEdge/b')], { interrupted: true });
+  const result = makeResult([makeApplied(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(PLAN, result, PLAIN)).not.toContain('Next:');
 });
 
 test('a run that was cut short says which command goes on', () => {
-  const result = makeResult([makeSkipped('delete TCPEdge/b')], { interrupted: true });
+  const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(makePlan({ mode: 'destroy' }), result, PLAIN)).toContain(
     'Next:\n  Run destroy again: what is done stays done, and only the rest is planned.\n',
   );
 });
 
 test('a refused key is told apart from what can be mended in a manifest', () => {
-  const result = makeResult([makeFailed('delete TCPEdge/b', '401 NO', { isAuthentication: true, status: 401 })]);
+  const result = makeResult([
+    makeFailed(makeWrite('delete', 'TCPEdge/b'), '401 NO', { isAuthentication: true, status: 401 }),
+  ]);
   const text = renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 });
   expect(text).toContain('The service refused the API key: check it.');
   expect(text).not.toContain('Mend what failed.');
@@ -50,7 +55,7 @@ test('a refused key is told apart from what can be mended in a manifest', () => 
 
 test('a permission that is missing is told by the resources, the first few of many', () => {
   const refuse = (name: string) =>
-    makeFailed(`delete TCPEdge/${name}`, '403 NO', { isAuthentication: true, status: 403 });
+    makeFailed(makeWrite('delete', `TCPEdge/${name}`), '403 NO', { isAuthentication: true, status: 403 });
   const render = (...names: readonly string[]) =>
     renderApplyResultText(PLAN, makeResult(names.map(refuse)), { ...PLAIN, width: 0 });
   expect(render('b')).toContain('  The service does not permit delete TCPEdge/b: get the permission for that');
@@ -64,15 +69,15 @@ test('a write that failed says where its manifest stands, and what is written wh
     address === 'TCPEdge/a' ? { ...place, line: field === 'hostports' ? 9 : 1 } : undefined;
   const render = (failed: Outcome) =>
     renderApplyResultText(PLAN, makeResult([failed]), { ...PLAIN, width: 0, locate }).split('\n\n')[0];
-  expect(render(makeFailed('create TCPEdge/a', 'no'))).toMatch(/\n {4}no\n {4}--> edge.yaml:1:5$/);
-  expect(render(makeFailed('create TCPEdge/a', 'no', { field: 'hostports' }))).toContain(
+  expect(render(makeFailed(makeWrite('create', 'TCPEdge/a'), 'no'))).toMatch(/\n {4}no\n {4}--> edge.yaml:1:5$/);
+  expect(render(makeFailed(makeWrite('create', 'TCPEdge/a'), 'no', { field: 'hostports' }))).toContain(
     '\n    --> edge.yaml:9:5\n    6 |   hostports: []\n      |     ^',
   );
-  expect(render(makeFailed('delete TCPEdge/gone', 'no'))).toMatch(/\n {4}no$/);
+  expect(render(makeFailed(makeWrite('delete', 'TCPEdge/gone'), 'no'))).toMatch(/\n {4}no$/);
 });
 
 test('a write that waited for one outside of the plan says so', () => {
-  const result = makeResult([makeSkipped('delete TCPEdge/b', 'create TCPEdge/x')]);
+  const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'), ...toCreateIds('TCPEdge/x'))]);
   expect(renderApplyResultText(PLAN, result, PLAIN)).toContain('waited for create TCPEdge/x, which is not in the plan');
 });
 
@@ -84,7 +89,7 @@ test('colour of a result is colour only', () => {
 
 test('a pipe gets one line for each write that ended', () => {
   const events: readonly ApplyEvent[] = [
-    { event: 'write-started', write: makeWrite('create TCPEdge/a') },
+    { event: 'write-started', write: makeWrite('create', 'TCPEdge/a') },
     ...MIXED.outcomes.slice(0, 6).map((result, index) => toEnded(result, index + 1, 8)),
   ];
   const lines = events.flatMap((event) => renderApplyEventText(event, PLAIN) ?? []);
@@ -108,22 +113,22 @@ test('a diagnostic that comes up during an apply is shown as any other', () => {
 
 test('live progress shows the writes under way and counts those that ended', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
-  const writes = ['create TCPEdge/a', 'create TCPEdge/b'].map((id) => makeWrite(id));
+  const writes = (['TCPEdge/a', 'TCPEdge/b'] as const).map((address) => makeWrite('create', address));
   expect(progress.render()).toEqual(['0 of 4 done']);
   for (const write of writes) expect(progress.apply({ event: 'write-started', write })).toEqual([]);
   expect(progress.render()).toEqual(['  create TCPEdge/a …', '  create TCPEdge/b …', '0 of 4 done']);
-  expect(progress.apply(toEnded(makeApplied('create TCPEdge/a'), 1, 4))).toEqual([]);
+  expect(progress.apply(toEnded(makeApplied(makeWrite('create', 'TCPEdge/a')), 1, 4))).toEqual([]);
   expect(progress.render()).toEqual(['  create TCPEdge/b …', '1 of 4 done']);
 });
 
 test('live progress leaves standing what went wrong', () => {
   const progress = createLiveProgress({ total: 4, rateLimit: 'none' }, PLAIN);
-  expect(progress.apply(toEnded(makeFailed('create TCPEdge/b', '409'), 1, 4))).toEqual([
+  expect(progress.apply(toEnded(makeFailed(makeWrite('create', 'TCPEdge/b'), '409'), 1, 4))).toEqual([
     '[1/4] create TCPEdge/b … failed: 409',
   ]);
-  expect(progress.apply(toEnded(makeSkipped('delete TCPEdge/c', 'create TCPEdge/b'), 2, 4))).toEqual([
-    '[2/4] delete TCPEdge/c … skipped: waited for create TCPEdge/b',
-  ]);
+  expect(
+    progress.apply(toEnded(makeSkipped(makeWrite('delete', 'TCPEdge/c'), ...toCreateIds('TCPEdge/b')), 2, 4)),
+  ).toEqual(['[2/4] delete TCPEdge/c … skipped: waited for create TCPEdge/b']);
   const diagnostic = { code: 'lockout', severity: 'warning', message: 'x', remedy: 'y' } as const;
   expect(progress.apply({ event: 'diagnostic', diagnostic })).toEqual(['warning[lockout]: x', '  help: y']);
   expect(progress.render()).toEqual(['2 of 4 done, 1 failed, 1 skipped']);
@@ -132,7 +137,7 @@ test('live progress leaves standing what went wrong', () => {
 test('live lines never take more than a row each, nor more rows than a few', () => {
   const progress = createLiveProgress({ total: 20, rateLimit: 'none' }, { ...PLAIN, width: 24 });
   for (let index = 0; index < 12; index += 1) {
-    progress.apply({ event: 'write-started', write: makeWrite(`create TCPEdge/${'x'.repeat(index * 4)}`) });
+    progress.apply({ event: 'write-started', write: makeWrite('create', `TCPEdge/${'x'.repeat(index * 4)}`) });
   }
   expect(progress.render()).toMatchInlineSnapshot(`
     [

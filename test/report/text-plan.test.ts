@@ -92,7 +92,7 @@ test('a plan that keeps all that there is does not say that there is nothing', (
 test('a plan that only writes is not empty', () => {
   const plan = makePlan({
     changes: [makeLiveChange('TCPEdge/a', 'no-op', { id: 'edgtcp_2a' })],
-    writes: [makeWrite('update TCPEdge/a', { method: 'PATCH', path: '/edges/tcp/edgtcp_2a' })],
+    writes: [makeWrite('update', 'TCPEdge/a', { resourceId: 'edgtcp_2a' })],
   });
   expect(render(plan)).toContain('applying needs 1.');
 });

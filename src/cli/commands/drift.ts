@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readLive } from '../../client/read-live.ts';
 import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { toDrift } from '../../plan/compute-drift.ts';
-import { toAgainstRequest, toDriftAgainst } from '../../plan/drift-against.ts';
+import { toAgainstRequest, toDriftAgainst } from '../../plan/saved/drift-against.ts';
 import { listFormNames } from '../../report/forms.ts';
 import { withReadSession } from '../connection/session.ts';
 import type { ConnectionFlags } from '../connection/settings.ts';

@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from 'commander';
-import type { AttachmentRequest, LiveRequest } from '../../client/read-live.ts';
+import type { LiveRequest } from '../../client/read-live.ts';
+import { type Attachment, toAttachment } from '../../kinds/attachment.ts';
 import { idOf } from '../../kinds/field.ts';
-import { isModule, type Kind, listSpecFields } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { listPathFields } from '../../kinds/paths.ts';
 import { hasPrefixOf } from '../../kinds/references.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
@@ -22,7 +23,7 @@ export function toExportRequest(names: readonly string[], attached: readonly Att
   const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
   return {
     kinds: OWNED_KINDS.filter((kind) => names.length === 0 || listed.includes(kind)),
-    attachments: withoutTwins(attached.map(({ kind, ids }) => toAttachment(kind, ids))),
+    attachments: withoutTwins(attached.map(({ kind, ids }) => toWhole(kind, ids))),
   };
 }
 
@@ -74,11 +75,10 @@ function findListedKind(name: string): Kind {
   throw new CommandError(`There is no kind ${name} to export.`, { exitCode: EXIT.invalid, remedy });
 }
 
-function toAttachment(kind: Kind, ids: Spec): AttachmentRequest {
-  const modules = listSpecFields(kind).filter(([, field]) => isModule(field));
-  return { address: toAddress(kind.name, String(ids['id'])), kind, ids, modules: modules.map(([name]) => name) };
+function toWhole(kind: Kind, ids: Spec): Attachment {
+  return toAttachment(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
 }
 
-function withoutTwins(attachments: readonly AttachmentRequest[]): readonly AttachmentRequest[] {
+function withoutTwins(attachments: readonly Attachment[]): readonly Attachment[] {
   return [...new Map(attachments.map((attachment) => [attachment.address, attachment])).values()];
 }

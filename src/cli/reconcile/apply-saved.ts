@@ -1,10 +1,10 @@
-import { checkPlan, type Moved, toCheckRequest } from '../../apply/check-plan.ts';
 import { readLive } from '../../client/read-live.ts';
 import { toCanonicalJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import { type GuardSettings, NO_SINKS } from '../../model/stack.ts';
 import type { LiveState } from '../../model/state.ts';
 import { countOwned, guardPlan } from '../../plan/guard.ts';
+import { checkPlan, type Moved, toCheckRequest } from '../../plan/saved/check-plan.ts';
 import { withSession } from '../connection/session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';

@@ -9,6 +9,7 @@ import { toReason } from '../../model/errors.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { TokenSettings } from '../../model/stack.ts';
+import type { WriteId } from '../../model/write.ts';
 import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
 import type { TellBy } from '../connection/notices.ts';
@@ -26,7 +27,7 @@ export interface Execution {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string };
-  readonly done: ReadonlyMap<string, string | undefined>;
+  readonly done: ReadonlyMap<WriteId, string | undefined>;
   readonly ids: ReadonlyMap<string, string>;
   readonly texts: ReadonlyMap<string, string>;
   /** Has what the client tells shown beside the progress. */

@@ -1,9 +1,10 @@
 import { open, readFile, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { listPlanFaults } from '../../apply/verify-plan.ts';
+import type { PlanDocument } from '../../kinds/plan-document.ts';
 import { toReason } from '../../model/errors.ts';
 import { isJsonObject, parseJson } from '../../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../../model/plan.ts';
+import { verifyPlan } from '../../plan/saved/verify-plan.ts';
 import { renderPlanJson } from '../../report/programs/json.ts';
 import { PLAN_SCHEMA } from '../../schemas/plan.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -34,12 +35,12 @@ export async function readPlanFile(file: string, cwd: string): Promise<Plan> {
   const value: unknown = parseJson(await readText(file, cwd));
   if (isJsonObject(value) && typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
     throw new CommandError(
-      `${file} is a plan of format ${value['format']}; this version of edgewise reads format ${PLAN_FORMAT}.`,
-      { exitCode: EXIT.invalid, remedy: 'Make a new plan.' },
+      `${file} is a plan of format ${value['format']}, and this version of edgewise reads format ${PLAN_FORMAT} only.`,
+      { exitCode: EXIT.invalid, remedy: 'Make a new plan with this version: edgewise plan -o FILE.' },
     );
   }
   const parsed = PLAN_SCHEMA.safeParse(value);
-  if (parsed.success) return checkConsistency(file, value as Plan); // what the schema gives lacks keys such as __proto__
+  if (parsed.success) return checkConsistency(file, value as PlanDocument); // what the schema gives lacks keys such as __proto__
   const [issue] = parsed.error.issues;
   throw new CommandError(`${file} is not a plan file: ${issue?.path.join('.') || 'the document'}: ${issue?.message}`, {
     exitCode: EXIT.invalid,
@@ -48,10 +49,10 @@ export async function readPlanFile(file: string, cwd: string): Promise<Plan> {
 }
 
 /** Refuses a plan that would do what it does not show. */
-function checkConsistency(file: string, plan: Plan): Plan {
-  const [fault] = listPlanFaults(plan);
-  if (fault === undefined) return plan;
-  throw new CommandError(`${file} would do what it does not show: ${fault}.`, {
+function checkConsistency(file: string, document: PlanDocument): Plan {
+  const plan = verifyPlan(document);
+  if (typeof plan !== 'string') return plan;
+  throw new CommandError(`${file} would do what it does not show: ${plan}.`, {
     exitCode: EXIT.invalid,
     remedy: 'It was edited. Make a new plan and have that approved.',
   });

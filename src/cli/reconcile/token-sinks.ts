@@ -3,9 +3,10 @@ import type { TokenSink } from '../../apply/token-sink.ts';
 import { createTokenSinks, type TokenSinks } from '../../apply/token-sinks.ts';
 import { listOneTimeFields } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import { assertDefined, toReason } from '../../model/errors.ts';
-import type { Plan, Write } from '../../model/plan.ts';
+import { toReason } from '../../model/errors.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { TokenSettings } from '../../model/stack.ts';
+import type { CreateWrite, Write, WriteId } from '../../model/write.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
@@ -43,17 +44,17 @@ export function chooseSinks(writes: readonly Write[], tokens: TokenSettings, con
 }
 
 /** The writes of a plan that are not done. */
-export function listOpenWrites(plan: Plan, done: ReadonlyMap<string, unknown>): readonly Write[] {
+export function listOpenWrites(plan: Plan, done: ReadonlyMap<WriteId, unknown>): readonly Write[] {
   return plan.writes.filter(({ id }) => !done.has(id));
 }
 
 /** Whether a write brings a token that is shown only once. */
-export function givesToken({ method, kind }: Write): boolean {
-  return method === 'POST' && listOneTimeFields(getKind(kind)).length > 0;
+export function givesToken(write: Write): write is CreateWrite {
+  return write.act === 'create' && listOneTimeFields(getKind(write.kind)).length > 0;
 }
 
-function chooseSink(write: Write, sinks: TokenSinks): TokenSink {
-  const sink = sinks.find(assertDefined(write.mark, `mark of ${write.id}`).name);
+function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {
+  const sink = sinks.find(write.mark.name);
   if (sink !== undefined) return sink;
   throw new CommandError(
     `${write.address} would be created, and nothing says where its token is to go: it is shown only once.`,

@@ -1,3 +1,4 @@
+import { toPlanDocument } from '../../kinds/plan-document.ts';
 import type { Action } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { countDriftStates, type Drift, hasDrift, isComplete, toCoverage } from '../../model/drift.ts';
@@ -46,7 +47,10 @@ export function renderJsonForm(report: Report): string {
 
 /** A plan as its published schema says: the bytes of a plan file. Equal plans give equal bytes. */
 export function renderPlanJson(plan: Plan): string {
-  return renderStableJson(redactPlan(plan)).split('\n').map(toPrintable).join('\n');
+  return renderStableJson(toPlanDocument(redactPlan(plan)))
+    .split('\n')
+    .map(toPrintable)
+    .join('\n');
 }
 
 /** How an apply ended, with the plan that it applied. `ok`: all of it was done, and tokens went where they should. */
@@ -64,7 +68,7 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
     lookUps: result.lookUps,
     diagnostics: [...result.diagnostics, ...diagnostics],
     ...(error !== undefined && { error: toErrorDocument(error) }),
-    plan: redactPlan(plan),
+    plan: toPlanDocument(redactPlan(plan)),
   });
 }
 
@@ -112,7 +116,7 @@ export function renderFailureJson({ command, diagnostics = [], error, plan }: Fa
     ok: false,
     diagnostics,
     ...(error !== undefined && { error: toErrorDocument(error) }),
-    ...(plan !== undefined && { totals: toTotals(plan), plan: redactPlan(plan) }),
+    ...(plan !== undefined && { totals: toTotals(plan), plan: toPlanDocument(redactPlan(plan)) }),
   });
 }
 

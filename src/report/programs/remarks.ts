@@ -1,10 +1,12 @@
-import { type Change, type Difference, toBaseAddress } from '../../model/change.ts';
+import { toPlainAddress, toShownAddress } from '../../model/address.ts';
+import { type Change, type Difference, toShownChange } from '../../model/change.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import { hasDrift, type ResourceDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { toShownWriteAddress } from '../../model/write.ts';
 import type { Failure, FormOptions, Report } from '../report.ts';
 import { findFailedPlace } from '../view/apply-view.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
@@ -132,7 +134,7 @@ function listUnordered(report: Report, options: FormOptions): readonly Remark[] 
 /** The start of the resource's document, where nothing says more exactly what the remark is about. */
 function withPlace(remark: Remark, { locate }: FormOptions): Remark {
   if (remark.place !== undefined || remark.address === undefined) return remark;
-  const place = locate?.(toBaseAddress(remark.address));
+  const place = locate?.(toPlainAddress(remark.address));
   return place === undefined ? remark : { ...remark, place };
 }
 
@@ -157,15 +159,17 @@ function toList(addresses: readonly string[]): string {
 }
 
 function listChangeRemarks(change: Change): readonly Remark[] {
-  const { action, address, differences } = change;
+  const { action, differences } = change;
   const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
   return [
     ...(action === 'delete' || action === 'replace' ? [toLossRemark(change, action)] : []),
-    ...(drifted.length === 0 ? [] : [toDriftRemark(address, drifted, 'notice')]),
+    ...(drifted.length === 0 ? [] : [toDriftRemark(change.address, drifted, 'notice')]),
   ];
 }
 
-function toLossRemark({ address, reason, live }: Change, action: 'delete' | 'replace'): Remark {
+function toLossRemark(change: Change, action: 'delete' | 'replace'): Remark {
+  const { reason, live } = change;
+  const address = toShownChange(change);
   const id = live === undefined ? '' : ` (${toWord(live.id)})`;
   const why = reason === undefined ? '' : `: ${toPrintable(reason)}`;
   return toRemark(action, 'warning', `${toWord(address)}${id} will be ${action}d${why}`, { address, nature: 'change' });
@@ -177,7 +181,8 @@ function toDriftRemark(address: string, differences: readonly Difference[], leve
 }
 
 function listResourceRemarks(resource: ResourceDrift): readonly Remark[] {
-  const { address, state, differences, moved = [], reason } = resource;
+  const { state, differences, moved = [], reason } = resource;
+  const address = toShownAddress(resource);
   const fields = [...differences.map(({ path }) => path), ...moved].map(toPrintable).join(', ');
   const why = [fields, ...(reason === undefined ? [] : [toPrintable(reason)])].filter((text) => text !== '').join('; ');
   const tell = (rule: OtherRule, what: string): readonly Remark[] => {
@@ -228,7 +233,7 @@ function listResultRemarks(
 
 function listOutcomeRemarks(outcome: Outcome, options: FormOptions): readonly Remark[] {
   const { write } = outcome;
-  const { address } = write;
+  const address = toShownWriteAddress(write);
   switch (outcome.outcome) {
     case 'applied':
       return [];

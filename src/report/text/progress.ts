@@ -1,8 +1,8 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
-import type { Write } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { parseRateLimit, toLeastMs } from '../../model/rate-limit.ts';
+import type { Write } from '../../model/write.ts';
 import type { TextOptions } from '../report.ts';
 import { toClipped } from '../view/columns.ts';
 import { toTimeText, toWriteName } from '../view/wording.ts';

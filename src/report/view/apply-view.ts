@@ -1,4 +1,4 @@
-import { toBaseAddress } from '../../model/change.ts';
+import { toWriteRequest } from '../../kinds/write-request.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
 import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -111,11 +111,12 @@ function toAppliedView(one: Applied): AppliedView {
 
 function toFailedView(failed: Failed, options: Pick<FormOptions, 'locate'>): FailedView {
   const { write, message, isUnknown } = failed;
+  const { method, path } = toWriteRequest(write);
   const place = findFailedPlace(failed, options);
-  const isNamed = message.startsWith(`${write.method} `);
+  const isNamed = message.startsWith(`${method} `);
   return {
     name: toWriteName(write),
-    ...(!isNamed && { request: toPrintable(`${write.method} ${write.path}`) }),
+    ...(!isNamed && { request: toPrintable(`${method} ${path}`) }),
     sentences: [toPrintable(message), ...(isUnknown ? [UNKNOWN_EFFECT] : [])],
     ...(place !== undefined && { place }),
   };
@@ -126,7 +127,7 @@ export function findFailedPlace(
   { write, field }: Failed,
   { locate }: Pick<FormOptions, 'locate'>,
 ): SourcePlace | undefined {
-  const place = locate?.(toBaseAddress(write.address), field);
+  const place = locate?.(write.address, field);
   if (place === undefined) return undefined;
   return toPrintablePlace(field === undefined ? { ...place, excerpt: '' } : place);
 }

@@ -1,5 +1,5 @@
 import { findKind } from '../../kinds/tables/registry.ts';
-import { type Change, toBaseAddress } from '../../model/change.ts';
+import { type Change, isProtected } from '../../model/change.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
@@ -56,11 +56,11 @@ export function toChangeView({ change, action, differences, isContinued }: Chang
     action,
     glyph: GLYPHS[action],
     kind: toWord(change.kind),
-    address: toWord(toBaseAddress(change.address)),
+    address: toWord(change.address),
     ...(live !== undefined && { id: toWord(live.id) }),
     ...(reason !== undefined && !isContinued && { reason }),
     notes: isContinued ? [] : (change.notes ?? []).map(toPrintable),
-    protect: change.protect === true,
+    protect: isProtected(change),
     fields: isNew
       ? listFieldViews(desired, 'added', context)
       : differences.map((difference) => toDifferenceView(difference, context)),

@@ -1,5 +1,5 @@
 import { findKind } from '../../kinds/tables/registry.ts';
-import { toBaseAddress } from '../../model/change.ts';
+import { toShownAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
   countDriftStates,
@@ -97,7 +97,7 @@ function toNames({ resources, externals }: Drift): Names {
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   return new Map([
     ...named,
-    ...resources.flatMap(({ address, id }) => (id === undefined ? [] : [[id, address] as const])),
+    ...resources.flatMap((one) => (one.id === undefined ? [] : [[one.id, toShownAddress(one)] as const])),
   ]);
 }
 
@@ -110,7 +110,7 @@ function toDriftedView(
   const context = { kind: findKind(kind), names, origins: ORIGINS };
   return {
     kind: toWord(kind),
-    address: toWord(toBaseAddress(address)),
+    address: toWord(address),
     ...(id !== undefined && { id: toWord(id) }),
     ...(reason !== undefined && { reason: toPrintable(reason) }),
     moved: moved.map(toWord),

@@ -1,7 +1,9 @@
-import { type Change, toBaseAddress } from '../../model/change.ts';
+import { toWriteRequest } from '../../kinds/write-request.ts';
+import { type Change, toShownChange } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import type { GuardViolation, Plan, Withheld, Write } from '../../model/plan.ts';
+import type { GuardViolation, Plan, Withheld } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { Write } from '../../model/write.ts';
 import { type ChangeView, toChangeView } from './change-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
@@ -95,7 +97,7 @@ function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] 
 }
 
 function toWithheldSentence({ address, id, reason }: Withheld): string {
-  return `${toWord(toBaseAddress(address))} (${toWord(id)}): ${toPrintable(reason)}`;
+  return `${toWord(address)} (${toWord(id)}): ${toPrintable(reason)}`;
 }
 
 function toFileSentence({ address, path, text }: Plan['files'][number]): string {
@@ -110,7 +112,9 @@ function toViolationView(violation: GuardViolation): GuardViolation {
 }
 
 function toNames({ changes, externals }: Plan): Names {
-  const known = changes.flatMap(({ address, live }) => (live === undefined ? [] : [[live.id, address] as const]));
+  const known = changes.flatMap((change) =>
+    change.live === undefined ? [] : [[change.live.id, toShownChange(change)] as const],
+  );
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   // Of several names for one id the last counts, in a plan as in its file.
   return new Map([...named.sort(([, left], [, right]) => (left < right ? -1 : 1)), ...known]);
@@ -118,13 +122,16 @@ function toNames({ changes, externals }: Plan): Names {
 
 function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
   const numbers = new Map(writes.map(({ id }, index) => [id, index + 1]));
-  return writes.map((write, index) => ({
-    number: index + 1,
-    id: toWriteName(write),
-    method: toPrintable(write.method),
-    path: toPrintable(write.path),
-    reason: toPrintable(write.reason),
-    waitsFor: write.needs.flatMap((id) => numbers.get(id) ?? []),
-    last: write.last,
-  }));
+  return writes.map((write, index) => {
+    const { method, path } = toWriteRequest(write);
+    return {
+      number: index + 1,
+      id: toWriteName(write),
+      method,
+      path: toPrintable(path),
+      reason: toPrintable(write.reason),
+      waitsFor: write.needs.flatMap((id) => numbers.get(id) ?? []),
+      last: write.last,
+    };
+  });
 }

@@ -2,8 +2,11 @@ import { listOneTimeFields } from '../../kinds/kind.ts';
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
 import type { Drift } from '../../model/drift.ts';
-import type { Plan, Write } from '../../model/plan.ts';
+import { assertNever } from '../../model/errors.ts';
+import type { MarkDraft } from '../../model/mark.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { Spec } from '../../model/state.ts';
+import type { Write } from '../../model/write.ts';
 
 /** The plan without the fields that only the response to a creation shows, wherever they might have got into it. Every renderer starts with it. */
 export function redactPlan(plan: Plan): Plan {
@@ -18,18 +21,19 @@ export function redactDrift(drift: Drift): Drift {
 function redactDifferences({ kind, differences }: Pick<Change, 'kind' | 'differences'>): readonly Difference[] {
   const secrets = listSecrets(kind);
   if (secrets.length === 0) return differences;
-  return differences.filter(({ path }) => !secrets.some((name) => isInside(path, name)));
+  return differences.filter(({ field }) => field === undefined || !secrets.includes(field));
 }
 
 function redactChange(change: Change): Change {
   const secrets = listSecrets(change.kind);
   if (secrets.length === 0) return change;
-  const { live, desired } = change;
+  const { live, desired, sent } = change;
   return {
     ...change,
     differences: redactDifferences(change),
     ...(live?.spec !== undefined && { live: { ...live, spec: redactSpec(live.spec, secrets) } }),
     ...(desired !== undefined && { desired: redactSpec(desired, secrets) }),
+    ...(sent !== undefined && { sent: redactSpec(sent, secrets) }),
   };
 }
 
@@ -37,22 +41,33 @@ function redactChange(change: Change): Change {
 function redactWrite(write: Write): Write {
   const secrets = listSecrets(write.kind);
   if (secrets.length === 0) return write;
-  const { body, mark } = write;
-  return {
-    ...write,
-    ...(body !== undefined && { body: redactSpec(body, secrets) }),
-    ...(mark !== undefined && { mark: { ...mark, pending: redactSpec(mark.pending, secrets) } }),
-  };
+  const without = (spec: Spec): Spec => redactSpec(spec, secrets);
+  const unmarked = (mark: MarkDraft): MarkDraft => ({ ...mark, pending: without(mark.pending) });
+  switch (write.act) {
+    case 'create':
+    case 'adopt':
+      return { ...write, body: without(write.body), mark: unmarked(write.mark) };
+    case 'update':
+      return { ...write, body: without(write.body), ...(write.mark !== undefined && { mark: unmarked(write.mark) }) };
+    case 'deliver':
+    case 'deliver-again':
+      return { ...write, mark: unmarked(write.mark) };
+    case 'release':
+    case 'give-up':
+      return { ...write, body: without(write.body) };
+    case 'set-module':
+    case 'remove-module':
+    case 'delete':
+      return write;
+    default:
+      return assertNever(write);
+  }
 }
 
 /** Of a kind that is not known, what any kind keeps secret. */
 function listSecrets(kindName: string): readonly string[] {
   const kind = findKind(kindName);
   return kind === undefined ? KINDS.flatMap(listOneTimeFields) : listOneTimeFields(kind);
-}
-
-function isInside(path: string, name: string): boolean {
-  return path.match(/\w+/)?.[0] === name;
 }
 
 function redactSpec(spec: Spec, secrets: readonly string[]): Spec {

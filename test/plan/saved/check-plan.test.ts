@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { assertDefined } from '../../src/model/errors.ts';
-import type { Plan } from '../../src/model/plan.ts';
-import { listExternalIds } from '../laws/arbitrary-values.ts';
-import { findOwned } from '../laws/behind-the-back.ts';
-import { dieAt } from '../laws/dying-transport.ts';
-import type { TestResource } from '../laws/stack.ts';
-import { listTouched, World } from '../laws/world.ts';
+import { assertDefined } from '../../../src/model/errors.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import { listExternalIds } from '../../laws/arbitrary-values.ts';
+import { findOwned } from '../../laws/behind-the-back.ts';
+import { dieAt } from '../../laws/dying-transport.ts';
+import type { TestResource } from '../../laws/stack.ts';
+import { listTouched, World } from '../../laws/world.ts';
 
 const LIFECYCLE = { protect: false, ignore: [] } as const;
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';

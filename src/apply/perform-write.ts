@@ -1,0 +1,90 @@
+import { assertNever } from '../model/errors.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { DeliverAgainWrite, Write } from '../model/write.ts';
+import { findChangedMeanwhile } from './changed-meanwhile.ts';
+import { listNotTaken } from './check-response.ts';
+import { createResource } from './create-resource.ts';
+import { toFailed, toFailure, toInterrupted } from './outcomes.ts';
+import { disown, isOvertaken, type RecordWrite } from './overtaken.ts';
+import { type Exchanged, toResourceId } from './requests.ts';
+import { resolveWrite } from './resolve-write.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** Makes one write, when all that it needs has succeeded. Never rejects because of the world. */
+export async function performWrite(write: Write, context: WriteContext): Promise<Outcome> {
+  try {
+    return await perform(write, context);
+  } catch (error) {
+    return toFailure(write, error);
+  }
+}
+
+async function perform(write: Write, context: WriteContext): Promise<Outcome> {
+  switch (write.act) {
+    case 'create':
+      return createResource(write, context);
+    case 'deliver':
+      return recordDelivery(write, context);
+    case 'deliver-again':
+      return deliverAgain(write, context);
+    case 'update':
+    case 'adopt':
+    case 'release':
+    case 'give-up':
+      return change(write, context);
+    case 'set-module':
+    case 'remove-module':
+    case 'delete':
+      return send(write, context);
+    default:
+      return assertNever(write);
+  }
+}
+
+async function send(write: Write, context: WriteContext): Promise<Outcome> {
+  const exchanged = await exchange(write, context);
+  return exchanged === undefined ? toInterrupted(write) : accept(write, exchanged, context);
+}
+
+/** The answer to a change shows the whole resource: whatever somebody else changed meanwhile, too. */
+async function change(write: Parameters<typeof findChangedMeanwhile>[1], context: WriteContext): Promise<Outcome> {
+  const exchanged = await exchange(write, context);
+  if (exchanged === undefined) return toInterrupted(write);
+  const meanwhile = exchanged.answer === null ? undefined : findChangedMeanwhile(context.plan, write, exchanged.answer);
+  if (meanwhile !== undefined) context.settle.note(meanwhile);
+  return accept(write, exchanged, context);
+}
+
+function exchange(write: Write, { requests, ids, now }: WriteContext): Promise<Exchanged | undefined> {
+  return requests.send(write, () => resolveWrite(write, ids, now()));
+}
+
+function accept(write: Write, { sent, answer }: Exchanged, { ids }: WriteContext): Outcome {
+  const faults = answer === null ? [] : listNotTaken(write, sent, answer);
+  if (faults.length > 0) return toFailed(write, faults.join('; '));
+  return { outcome: 'applied', write, id: toResourceId(write) ?? ids.get(write.address) };
+}
+
+/** A delivery counts once it is recorded on a credential that is still there. */
+async function recordDelivery(write: RecordWrite, context: WriteContext): Promise<Outcome> {
+  try {
+    const exchanged = await exchange(write, context);
+    if (exchanged === undefined) return toInterrupted(write);
+    const outcome = accept(write, exchanged, context);
+    if (outcome.outcome === 'failed') context.unrecorded.add(write.id);
+    return outcome;
+  } catch (error) {
+    if (!isOvertaken(error)) throw error;
+    const { requests, settle } = context;
+    return toFailed(write, await disown(write, { rivals: settle.rivals, patch: requests.patch }));
+  }
+}
+
+/** See `overtaken.ts`. It is delivered even when the run is interrupted, since what it replaces is gone. */
+async function deliverAgain(write: DeliverAgainWrite, context: WriteContext): Promise<Outcome> {
+  const { deliveries, ids } = context;
+  if (!deliveries.has(write.address))
+    return { outcome: 'applied', write, id: ids.get(write.address), alreadyDone: true };
+  const fault = await deliveries.deliverAgain(write.address);
+  return fault === undefined ? recordDelivery(write, context) : toFailed(write, fault);
+}

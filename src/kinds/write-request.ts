@@ -1,0 +1,67 @@
+import { assertNever } from '../model/errors.ts';
+import type { Write } from '../model/write.ts';
+import { METHODS, type OperationAction } from './operations.ts';
+import { ID_PLACEHOLDER, toModulePath, toResourcePath } from './paths.ts';
+import { getKind } from './tables/registry.ts';
+
+/** What the request of a write begins with. */
+export interface WriteRequest {
+  readonly method: (typeof METHODS)[WriteAction];
+  /** Relative to the base URL. `{id}` stands for an id that is known after apply. */
+  readonly path: string;
+}
+
+/** Ids of resources that were created, by address. */
+export type CreatedIds = ReadonlyMap<string, string>;
+
+/** The request that a write makes. Every id in the write must be one (`isId`). */
+export function toWriteRequest(write: Write, created: CreatedIds = new Map()): WriteRequest {
+  return { method: METHODS[toOperationAction(write)], path: toPath(write, created) };
+}
+
+/** The operations that change something. */
+type WriteAction = Exclude<OperationAction, 'list' | 'get' | 'get-module'>;
+
+function toOperationAction({ act }: Write): WriteAction {
+  switch (act) {
+    case 'create':
+      return 'create';
+    case 'deliver':
+    case 'deliver-again':
+    case 'update':
+    case 'adopt':
+    case 'release':
+    case 'give-up':
+      return 'update';
+    case 'delete':
+      return 'delete';
+    case 'set-module':
+      return 'replace-module';
+    case 'remove-module':
+      return 'delete-module';
+    default:
+      return assertNever(act);
+  }
+}
+
+function toPath(write: Write, created: CreatedIds): string {
+  const kind = getKind(write.kind);
+  switch (write.act) {
+    case 'create':
+      return kind.path;
+    case 'deliver':
+    case 'deliver-again':
+      return toResourcePath(kind, { id: created.get(write.address) ?? ID_PLACEHOLDER });
+    case 'update':
+    case 'adopt':
+    case 'release':
+    case 'give-up':
+    case 'delete':
+      return toResourcePath(kind, { id: write.resourceId });
+    case 'set-module':
+    case 'remove-module':
+      return toModulePath(kind, write.ids, write.module);
+    default:
+      return assertNever(write);
+  }
+}

@@ -1,0 +1,61 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Withheld } from '../model/plan.ts';
+import { listConflicts } from './claims.ts';
+import { type Decision, decideActions, listRefusals, listRenewalDiagnostics } from './decide.ts';
+import { listHealthWarnings } from './health.ts';
+import { matchResources } from './match.ts';
+import type { PlanInput } from './plan-input.ts';
+import { toReleaseState } from './release.ts';
+import { listRenameHints } from './rename-hints.ts';
+import { selectTargets } from './select-targets.ts';
+import { listTokensWithoutSink } from './tokens.ts';
+import { listTwinHints } from './twins.ts';
+import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
+
+/** What is to become of each resource, and what is to be said of that. */
+export interface DecidedPlan {
+  readonly decisions: readonly Decision[];
+  readonly withheld: readonly Withheld[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Pairs what is desired with what is live, narrows that to the targets, and decides on each pair. */
+export function decidePlan(input: PlanInput): DecidedPlan {
+  const { desired, live, mode, targets, takeOver = [], tokens, now } = input;
+  const stack = desired.stack.name;
+  const wanted = mode === 'release' ? toReleaseState(desired) : desired;
+  const matched = matchResources(wanted, live, takeOver);
+  const selected = selectTargets(matched.pairs, wanted, targets);
+  const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
+  const { decisions, withheld } = withholdDeletes(decided, input.noDelete === true);
+  const diagnostics = [
+    ...input.diagnostics.filter((found) => found.severity === 'error' || selected.concerns(found)),
+    ...toWithheldDiagnostics(matched.diagnostics.filter(selected.concerns), withheld),
+    ...selected.diagnostics,
+    ...listRefusals(decisions),
+    ...listRenewalDiagnostics(decisions, input),
+    ...listConflicts(decisions, live, { stack, withheld }),
+    ...listRenameHints(decisions),
+    ...listTwinHints(decisions, live),
+    ...listHealthWarnings(decisions, now),
+    ...listTokensWithoutSink(decisions, tokens),
+    ...decisions.filter(canLockOut).map(toLockoutWarning),
+  ];
+  return { decisions, withheld, diagnostics };
+}
+
+function canLockOut({ action, form, pair }: Decision): boolean {
+  return action !== 'no-op' && form !== undefined && pair.kind.canLockOut(form.normal);
+}
+
+function toLockoutWarning({ pair }: Decision): Diagnostic {
+  const { address, desired } = pair;
+  return {
+    code: 'lockout',
+    severity: 'warning',
+    message: `${address} restricts the API, the dashboard or agents, and may lock out who applies it`,
+    remedy: 'Make sure that its IP policies allow the address that edgewise runs from. It is written last.',
+    address,
+    ...(desired !== undefined && { place: desired.locate(['spec']) }),
+  };
+}

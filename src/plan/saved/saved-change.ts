@@ -1,0 +1,73 @@
+import { isModule, type Kind, listSpecFields } from '../../kinds/kind.ts';
+import { normalizeField } from '../../kinds/normalize.ts';
+import { getKind } from '../../kinds/tables/registry.ts';
+import type { Change } from '../../model/change.ts';
+import { assertNever } from '../../model/errors.ts';
+import type { Json } from '../../model/json.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { Write } from '../../model/write.ts';
+
+/** A change of a saved plan, with its writes. */
+export interface SavedChange {
+  readonly change: Change;
+  readonly kind: Kind;
+  readonly writes: readonly Write[];
+}
+
+/** The changes of a plan, each with its writes. */
+export function listSavedChanges({ changes, writes }: Plan): readonly SavedChange[] {
+  const byAddress = Map.groupBy(writes, ({ address }) => address);
+  return changes.map((change) => ({
+    change,
+    kind: getKind(change.kind),
+    writes: (byAddress.get(change.address) ?? []).filter((write) => serves(write, change)),
+  }));
+}
+
+/** Of writes at one address, those on a duplicate serve its own change. */
+function serves(write: Write, { duplicateOf, live }: Change): boolean {
+  const isOfDuplicate = (write.act === 'delete' || write.act === 'release') && write.duplicateOf !== undefined;
+  return isOfDuplicate ? duplicateOf !== undefined && write.resourceId === live?.id : duplicateOf === undefined;
+}
+
+/** The fields that tell whether the resource moved: of what modules are attached to, those that the plan writes, since only they are read. */
+export function listTouchable({ kind, writes }: SavedChange): readonly string[] {
+  const written = new Set(writes.flatMap(listModules));
+  return listSpecFields(kind).flatMap(([name, field]) =>
+    kind.role === 'owned' || !isModule(field) || written.has(name) ? [name] : [],
+  );
+}
+
+/** The module that a write sets or removes. */
+export function listModules(write: Write): readonly string[] {
+  return write.act === 'set-module' || write.act === 'remove-module' ? [write.module] : [];
+}
+
+/** What the writes send for a field, in normal form: a hostport may be given up before another is taken. */
+export function listSent({ kind, writes }: SavedChange, name: string): readonly Json[] {
+  const field = kind.fields[name];
+  if (field === undefined) return [];
+  return writes.flatMap((write) => {
+    const sent = toFields(write)[name];
+    return sent === undefined ? [] : [normalizeField(field, sent)];
+  });
+}
+
+function toFields(write: Write): Readonly<Record<string, Json>> {
+  switch (write.act) {
+    case 'create':
+    case 'update':
+    case 'adopt':
+    case 'release':
+    case 'give-up':
+      return write.body;
+    case 'deliver':
+    case 'deliver-again':
+    case 'set-module':
+    case 'remove-module':
+    case 'delete':
+      return {};
+    default:
+      return assertNever(write);
+  }
+}

@@ -1,0 +1,73 @@
+import { listSpecFields } from '../kinds/kind.ts';
+import type { Change, ChangeStart } from '../model/change.ts';
+import { toDigest } from '../model/json.ts';
+import type { LiveResource } from '../model/state.ts';
+import { listSentForms } from './bodies.ts';
+import { toValidForMs } from './certificates.ts';
+import type { Decision } from './decide.ts';
+import { listChangedFields } from './writes.ts';
+
+/** A decision as a change: all that its writes are computed from, without the manifest and what else was live. */
+export function toChange(decision: Decision, notes: readonly string[]): Change {
+  const { pair, action, differences, reason } = decision;
+  const { address, duplicateOf, kind, desired, live, was } = pair;
+  const isTouched = action !== 'no-op';
+  return {
+    address,
+    ...(duplicateOf !== undefined && { duplicateOf }),
+    kind: kind.name,
+    action,
+    ...(reason !== undefined && { reason }),
+    differences,
+    ...(notes.length > 0 && { notes }),
+    ...(decision.kept.length > 0 && { kept: decision.kept }),
+    ...(live !== undefined && { live: toStart(live, isTouched || kind.role === 'attached') }),
+    ...(isTouched && toFuture(decision)),
+    ...(desired?.lifecycle.protect === true && { protect: true }),
+    ...(isTouched && was !== undefined && { was }),
+  };
+}
+
+/** What there will be, as far as the change makes it. */
+function toFuture(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
+  const { pair, form } = decision;
+  if (form === undefined) return {};
+  const sent = listSentForms(pair.kind, form, listWritten(decision));
+  const ignored = listIgnored(pair);
+  const validForMs = isMade(decision) ? toValidForMs(decision) : undefined;
+  return {
+    desired: form.normal,
+    ...(Object.keys(sent).length > 0 && { sent }),
+    ...(ignored.length > 0 && { ignored }),
+    ...(validForMs !== undefined && { validForMs }),
+  };
+}
+
+/** What is attached bears no mark that could say so. */
+function listIgnored({ kind, desired }: Decision['pair']): readonly string[] {
+  const names = listSpecFields(kind).map(([name]) => name);
+  return kind.role === 'owned' ? names.filter((name) => desired?.lifecycle.ignore.includes(name)) : [];
+}
+
+/** The fields whose values are sent. */
+function listWritten(decision: Decision): ReadonlySet<string> {
+  const { kind } = decision.pair;
+  const fields = listSpecFields(kind);
+  if (isMade(decision)) return new Set(fields.map(([name]) => name));
+  const always = fields.filter(([, field]) => field.alwaysSent).map(([name]) => name);
+  return new Set([...always, ...listChangedFields(kind, decision)]);
+}
+
+function isMade({ action }: Decision): boolean {
+  return action === 'create' || action === 'replace';
+}
+
+function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
+  const { id, spec, mark } = live;
+  return { id, digest: toLiveDigest(live), ...(isTouched && { spec }), ...(mark !== undefined && { mark }) };
+}
+
+/** The digest of what a plan knows of a live resource. Whether it has moved is told field by field; the digest is for those who keep plans. */
+export function toLiveDigest({ spec, mark }: Pick<LiveResource, 'spec' | 'mark'>): string {
+  return toDigest({ spec, mark: mark === undefined ? null : { ...mark } });
+}

@@ -4,6 +4,7 @@ import { parseRateLimit } from '../../model/rate-limit.ts';
 import type { Transport } from '../../model/transport.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
+import { findClearTextWarning } from './clear-text.ts';
 import { listenForInterrupts } from './interrupts.ts';
 import { createNotices, type TellBy } from './notices.ts';
 import { findProxy, readAuthorities } from './proxy.ts';
@@ -82,11 +83,14 @@ export async function withSession<T>(
 
 async function openRemote(settings: RunSettings, context: Context): Promise<Opened> {
   const apiKey = await readApiKey(context);
+  const proxy = findProxy(context.env);
+  const warning = findClearTextWarning(settings.baseUrl, proxy);
+  if (warning !== undefined) context.stderr.write(`${warning}\n`);
   const transport = await context.openTransport({
     connections: settings.concurrency,
     timeouts: settings.timeouts,
     authorities: await findAuthorities(settings, context),
-    proxy: findProxy(context.env),
+    proxy,
   });
   return {
     ...connect(settings, context, { transport, apiKey, baseUrl: settings.baseUrl }),

@@ -16,8 +16,9 @@ export function createCommandSink(settings: CommandSinkSettings, context: SinkCo
   return {
     test: async () => {
       await findProgram(program, context);
-      if (test === undefined) return;
+      if (test === undefined) return [];
       await runCommand({ words: test, secret: '', timeoutMs, cwd, temporaryFolder, env: toEnvironment(context.env) });
+      return [];
     },
     deliver: async (recipient, token) => {
       const words = command.map((word) => fillIn(word, recipient));

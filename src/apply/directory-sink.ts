@@ -1,5 +1,7 @@
+import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
-import { join } from 'node:path';
+import { platform } from 'node:os';
+import { join, resolve } from 'node:path';
 import { toReason } from '../model/errors.ts';
 import { tryOutWriting, writeAtomically } from './atomic-file.ts';
 import type { TokenSink } from './token-sink.ts';
@@ -12,8 +14,10 @@ export function createDirectorySink(directory: string, shown: string = directory
   return {
     test: () =>
       within(shown, async () => {
+        const warnings = listFolderWarnings(directory, shown);
         await mkdir(directory, { recursive: true, mode: 0o700 });
         await tryOutWriting(join(directory, 'probe'), PRIVATE);
+        return warnings;
       }),
     deliver: ({ name }, token) =>
       within(shown, async () => {
@@ -26,6 +30,30 @@ export function createDirectorySink(directory: string, shown: string = directory
 
 /** Only its owner may read a token. */
 const PRIVATE = { mode: 0o600 } as const;
+
+/** What is doubtful about a folder that exists. One that is made here is its owner's alone. */
+function listFolderWarnings(directory: string, shown: string): readonly string[] {
+  const path = resolve(directory);
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  // Windows has no such permissions, and shows some.
+  const isOpen = platform() !== 'win32' && (mode & OTHERS) !== 0;
+  return [
+    ...(isLink
+      ? [`The token folder ${shown} is a link to ${readlinkSync(path)}. Name the folder itself: links can be changed.`]
+      : []),
+    ...(isOpen
+      ? [`The token folder ${shown} is open to other users: its mode is ${toModeText(mode)}. Set it to 0700.`]
+      : []),
+  ];
+}
+
+function toModeText(mode: number): string {
+  return (mode & 0o777).toString(8).padStart(4, '0');
+}
+
+/** The permissions of everybody but the owner. */
+const OTHERS = 0o077;
 
 /** Names the folder, as the user did, in what goes wrong there. Behind a comma the system's message has paths that nobody wrote. */
 async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
@@ -40,7 +68,7 @@ async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
 /** Where a token goes when its sink failed: a new folder of its own among the temporary files, readable by its owner only. */
 export function createRescueSink(parent: string): TokenSink {
   return {
-    test: async () => undefined,
+    test: async () => [],
     deliver: async (recipient, token) => {
       const folder = await mkdtemp(join(parent, 'edgewise-rescue-'));
       return createDirectorySink(folder).deliver(recipient, token);

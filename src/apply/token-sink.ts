@@ -12,8 +12,8 @@ export interface Recipient {
  * the first write, and there is a second one for the case that it fails after all.
  */
 export interface TokenSink {
-  /** Rejects when a token cannot be delivered now. Leaves nothing behind but an empty folder. */
-  readonly test: () => Promise<void>;
+  /** Rejects when a token cannot be delivered now. Resolves with warnings about the place. Leaves nothing behind but an empty folder. */
+  readonly test: () => Promise<readonly string[]>;
   /** Delivers a token; resolves with where it is, in words. */
   readonly deliver: (recipient: Recipient, token: string) => Promise<string>;
 }

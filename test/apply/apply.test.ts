@@ -43,8 +43,8 @@ const DELIVER: Write = {
 
 const REMOVE = makeWrite('delete', 'TCPEdge/old', { resourceId: 'edgtcp_1' });
 
-const WORKING: TokenSink = { test: async () => undefined, deliver: async ({ name }) => `safe/${name}` };
-const BROKEN: TokenSink = { test: async () => undefined, deliver: () => Promise.reject(new Error('disk full')) };
+const WORKING: TokenSink = { test: async () => [], deliver: async ({ name }) => `safe/${name}` };
+const BROKEN: TokenSink = { test: async () => [], deliver: () => Promise.reject(new Error('disk full')) };
 
 interface Run {
   readonly answer: (method: string, path: string) => JsonObject | null | Error;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -51,6 +51,31 @@ describe('a folder', () => {
     for (const name of [leftOver, ...kept.slice(1)]) await utimes(join(folder, name), longAgo, longAgo);
     await sinks.find('agent')?.deliver(AGENT, 'first');
     expect((await readdir(folder)).sort()).toEqual([...kept, 'agent.token'].sort());
+  });
+
+  it.each([0o755, 0o750, 0o701, 0o777])('that others can enter or read is warned of: mode %o', async (mode) => {
+    const { folder, sinks } = await createSinks({ default: { directory: 'tokens' } });
+    await mkdir(join(folder, 'tokens'));
+    await chmod(join(folder, 'tokens'), mode);
+    expect(await sinks.find('agent')?.test()).toEqual([
+      `The token folder tokens is open to other users: its mode is 0${mode.toString(8)}. Set it to 0700.`,
+    ]);
+    expect(await readdir(join(folder, 'tokens'))).toEqual([]);
+  });
+
+  it('that is a link is warned of, and so is where it leads', async () => {
+    const { folder, sinks } = await createSinks({ default: { directory: 'tokens' } });
+    await mkdir(join(folder, 'elsewhere'), { mode: 0o700 });
+    await symlink('elsewhere', join(folder, 'tokens'));
+    const warning = 'The token folder tokens is a link to elsewhere. Name the folder itself: links can be changed.';
+    expect(await sinks.find('agent')?.test()).toEqual([warning]);
+    await chmod(join(folder, 'elsewhere'), 0o755);
+    expect(await sinks.find('agent')?.test()).toEqual([warning, expect.stringContaining('its mode is 0755')]);
+  });
+
+  it('of its owner alone is not warned of, and neither is one that is made', async () => {
+    const { sinks } = await createSinks({ default: { directory: 'new/tokens' } });
+    for (let time = 0; time < 2; time += 1) expect(await sinks.find('agent')?.test()).toEqual([]);
   });
 
   it('that is a file fails its test and leaves it alone', async () => {
@@ -170,22 +195,22 @@ describe('a command', () => {
       },
     });
     await writeFile(join(folder, 'inert'), '');
-    await expect(sinks.find('there')?.test()).resolves.toBeUndefined();
+    await expect(sinks.find('there')?.test()).resolves.toEqual([]);
     await expect(sinks.find('missing')?.test()).rejects.toThrow(
       'edgewise-no-such-program is not a program that can be run here',
     );
     await expect(sinks.find('inert')?.test()).rejects.toThrow('not a program');
     await chmod(join(folder, 'inert'), 0o700);
-    await expect(sinks.find('inert')?.test()).resolves.toBeUndefined();
+    await expect(sinks.find('inert')?.test()).resolves.toEqual([]);
     expect(await readdir(folder)).toEqual(['inert']);
   });
 
   it('can have a command of its own that tries it out', async () => {
     const test = [process.execPath, '-e', 'process.exit(Number(process.env.SEALED))'];
     const settings = { command: [process.execPath], timeoutMs: 10_000, test };
-    await expect(
-      (await createSinks({ default: settings }, { SEALED: '0' })).sinks.find('a')?.test(),
-    ).resolves.toBeUndefined();
+    await expect((await createSinks({ default: settings }, { SEALED: '0' })).sinks.find('a')?.test()).resolves.toEqual(
+      [],
+    );
     await expect((await createSinks({ default: settings }, { SEALED: '2' })).sinks.find('a')?.test()).rejects.toThrow(
       'exit code 2',
     );
@@ -207,7 +232,7 @@ describe('the sinks of a run', () => {
       default: { directory: 'all' },
       credentials: { agent: { directory: 'own' } },
     });
-    expect(await both.find('other')?.test()).toBeUndefined();
+    expect(await both.find('other')?.test()).toEqual([]);
     expect(both.find('other')).not.toBe(both.find('agent'));
   });
 

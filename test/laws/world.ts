@@ -220,7 +220,7 @@ export class World {
     const { tokenDirectory } = this.#options;
     if (tokenDirectory !== undefined) return createDirectorySink(tokenDirectory);
     return {
-      test: async () => undefined,
+      test: async () => [],
       deliver: async ({ name }, token) => {
         this.delivered.set(name, token);
         return `tokens/${name}.token`;

@@ -44,7 +44,7 @@ export async function executePlan(client: Client, execution: Execution, context:
   const open = listOpenWrites(plan, done);
   const { sinks, test } = chooseSinks(open, tokens, context);
   if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(execution, open.length, context);
-  await test();
+  for (const warning of await test()) context.stderr.write(`Warning: ${warning}\n`);
   execution.signal.throwIfAborted();
   const journal = open.length === 0 ? undefined : await startJournal(plan, flags.journal, context);
   const stream = createEventStream(context.now, flags.format === 'json-lines' ? context.stdout.write : () => undefined);

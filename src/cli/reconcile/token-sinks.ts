@@ -31,8 +31,8 @@ export function resolveTokens({ tokenDirectory, tokenCommand }: TokenFlags, stor
 /** The sinks that an apply needs: chosen before anything is asked, tried out before the first write. */
 export interface ChosenSinks {
   readonly sinks: TokenSinks;
-  /** Rejects with what does not work. */
-  readonly test: () => Promise<void>;
+  /** Rejects with what does not work; resolves with warnings, each once. */
+  readonly test: () => Promise<readonly string[]>;
 }
 
 /** Chooses a sink for every credential that is still to be created. Throws when there is none. */
@@ -65,10 +65,11 @@ function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {
   );
 }
 
-async function testSinks(sinks: readonly TokenSink[]): Promise<void> {
+async function testSinks(sinks: readonly TokenSink[]): Promise<readonly string[]> {
+  const warnings = new Set<string>();
   for (const sink of sinks) {
     try {
-      await sink.test();
+      for (const warning of await sink.test()) warnings.add(warning);
     } catch (error) {
       const why = toReason(error);
       throw new CommandError(`The token sink does not work: ${why}`, {
@@ -78,4 +79,5 @@ async function testSinks(sinks: readonly TokenSink[]): Promise<void> {
       });
     }
   }
+  return [...warnings];
 }

@@ -1,5 +1,6 @@
 import type { Timeouts } from '../model/stack.ts';
 import type { Transport } from '../model/transport.ts';
+import type { Locate } from '../report/report.ts';
 
 /** A place that text is written to. */
 export interface Output {
@@ -27,8 +28,18 @@ export interface Context {
   readonly onInterrupt: (listener: () => void) => () => void;
   /** Ends the process without waiting. */
   readonly exitNow: (code: number) => void;
+  /** Told what a command is about as soon as it is known, so that the report of a failure says it too. */
+  readonly onSubject?: (subject: RunSubject) => void;
   /** A transport over real sockets, loaded when it is first needed. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
+}
+
+/** What a command is about. */
+export interface RunSubject {
+  /** Name of its stack; absent: there is none, or none that can be read. */
+  readonly stack?: string;
+  /** Absent: no manifests were read. */
+  readonly locate?: Locate;
 }
 
 /** What a transport over sockets is made of. */

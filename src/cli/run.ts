@@ -3,7 +3,7 @@ import { type FormName, isFormName } from '../report/forms.ts';
 import type { Act } from './commands/act.ts';
 import { defineProgram } from './commands/program.ts';
 import { findUnknownCommand, toParseError } from './commands/usage-error.ts';
-import type { Context } from './context.ts';
+import type { Context, RunSubject } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { showFailure } from './output/failure.ts';
 import type { FormatFlags, ReportTarget } from './output/present.ts';
@@ -14,11 +14,15 @@ export async function run(argv: readonly string[], context: Context): Promise<Ex
   let exitCode: ExitCode = EXIT.done;
   let name = '';
   const act: Act = async (flags, body) => {
+    let subject: RunSubject = {};
+    const onSubject = (told: RunSubject): void => {
+      subject = { ...subject, ...told };
+    };
     try {
       await checkReports(flags, context);
-      exitCode = await body(context);
+      exitCode = await body({ ...context, onSubject });
     } catch (error) {
-      exitCode = await showFailure(error, { command: name, flags }, context);
+      exitCode = await showFailure(error, { command: name, flags, ...subject }, context);
     }
   };
   const program = defineProgram(context, act).hook('preAction', (_, command) => {

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { CloserChecks } from '../kinds/closer-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import type { Address } from '../model/address.ts';
-import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { type Address, isResourceName } from '../model/address.ts';
+import { type Diagnostic, hasErrors, type SourcePlace } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
 import { listDoubleClaims, listDuplicates, listStandingNames } from './claims.ts';
@@ -40,6 +40,16 @@ export interface ValidatedManifests {
   readonly state: DesiredState | undefined;
   /** By file in the order given, then line, then column; those without a place last. */
   readonly diagnostics: readonly Diagnostic[];
+  /** The first `Stack` document, valid or not; absent: there is none that can be read. */
+  readonly stack?: FoundStack;
+}
+
+/** What is known of a `Stack` whatever else is wrong. */
+export interface FoundStack {
+  /** Absent: it has none, or one that cannot be a name. */
+  readonly name?: string;
+  /** Where its document starts. Parses it again. */
+  readonly locate: () => SourcePlace;
 }
 
 /** Validates manifests. */
@@ -65,7 +75,19 @@ export function validateManifests(sources: readonly ManifestSource[], options: V
   ];
   locator.forget();
   const state = hasErrors(all) ? undefined : toState(sources, { documents, references, locator });
-  return { state, diagnostics: sortByPlace(all, sources) };
+  const [stack] = stacks;
+  return {
+    state,
+    diagnostics: sortByPlace(all, sources),
+    ...(stack !== undefined && { stack: toFoundStack(stack, locator) }),
+  };
+}
+
+function toFoundStack({ name, position }: ManifestDocument, locator: Locator): FoundStack {
+  return {
+    ...(isResourceName(name) && { name }),
+    locate: () => toPlace({ position, path: [], target: 'value' }, locator),
+  };
 }
 
 function readAll(sources: readonly ManifestSource[], options: ValidateOptions, locator: Locator): ReadDocuments {

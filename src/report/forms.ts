@@ -19,6 +19,10 @@ const FORMS = {
   sarif: { load: async () => (await import('./programs/sarif.ts')).renderSarifForm },
   junit: { load: async () => (await import('./programs/junit.ts')).renderJunitForm },
   metrics: { only: 'drift', load: async () => (await import('./programs/metrics.ts')).renderMetricsForm },
+  'account-metrics': {
+    only: 'drift',
+    load: async () => (await import('./programs/metrics.ts')).renderAccountMetricsForm,
+  },
 } as const satisfies Readonly<Record<string, FormEntry>>;
 
 /** The name of a form of reports, as `--format` and `--report` name it. */

@@ -46,12 +46,16 @@ export interface Validation {
   readonly resources: number;
   /** The resources themselves, where they are known. */
   readonly addresses?: readonly string[];
+  /** Name of the stack, where it can be read. */
+  readonly stack?: string;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /** Everything that is known of a failure. */
 export interface Failure {
   readonly command?: string;
+  /** The stack that it was about, as far as that was known. */
+  readonly stack?: string;
   readonly diagnostics?: readonly Diagnostic[];
   /** What was thrown, or the sentences that say what went wrong and what to do. */
   readonly error?: Error | { readonly message: string; readonly remedy?: string };
@@ -89,8 +93,11 @@ export interface SentEvents {
   readonly count: number;
 }
 
-/** Where the manifest of an address starts, or where a field of its spec stands; nothing when no manifest is known. */
-export type Locate = (address: string, field?: string) => SourcePlace | undefined;
+/**
+ * Where the manifest of an address starts, or where a field of its spec stands; nothing when no manifest is known. Without an address: where
+ * what has no better place is said to stand.
+ */
+export type Locate = (address?: string, field?: string) => SourcePlace | undefined;
 
 /** What a form may want to know besides. Forms that are no text take of it what they can use. */
 export interface FormOptions extends TextOptions {

@@ -121,7 +121,10 @@ describe('drift', () => {
     await expect(withoutCount(shown.join('\n'))).toMatchFileSnapshot('goldens/drift-metrics.txt');
     await write({ 'edgewise.yaml': `${TWO}colour: red\n` });
     const failed = await edgewise('drift edgewise.yaml --format metrics');
-    expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('edgewise_run_success 0\n# EOF\n') });
+    expect(failed).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining('edgewise_run_success{stack="test"} 0\n# EOF\n'),
+    });
     expect(await edgewise('plan edgewise.yaml --format metrics')).toMatchObject({ exitCode: 3 });
   });
 

@@ -41,7 +41,7 @@ describe('a plan file', () => {
 
   it('keeps every key of what users wrote', async () => {
     await writePlanFile('plan.json', folder, PLAN);
-    expect(await readPlanFile('plan.json', folder)).toEqual(PLAN);
+    expect(await readPlanFile('plan.json', { cwd: folder })).toEqual(PLAN);
   });
 
   it('is written through a link, which stays one', async () => {
@@ -49,7 +49,7 @@ describe('a plan file', () => {
     symlinkSync('real.json', join(folder, 'link.json'));
     await writePlanFile('link.json', folder, PLAN);
     expect(lstatSync(join(folder, 'link.json')).isSymbolicLink()).toBe(true);
-    expect(await readPlanFile('real.json', folder)).toEqual(PLAN);
+    expect(await readPlanFile('real.json', { cwd: folder })).toEqual(PLAN);
     expect(readdirSync(folder).sort()).toEqual(['link.json', 'real.json']);
   });
 

@@ -27,7 +27,7 @@ describe('a plan that is saved', () => {
         await writePlanFile('plan.json', FOLDER, plan);
         const text = await readFile(join(FOLDER, 'plan.json'), 'utf8');
         expect(conforms(JSON.parse(text)), JSON.stringify(conforms.errors)).toBe(true);
-        const saved = await readPlanFile('plan.json', FOLDER);
+        const saved = await readPlanFile('plan.json', { cwd: FOLDER });
         expect(saved).toEqual(plan);
         await writePlanFile('again.json', FOLDER, saved);
         expect(await readFile(join(FOLDER, 'again.json'), 'utf8')).toBe(text);

@@ -45,11 +45,14 @@ export const FORM_JUDGES: Readonly<Record<FormName, (document: string) => void>>
     const { counts, elements } = readJunit(document);
     expect(counts).toEqual(elements);
   },
-  metrics: (document) => {
-    expectPrintable(document);
-    for (const line of document.trimEnd().split('\n')) expect(line).toMatch(METRICS_LINE);
-  },
+  metrics: expectOurMetrics,
+  'account-metrics': expectOurMetrics,
 };
+
+function expectOurMetrics(document: string): void {
+  expectPrintable(document);
+  for (const line of document.trimEnd().split('\n')) expect(line).toMatch(METRICS_LINE);
+}
 
 const METRICS_LINE =
   /^(?:# (?:TYPE|UNIT|HELP) edgewise_\w+ .*|edgewise_\w+(?:\{(?:\w+="(?:[^"\\]|\\.)*",?)*\})? -?[\d.e+-]+|# EOF)$/;

@@ -84,7 +84,7 @@ const DRIFT = toDriftReport(
 
 const FAILURE: Report = { about: 'failure', failure: { command: 'plan', error: { message: 'No.', remedy: 'Wait.' } } };
 
-const locate = (address: string) =>
+const locate = (address?: string) =>
   address === 'AgentIngress/moved' || address === 'TCPEdge/a' ? makePlace('m.yaml', 3, 1) : undefined;
 
 describe('github', () => {

@@ -65,7 +65,7 @@ test('a permission that is missing is told by the resources, the first few of ma
 
 test('a write that failed says where its manifest stands, and what is written where the service names a field', () => {
   const place = { file: 'edge.yaml', line: 6, column: 5, excerpt: '6 |   hostports: []\n  |     ^' };
-  const locate = (address: string, field?: string) =>
+  const locate = (address?: string, field?: string) =>
     address === 'TCPEdge/a' ? { ...place, line: field === 'hostports' ? 9 : 1 } : undefined;
   const render = (failed: Outcome) =>
     renderApplyResultText(PLAN, makeResult([failed]), { ...PLAIN, width: 0, locate }).split('\n\n')[0];

@@ -11,7 +11,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { planLive, resolveStackSettings } from '../reconcile/make-plan.ts';
-import { readValidManifests, toLocate } from '../reconcile/manifests.ts';
+import { readValidManifests } from '../reconcile/manifests.ts';
 import { readPlanFile } from '../reconcile/plan-file.ts';
 import { readStack, resolvePlanSettings } from '../reconcile/plan-settings.ts';
 import type { Act } from './act.ts';
@@ -56,7 +56,7 @@ export function defineDrift(program: Command, act: Act): void {
 }
 
 async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const { state, diagnostics } = await readValidManifests(paths, context);
+  const { state, diagnostics, locate } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
   const now = context.now();
   const { plan, live } = await withReadSession(settings, context, ({ client, signal }) =>
@@ -72,7 +72,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
     }),
   );
   const found = toDrift(plan, { live, now });
-  const publication = { flags, exitCode: toExitCode(found), locate: toLocate(state) };
+  const publication = { flags, exitCode: toExitCode(found), locate };
   return publish({ about: 'drift', drift: found }, publication, context);
 }
 
@@ -87,13 +87,13 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
     const message = '--against compares with a whole plan: manifests and --target do not go with it.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
-  const plan = await readPlanFile(file, context.cwd);
-  const { settings: stack, locate } = await readStack(flags.stack, context);
+  const plan = await readPlanFile(file, context);
+  const { settings: stack, locate } = await readStack(file, flags, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   const live = await withReadSession(settings, context, ({ client, signal }) =>
     readLive(client, { ...toAgainstRequest(plan), signal }),
   );
   const found = toDriftAgainst(plan, { live, now: context.now(), file });
-  const publication = { flags, exitCode: toExitCode(found), ...(locate !== undefined && { locate }) };
+  const publication = { flags, exitCode: toExitCode(found), locate };
   return publish({ about: 'drift', drift: found }, publication, context);
 }

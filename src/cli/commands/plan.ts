@@ -7,7 +7,7 @@ import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../reconcile/make-plan.ts';
-import { readValidManifests, toLocate } from '../reconcile/manifests.ts';
+import { readValidManifests, type ValidManifests } from '../reconcile/manifests.ts';
 import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 import type { Act } from './act.ts';
 import { EXAMPLE_ADDRESS } from './example-names.ts';
@@ -55,19 +55,19 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
 
 interface Computed {
   readonly made: Plan;
-  readonly locate: ReturnType<typeof toLocate>;
+  readonly locate: ValidManifests['locate'];
 }
 
 /** Whatever keeps a plan from being made, no older one is left to be taken for it. */
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
   try {
-    const { state, diagnostics } = await readValidManifests(paths, context, { lint: 'for-plan' });
+    const { state, diagnostics, locate } = await readValidManifests(paths, context, { lint: 'for-plan' });
     const settings = resolveStackSettings(flags, context, state);
     const { now, cwd } = context;
     const made = await withReadSession(settings, context, ({ client, signal }) =>
       makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: now(), cwd, signal }),
     );
-    return { made, locate: toLocate(state) };
+    return { made, locate };
   } catch (error) {
     if (flags.out !== undefined) await withdraw(flags.out, context);
     throw error;

@@ -3,7 +3,7 @@ import { EXIT } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { findShownCommand } from '../reconcile/apply-command.ts';
-import { readPlanFile } from '../reconcile/plan-file.ts';
+import { readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
 import type { Act } from './act.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions, repeatable } from './options.ts';
 
@@ -31,14 +31,11 @@ export function defineShow(program: Command, act: Act): void {
     ['edgewise show plan.json --stack manifests --format markdown', 'as a comment, with the command that applies it'],
   ]).action((file: string, flags: Flags) =>
     act(flags, async (context) => {
-      const plan = await readPlanFile(file, context.cwd);
+      const plan = await readPlanFile(file, context);
       const applyCommand = findShownCommand(file, plan, { stack: flags.stack, env: context.env });
       const report = { about: 'plan', plan, standing: plan.violations } as const;
-      return publish(
-        report,
-        { flags, exitCode: EXIT.done, ...(applyCommand !== undefined && { applyCommand }) },
-        context,
-      );
+      const publication = { flags, exitCode: EXIT.done, locate: toPlanLocate(file) };
+      return publish(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
     }),
   );
 }

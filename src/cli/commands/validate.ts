@@ -37,12 +37,14 @@ export function defineValidate(program: Command, act: Act): void {
 
 async function validate(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const read = await readManifests(paths, context, { requireStack: false, lint: 'all' });
-  const { state, diagnostics: found, files } = read;
+  const { state, diagnostics: found, files, subject } = read;
   const diagnostics = flags.strict ? found.map(toError) : found;
   const exitCode = state !== undefined && !hasErrors(diagnostics) ? EXIT.done : EXIT.invalid;
   const addresses = [...(state?.resources.keys() ?? [])];
-  const validation = { diagnostics, files, resources: addresses.length, addresses };
-  return publish({ about: 'validation', command: 'validate', validation }, { flags, exitCode }, context);
+  const stack = subject.stack === undefined ? {} : { stack: subject.stack };
+  const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };
+  const publication = { flags, exitCode, locate: subject.locate };
+  return publish({ about: 'validation', command: 'validate', validation }, publication, context);
 }
 
 /** An error in every form, so that none says that all is well. */

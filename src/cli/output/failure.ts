@@ -1,13 +1,13 @@
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Failure, SentEvents } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/failure.ts';
-import type { Context } from '../context.ts';
+import type { Context, RunSubject } from '../context.ts';
 import { CommandError, EXIT, type ExitCode, InvalidManifests } from '../exit-code.ts';
 import { type FormatFlags, toTextOptions } from './present.ts';
 import { publish } from './publish.ts';
 
 /** The command that failed, and how it was to show its result. */
-export interface FailedCommand {
+export interface FailedCommand extends RunSubject {
   /** Absent: there is no such command. */
   readonly command?: string;
   readonly flags: FormatFlags;
@@ -18,14 +18,24 @@ export interface FailedCommand {
 /** Shows why a command came to no result, and gives its exit code. Text goes to stderr; every other form that was asked for is a whole document. */
 export async function showFailure(
   error: unknown,
-  { command, flags, sent }: FailedCommand,
+  { command, stack, locate, flags, sent }: FailedCommand,
   context: Context,
 ): Promise<ExitCode> {
-  const failure: Failure = { ...(command !== undefined && { command }), ...toReported(error) };
+  const failure: Failure = {
+    ...(command !== undefined && { command }),
+    ...(stack !== undefined && { stack }),
+    ...toReported(error),
+  };
   const isShown = flags.format === 'text';
   const exitCode = await publish(
     { about: 'failure', failure },
-    { flags, isShown, exitCode: toExitCode(error), ...(sent !== undefined && { sent }) },
+    {
+      flags,
+      isShown,
+      exitCode: toExitCode(error),
+      ...(sent !== undefined && { sent }),
+      ...(locate !== undefined && { locate }),
+    },
     context,
   );
   context.stderr.write(renderFailureText(failure, toTextOptions(context.stderr, context, flags)));

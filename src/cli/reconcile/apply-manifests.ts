@@ -6,7 +6,7 @@ import { type FormatFlags, showPlanFirst } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { executePlan } from './execute-plan.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from './make-plan.ts';
-import { readValidManifests, toLocate } from './manifests.ts';
+import { readValidManifests } from './manifests.ts';
 import { resolveTokens } from './token-sinks.ts';
 
 /** Flags of the commands that write. */
@@ -24,10 +24,13 @@ export async function applyManifests(
   { flags, mode }: { readonly flags: ApplyFlags; readonly mode: Plan['mode'] },
   context: Context,
 ): Promise<ExitCode> {
-  const { state, diagnostics } = await readValidManifests(paths, context, mode === 'apply' ? { lint: 'for-plan' } : {});
+  const { state, diagnostics, locate } = await readValidManifests(
+    paths,
+    context,
+    mode === 'apply' ? { lint: 'for-plan' } : {},
+  );
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
-  const locate = toLocate(state);
   return withSession(settings, context, async ({ client, tellBy, signal }) => {
     const plan = await makePlan(client, {
       state,

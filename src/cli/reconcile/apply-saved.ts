@@ -20,20 +20,16 @@ import { resolveTokens } from './token-sinks.ts';
 
 /** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
-  const plan = await readPlanFile(file, context.cwd);
+  const plan = await readPlanFile(file, context);
   refuseOtherVersion(file, plan);
   refusePlanFlags(flags);
-  const { settings: stack, locate } = await readStack(flags.stack, context);
+  const { settings: stack, locate } = await readStack(file, flags, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
   const standing = listRefused(plan, flags);
   if (isInvalid(plan) || standing.length > 0) {
     const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
-    return publish(
-      { about: 'plan', plan, standing },
-      { flags, exitCode, ...(locate !== undefined && { locate }) },
-      context,
-    );
+    return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
   }
   showPlanFirst(plan, flags, context);
   return withSession(settings, context, async ({ client, tellBy, signal }) => {
@@ -41,11 +37,7 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     const { moved, done, ids, texts } = checkPlan(plan, live);
     if (moved.length > 0) throw new CommandError(toStaleMessage(file, moved), STALE);
     refuseStanding(plan, live, { flags, guard: stack?.guard ?? plan.settings.guard });
-    return executePlan(
-      client,
-      { plan, tokens, flags, done, ids, texts, tellBy, signal, ...(locate !== undefined && { locate }) },
-      context,
-    );
+    return executePlan(client, { plan, tokens, flags, done, ids, texts, tellBy, signal, locate }, context);
   });
 }
 

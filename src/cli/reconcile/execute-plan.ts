@@ -11,6 +11,7 @@ import type { Plan } from '../../model/plan.ts';
 import type { TokenSettings } from '../../model/stack.ts';
 import type { WriteId } from '../../model/write.ts';
 import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
+import type { Locate } from '../../report/report.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
 import type { TellBy } from '../connection/notices.ts';
 import type { Context, Output } from '../context.ts';
@@ -19,7 +20,7 @@ import { showFailure } from '../output/failure.ts';
 import { isLogWanted } from '../output/logger.ts';
 import { type FormatFlags, renderAskedPlan, toTextOptions } from '../output/present.ts';
 import { createProgress } from '../output/progress.ts';
-import { type Publication, publish } from '../output/publish.ts';
+import { publish } from '../output/publish.ts';
 import { chooseSinks, listOpenWrites } from './token-sinks.ts';
 
 /** A plan that was let through, and what is known of it already. */
@@ -34,8 +35,7 @@ export interface Execution {
   readonly tellBy: TellBy;
   /** Aborted: before the first write, nothing is written; then no new write starts. */
   readonly signal: AbortSignal;
-  /** Where the manifest of an address starts; absent: a saved plan. */
-  readonly locate?: NonNullable<Publication['locate']>;
+  readonly locate: Locate;
 }
 
 /** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule stands against it. */
@@ -53,15 +53,18 @@ export async function executePlan(client: Client, execution: Execution, context:
   const result = await applyWithProgress(client, run, context).catch((error: unknown) => ({ error }));
   const lost = await journal?.close();
   // The events that are out already are a part of the failure's stream.
-  if ('error' in result) return showFailure(result.error, { command: plan.mode, flags, sent: stream.sent() }, context);
+  if ('error' in result) {
+    const failed = { command: plan.mode, stack: plan.stack, locate, flags, sent: stream.sent() };
+    return showFailure(result.error, failed, context);
+  }
   if (lost !== undefined) context.stderr.write(`The journal lacks lines, which could not be written: ${lost}\n`);
   const isShown = flags.format === 'text';
   if (isShown) {
-    const options = { ...toTextOptions(context.stdout, context, flags), ...(locate !== undefined && { locate }) };
+    const options = { ...toTextOptions(context.stdout, context, flags), locate };
     context.stdout.write(`\n${renderApplyResultText(plan, result, options)}`);
   }
   const exitCode = toExitCode(result);
-  const publication = { flags, isShown, exitCode, sent: stream.sent(), ...(locate !== undefined && { locate }) };
+  const publication = { flags, isShown, exitCode, sent: stream.sent(), locate };
   return publish({ about: 'apply', plan, result }, publication, context);
 }
 

@@ -2,12 +2,12 @@ import { type CloserChecks, listCloserFormats, loadCloserChecks } from '../../ki
 import { MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../../lint/lint.ts';
 import { createFieldFileReader, loadManifests, type ManifestSource } from '../../manifest/load.ts';
-import { validateManifests } from '../../manifest/validate.ts';
+import { type ValidatedManifests, validateManifests } from '../../manifest/validate.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { parsePath } from '../../model/field-path.ts';
 import type { DesiredResource, DesiredState } from '../../model/state.ts';
 import type { Locate } from '../../report/report.ts';
-import type { Context } from '../context.ts';
+import type { Context, RunSubject } from '../context.ts';
 import { InvalidManifests } from '../exit-code.ts';
 
 /** What the manifests of a run say. `state` is absent when they are not valid. */
@@ -16,6 +16,8 @@ export interface ReadManifests {
   readonly diagnostics: readonly Diagnostic[];
   /** Number of files read. */
   readonly files: number;
+  /** What they are about, as far as that can be read. */
+  readonly subject: RunSubject & Required<Pick<RunSubject, 'locate'>>;
 }
 
 /** How manifests are read. */
@@ -43,11 +45,14 @@ export async function readManifests(
     closerChecks: await loadChecks(loaded.sources),
   });
   const state = isLoaded ? validated.state : undefined;
+  const subject = toSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
+  context.onSubject?.(subject);
   const found = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
   return {
     state,
     diagnostics: [...loaded.diagnostics, ...validated.diagnostics, ...found],
     files: loaded.sources.length,
+    subject,
   };
 }
 
@@ -75,19 +80,27 @@ export async function readValidManifests(
   context: Context,
   options: Pick<ReadOptions, 'lint'> = {},
 ): Promise<ValidManifests> {
-  const { state, diagnostics } = await readManifests(paths, context, options);
+  const { state, diagnostics, subject } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
-  return { state, diagnostics };
+  return { state, diagnostics, locate: subject.locate };
 }
 
-/** Where the manifest of an address starts, or where a field of its spec stands. */
-export function toLocate({ resources }: DesiredState): Locate {
-  const byAddress: ReadonlyMap<string, DesiredResource> = resources;
-  return (address, field) => {
-    const path = field === undefined ? undefined : parsePath(field);
-    return byAddress.get(address)?.locate(path === undefined ? [] : ['spec', ...path]);
+/** A desired state, the warnings that come with it, and where its resources stand. */
+export interface ValidManifests extends Pick<ReadManifests, 'diagnostics'> {
+  readonly state: DesiredState;
+  readonly locate: Locate;
+}
+
+/** What has no manifest of its own stands where the Stack does or, without one, at the start of the first file. */
+function toSubject({ stack, state }: ValidatedManifests, file: string): ReadManifests['subject'] {
+  const byAddress: ReadonlyMap<string, DesiredResource> = state?.resources ?? new Map();
+  const start = { file, line: 1, column: 1, excerpt: '' };
+  return {
+    ...(stack?.name !== undefined && { stack: stack.name }),
+    locate: (address, field) => {
+      if (address === undefined) return stack?.locate() ?? start;
+      const path = field === undefined ? undefined : parsePath(field);
+      return byAddress.get(address)?.locate(path === undefined ? [] : ['spec', ...path]);
+    },
   };
 }
-
-/** A desired state and the warnings that come with it. */
-export type ValidManifests = Required<Pick<ReadManifests, 'diagnostics'>> & { readonly state: DesiredState };

@@ -6,7 +6,9 @@ import { isJsonObject, parseJson } from '../../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../../model/plan.ts';
 import { verifyPlan } from '../../plan/saved/verify-plan.ts';
 import { renderPlanJson } from '../../report/programs/json.ts';
+import type { Locate } from '../../report/report.ts';
 import { PLAN_SCHEMA } from '../../schemas/plan.ts';
+import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { writeResultFile } from '../output/result-file.ts';
 
@@ -30,9 +32,23 @@ export async function withdrawPlanFile(file: string, cwd: string): Promise<strin
   return `${file} was not written, because there is no plan that can be applied; the older plan that stood there was removed.`;
 }
 
-/** Reads a plan file. What is not one is refused with the first thing that is wrong with it. */
-export async function readPlanFile(file: string, cwd: string): Promise<Plan> {
-  const value: unknown = parseJson(await readText(file, cwd));
+/** Reads a plan file, and tells what it is about. What is not one is refused with the first thing that is wrong with it. */
+export async function readPlanFile(file: string, { cwd, onSubject }: PlanReader): Promise<Plan> {
+  onSubject?.({ locate: toPlanLocate(file) });
+  const plan = parsePlan(file, await readText(file, cwd));
+  onSubject?.({ stack: plan.stack, locate: toPlanLocate(file) });
+  return plan;
+}
+
+type PlanReader = Pick<Context, 'cwd' | 'onSubject'>;
+
+/** Without manifests, what a plan says stands at the start of its file. */
+export function toPlanLocate(file: string): Locate {
+  return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
+}
+
+function parsePlan(file: string, text: string): Plan {
+  const value: unknown = parseJson(text);
   if (isJsonObject(value) && typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
     throw new CommandError(
       `${file} is a plan of format ${value['format']}, and this version of edgewise reads format ${PLAN_FORMAT} only.`,

@@ -5,20 +5,25 @@ import { isEmbedded } from '../connection/session.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { readValidManifests, toLocate } from './manifests.ts';
+import { readValidManifests } from './manifests.ts';
+import { toPlanLocate } from './plan-file.ts';
 
 /** What `--stack` names: manifests whose Stack says what a plan file must not, where tokens go, and where the API key may be sent. */
 export interface NamedStack {
   readonly settings: StackSettings | undefined;
-  /** Absent: no manifests were named. */
-  readonly locate?: Locate;
+  /** Of the manifests that were named, or of the plan file. */
+  readonly locate: Locate;
 }
 
 /** The Stack that goes with a saved plan, of the manifests that were named. */
-export async function readStack(paths: readonly string[] | undefined, context: Context): Promise<NamedStack> {
-  if (paths === undefined || paths.length === 0) return { settings: undefined };
-  const { state } = await readValidManifests(paths, context);
-  return { settings: state.stack, locate: toLocate(state) };
+export async function readStack(
+  file: string,
+  { stack: paths = [] }: SavedRun['flags'],
+  context: Context,
+): Promise<NamedStack> {
+  if (paths.length === 0) return { settings: undefined, locate: toPlanLocate(file) };
+  const { state, locate } = await readValidManifests(paths, context);
+  return { settings: state.stack, locate };
 }
 
 /** What is known besides a plan file of how to reach the service. */

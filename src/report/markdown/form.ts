@@ -85,6 +85,7 @@ function toValidationComment({ command, validation }: ValidationReport): Comment
       : `The manifests are invalid: ${toCount(errors, 'error')}.`;
   return {
     command,
+    ...(validation.stack !== undefined && { stack: validation.stack }),
     head: [{ text: `## Manifests\n\n**${verdict}**\n\n`, weight: 'always' }],
     body: diagnostics.map(toDiagnosticPiece),
   };
@@ -96,6 +97,7 @@ function toFailureComment(failure: Failure): Comment {
   const why: Piece = { text: lines.length === 0 ? '' : `${toFence('text', lines)}\n\n`, weight: 'always' };
   return {
     command: failure.command ?? 'edgewise',
+    ...(failure.stack !== undefined && { stack: failure.stack }),
     head: [{ text: `## ${toProse(toNoResult(failure.command))}\n\n`, weight: 'always' }, why],
     body: diagnostics.map(toDiagnosticPiece),
   };

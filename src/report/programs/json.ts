@@ -86,11 +86,15 @@ export function renderDriftJson(drift: Drift): string {
 }
 
 /** What a check of manifests found. `ok`: the manifests are valid. */
-export function renderValidationJson({ files, resources, diagnostics }: Validation, command = 'validate'): string {
+export function renderValidationJson(
+  { files, resources, diagnostics, stack }: Validation,
+  command = 'validate',
+): string {
   return renderDocument({
     format: REPORT_FORMAT,
     command,
     ok: !hasErrors(diagnostics),
+    ...(stack !== undefined && { stack }),
     files,
     resources,
     diagnostics,
@@ -109,11 +113,12 @@ export function renderAbuseReportJson({ command, report, error }: AbuseReportRes
 }
 
 /** The document of a command that came to no result. `error` and `plan` are there when there are any. */
-export function renderFailureJson({ command, diagnostics = [], error, plan }: Failure): string {
+export function renderFailureJson({ command, stack, diagnostics = [], error, plan }: Failure): string {
   return renderDocument({
     format: REPORT_FORMAT,
     command: command ?? null,
     ok: false,
+    ...(stack !== undefined && { stack }),
     diagnostics,
     ...(error !== undefined && { error: toErrorDocument(error) }),
     ...(plan !== undefined && { totals: toTotals(plan), plan: toPlanDocument(redactPlan(plan)) }),

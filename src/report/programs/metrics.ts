@@ -3,15 +3,34 @@ import { toPrintable } from '../../model/printable.ts';
 import type { Report } from '../report.ts';
 
 /**
- * A comparison as gauges, in OpenMetrics text that collectors of text files read as well. Source: OpenMetrics 1.0. A command that came to no
- * result says just that, so that an old result is not taken for a new one.
+ * What a comparison says of its stack as gauges, in OpenMetrics text that collectors of text files read as well; each sample bears the stack, so
+ * that files of several stacks can stand side by side. A command that came to no result says just that, so that an old result is not taken for a
+ * new one. Source: OpenMetrics 1.0.
  */
 export function renderMetricsForm(report: Report): string {
-  const families = report.about === 'drift' ? listFamilies(report.drift) : [toSuccess(false, {})];
+  return renderFamilies(
+    report.about === 'drift' ? listStackFamilies(report.drift) : [toSuccess(false, toLabels(report))],
+  );
+}
+
+/**
+ * What a comparison says of the account, whichever stack it is of, as gauges without a stack: one file for each account. A command that came to
+ * no result says nothing.
+ */
+export function renderAccountMetricsForm(report: Report): string {
+  return renderFamilies(report.about === 'drift' ? listAccountFamilies(report.drift) : []);
+}
+
+function renderFamilies(families: readonly Family[]): string {
   return `${families
     .filter(({ samples }) => samples.length > 0)
     .map(renderFamily)
     .join('')}# EOF\n`;
+}
+
+/** What is known of a command that came to no result. */
+function toLabels(report: Report): Sample['labels'] {
+  return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
 
 interface Family {
@@ -27,7 +46,7 @@ interface Sample {
   readonly value: number;
 }
 
-function listFamilies(drift: Drift): readonly Family[] {
+function listStackFamilies(drift: Drift): readonly Family[] {
   const { stack, at, requests } = drift;
   return [
     toSuccess(isComplete(drift), { stack }),
@@ -49,21 +68,37 @@ function listFamilies(drift: Drift): readonly Family[] {
       samples: listFieldSamples(drift),
     },
     {
-      name: 'edgewise_managed_ratio',
-      unit: 'ratio',
-      help: 'Share of what is live that a stack manages.',
-      samples: [{ labels: { stack }, value: toCoverage(drift).share }],
-    },
-    {
       name: 'edgewise_health_warnings',
       help: 'Warnings on what is live, by code.',
       samples: countBy(drift.diagnostics.map(({ code }) => ({ stack, code }))),
     },
     {
-      name: 'edgewise_next_certificate_end_seconds',
+      name: 'edgewise_certificate_end_timestamp_seconds',
       unit: 'seconds',
-      help: 'Time until the next certificate ends; negative when it has.',
-      samples: listNextEnd(drift),
+      help: 'When a certificate ends.',
+      samples: listEnds(drift),
+    },
+  ];
+}
+
+function listAccountFamilies(drift: Drift): readonly Family[] {
+  return [
+    {
+      name: 'edgewise_account_last_run_timestamp_seconds',
+      unit: 'seconds',
+      help: 'When the account was read.',
+      samples: [{ labels: {}, value: Date.parse(drift.at) / 1000 }],
+    },
+    {
+      name: 'edgewise_account_resources',
+      help: 'Live resources by kind, and by whether a stack manages them.',
+      samples: listAccountSamples(drift),
+    },
+    {
+      name: 'edgewise_account_managed_ratio',
+      unit: 'ratio',
+      help: 'Share of what is live that a stack manages.',
+      samples: [{ labels: {}, value: toCoverage(drift).share }],
     },
   ];
 }
@@ -78,16 +113,23 @@ function toSuccess(isSuccess: boolean, labels: Sample['labels']): Family {
 
 /** Every state of every kind that was read, so that a gauge that comes down to nothing is 0 and not gone. */
 function listResourceSamples(drift: Drift): readonly Sample[] {
-  const { stack, resources, strangers } = drift;
+  const { stack, resources } = drift;
   const kinds = [...new Set([...drift.kinds, ...resources.map(({ kind }) => kind)])];
   return kinds.flatMap((kind) => {
     const counts = countDriftStates({ ...drift, resources: resources.filter((one) => one.kind === kind) });
-    const others = strangers.filter((one) => one.kind === kind);
-    const foreign = others.filter((one) => one.stack !== undefined).length;
+    return DRIFT_STATES.map((state) => ({ labels: { stack, kind, state }, value: counts[state] }));
+  });
+}
+
+function listAccountSamples(drift: Drift): readonly Sample[] {
+  return drift.kinds.flatMap((kind) => {
+    const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
+    const { resources, strangers } = drift;
+    const part = { ...drift, resources: resources.filter(ofKind), strangers: strangers.filter(ofKind) };
+    const { owned, foreign, unmanaged } = toCoverage(part);
     return [
-      ...DRIFT_STATES.map((state) => ({ labels: { stack, kind, state }, value: counts[state] })),
-      { labels: { stack, kind, state: 'foreign' }, value: foreign },
-      { labels: { stack, kind, state: 'unmanaged' }, value: others.length - foreign },
+      { labels: { kind, managed: 'yes' }, value: owned + foreign },
+      { labels: { kind, managed: 'no' }, value: unmanaged },
     ];
   });
 }
@@ -102,14 +144,14 @@ function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[]
   return [...counts].map(([kind, value]) => ({ labels: { stack, kind }, value }));
 }
 
-function listNextEnd({ stack, at, resources }: Drift): readonly Sample[] {
-  const ends = resources.flatMap(({ address, validUntil }) => {
-    const until = Date.parse(validUntil ?? '');
-    return Number.isNaN(until) ? [] : [{ address, until }];
-  });
-  const [next] = ends.sort((left, right) => left.until - right.until);
-  if (next === undefined) return [];
-  return [{ labels: { stack, address: next.address }, value: (next.until - Date.parse(at)) / 1000 }];
+/** Of several of one address, such as duplicates, the first end. */
+function listEnds({ stack, resources }: Drift): readonly Sample[] {
+  const ends = new Map<string, number>();
+  for (const { address, validUntil } of resources) {
+    const end = Date.parse(validUntil ?? '') / 1000;
+    if (!Number.isNaN(end)) ends.set(address, Math.min(end, ends.get(address) ?? end));
+  }
+  return [...ends].map(([address, value]) => ({ labels: { stack, address }, value }));
 }
 
 function countBy(labels: readonly Sample['labels'][]): readonly Sample[] {

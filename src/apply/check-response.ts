@@ -1,6 +1,6 @@
 import { fillUnknown } from '../kinds/fill-unknown.ts';
 import { isModule } from '../kinds/kind.ts';
-import { normalizeField, normalizeSpec } from '../kinds/normalize.ts';
+import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { isSameJson, type JsonObject, toCanonicalJson } from '../model/json.ts';
@@ -48,7 +48,8 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   const known = fillUnknown(kind, live, normalizeSpec(kind, sent));
   return Object.entries(sent).flatMap(([name, value]) => {
     const field = kind.fields[name];
-    if (field === undefined) return [];
+    const isForService = field?.serviceDefault === true && isUnset(value);
+    if (field === undefined || isForService) return [];
     const wanted = normalizeField(field, value);
     const got = known[name];
     if (got === undefined || isSameJson(wanted, got)) return [];

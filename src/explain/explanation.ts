@@ -55,9 +55,9 @@ export function toSeedText(live: LiveResources): string {
   return `${JSON.stringify({ resources: live }, null, 2)}\n`;
 }
 
-/** The metadata of a resource that bears a mark of this stack and name. */
-export function toMarked(stack: string, name: string): string {
-  return JSON.stringify({ edgewise: { stack, name } });
+/** The metadata of a resource that bears a mark of this stack and name, and more that stands in the mark. */
+export function toMarked(stack: string, name: string, more: JsonObject = {}): string {
+  return JSON.stringify({ edgewise: { stack, name, ...more } });
 }
 
 /** The example of a code once it is mended. */

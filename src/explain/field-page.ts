@@ -157,7 +157,7 @@ function listInterfaceFacts({ path }: Kind, { steps, fields, field }: Way): read
 
 function listBehaviourFacts(
   { title }: Kind,
-  { unique, type, alwaysSent, serviceDefault, whenUnset }: Field,
+  { unique, type, alwaysSent, serviceDefault, staysWhenLeftOut, whenUnset }: Field,
 ): readonly Fact[] {
   const each = type.type === 'list' ? 'each of its values' : 'its value';
   const isSet = type.type === 'list' && type.unordered;
@@ -165,6 +165,11 @@ function listBehaviourFacts(
     ...(unique ? ([['Unique', `${each} belongs to one ${title} at a time`]] as const) : []),
     ...(isSet ? ([['Order', 'means nothing']] as const) : []),
     ...(serviceDefault ? ([['Left out', 'it is not compared']] as const) : []),
+    ...(serviceDefault
+      ? ([
+          ['Stated no longer', staysWhenLeftOut ? 'it keeps its value, with a warning' : 'the service chooses again'],
+        ] as const)
+      : []),
     ...(alwaysSent
       ? ([['Update', 'sends it whether it changed or not, since some services clear it otherwise']] as const)
       : []),

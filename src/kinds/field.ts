@@ -121,6 +121,8 @@ export interface Field {
   readonly default: Json | undefined;
   /** Leaving it out lets the service choose: then it is not compared. */
   readonly serviceDefault: boolean;
+  /** What the service chooses depends on who asks. So leaving out what was stated keeps it, and does not make a new resource. */
+  readonly staysWhenLeftOut: boolean;
   /** Its name in responses, where that differs. */
   readonly responseName: string | undefined;
   /** Part of every PATCH, changed or not, because some services clear it otherwise. */
@@ -150,6 +152,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     required: false,
     default: undefined,
     serviceDefault: false,
+    staysWhenLeftOut: false,
     responseName: undefined,
     alwaysSent: false,
     clear: undefined,

@@ -102,6 +102,8 @@ function findFault(kind: Kind): string | undefined {
       return `${name} is no module, and no id in the path`;
     if (field.required && (field.default !== undefined || field.serviceDefault))
       return `${name} is required and has a default`;
+    if (field.staysWhenLeftOut && !field.serviceDefault)
+      return `${name} stays when left out, and has no service default`;
     if (field.hasPath && !isModule(field)) return `${name} has a path but is no module`;
     if (field.clear === 'delete' && !field.hasPath) return `${name} is cleared by a DELETE but has no path`;
   }

@@ -20,7 +20,7 @@ export interface Difference {
   readonly path: string;
   /** Live; absent: there is no value. */
   readonly from?: Json;
-  /** Desired; absent: there will be no value. An address stands for an id that is known after apply. */
+  /** Desired; absent: there will be no value, or the service chooses it. An address stands for an id that is known after apply. */
   readonly to?: Json;
   readonly origin: Origin;
   /** The field cannot be changed in place. */

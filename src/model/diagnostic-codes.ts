@@ -56,6 +56,7 @@ export const DIAGNOSTIC_CODES = {
   'adopt-refused': 'A resource to adopt belongs to another stack, or to another address of this one.',
   'adopt-replaces': 'Adopting a resource would replace it, because an immutable field differs.',
   'adopt-maybe': 'A resource would be created, but an unmanaged one has the same fields.',
+  'stated-no-longer': 'A field is stated no longer, and keeps its value all the same.',
   'take-over-idle': '--take-over names a stack, but no manifest describes a resource of it.',
   'renamed-maybe': 'A resource is deleted, and one with another name is created with its unique values.',
   'claimed-elsewhere': 'A unique value that a manifest claims is held by a resource that the plan does not change.',

@@ -8,6 +8,7 @@ import type { PlanInput } from './plan-input.ts';
 import { toReleaseState } from './release.ts';
 import { listRenameHints } from './rename-hints.ts';
 import { selectTargets } from './select-targets.ts';
+import { listStayingWarnings } from './staying.ts';
 import { listTokensWithoutSink } from './tokens.ts';
 import { listTwinHints } from './twins.ts';
 import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
@@ -38,6 +39,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listRenameHints(decisions),
     ...listTwinHints(decisions, live),
     ...listHealthWarnings(decisions, now),
+    ...listStayingWarnings(decisions),
     ...listTokensWithoutSink(decisions, tokens),
     ...decisions.filter(canLockOut).map(toLockoutWarning),
   ];

@@ -12,6 +12,7 @@ import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm, withLive }
 import { diffSpecs } from './diff.ts';
 import type { Pair } from './match.ts';
 import { findRenewal, listExpiredManifests, type RenewalContext } from './renew.ts';
+import { listUnstated } from './unstated.ts';
 
 /** A pair with what was decided about it. */
 export interface Decision {
@@ -91,7 +92,10 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   const asked = toDesiredForm(pair.kind, desired, live, ids);
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
   const known = assumeApplied(pair, live, asked.normal);
-  const found = listDifferences(pair, { ...live, spec: known.spec }, asked);
+  const found = [
+    ...listDifferences(pair, { ...live, spec: known.spec }, asked),
+    ...listUnstated({ kind: pair.kind, desired, live }, asked.normal),
+  ];
   const kept = context.keepDrift ? listDrifted(found) : [];
   const form = kept.length === 0 ? asked : withLive(pair.kind, asked, live, kept);
   const renewal = findRenewal(pair, form.written, context);

@@ -5,7 +5,8 @@ import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
-import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import { type Described, isReplacedForChoice } from './unstated.ts';
 
 /** A difference before its origin is known. `field` is the top-level field that it is in. */
 export interface FieldDifference {
@@ -30,9 +31,10 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
 }
 
 /** Whether making a live spec what a manifest says takes a new resource. Ignored fields don't count, nor what the service does not show. */
-export function forcesReplace(kind: Kind, live: Spec, desired: DesiredResource): boolean {
+export function forcesReplace({ kind, live, desired }: Described): boolean {
   const normal = normalizeSpec(kind, desired.spec);
-  const known = fillUnknown(kind, live, normal);
+  const known = fillUnknown(kind, live.spec, normal);
+  if (isReplacedForChoice({ kind, live, desired }, normal)) return true;
   return listSpecFields(kind).some(([name, field]) => {
     const to = normal[name];
     if (field.lifecycle !== 'immutable' || to === undefined || desired.lifecycle.ignore.includes(name)) return false;

@@ -120,7 +120,7 @@ function compareBearers(
   desired: DesiredResource | undefined,
   { left, right }: Readonly<Record<'left' | 'right', LiveResource>>,
 ): number {
-  const isOutdated = ({ spec }: LiveResource) => desired !== undefined && forcesReplace(kind, spec, desired);
+  const isOutdated = (live: LiveResource) => desired !== undefined && forcesReplace({ kind, live, desired });
   return (
     Number(isUndelivered(kind, left)) - Number(isUndelivered(kind, right)) ||
     Number(isOutdated(left)) - Number(isOutdated(right)) ||

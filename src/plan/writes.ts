@@ -114,7 +114,7 @@ function updateWrites(kind: Kind, change: Change, stack: string): readonly Draft
   const removals = removed.map((module) => removeWrite(kind, change, module));
   const mark = toMarkDraft(change, stack);
   const isMarked = changed.includes('metadata') || !isSameMark(mark, liveMark);
-  const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name));
+  const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isFixed(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
   const body = toPatchBody(kind, change, patched);
   const needs = removals.map(({ id }) => id);
@@ -187,6 +187,11 @@ export function listChangedFields(kind: Kind, { differences }: Pick<Change, 'dif
   return listSpecFields(kind)
     .map(([name]) => name)
     .filter((name) => changed.has(name));
+}
+
+/** What cannot be changed is never sent: that it is stated no longer only shows in the mark. */
+function isFixed(kind: Kind, name: string): boolean {
+  return kind.fields[name]?.lifecycle === 'immutable';
 }
 
 function isRemoval(kind: Kind, { desired }: Change, name: string): boolean {

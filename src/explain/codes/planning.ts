@@ -107,6 +107,25 @@ export const PLANNING = {
     },
     good: { command: 'plan --take-over staging' },
   },
+  'stated-no-longer': {
+    meaning:
+      'The manifest stated this field when it was last applied, and states it no longer. The service chooses the value only when a resource is created, and what it chooses depends on who asks. So the resource keeps its value. After the next apply the field counts as not managed.',
+    remedy:
+      'State the value that the resource has, or another one, which replaces the resource. To let the service choose anew, replace it with --rotate.',
+    bad: toPlanOf(CREDENTIAL, {
+      live: {
+        Credential: [
+          {
+            id: 'cr_live',
+            acl: ['bind:*.example.com'],
+            owner_id: 'usr_bot',
+            metadata: toMarked('production', 'agent', { delivered: true, fields: { owner_id: '28_t9O' } }),
+          },
+        ],
+      },
+    }),
+    good: mended(toDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot')),
+  },
   'adopt-maybe': {
     meaning:
       'The plan creates a resource, but the account already has one with the same fields that no stack owns. Either somebody removed its mark, or it was created by hand before the manifest existed.',

@@ -40,6 +40,7 @@ export const CREDENTIAL = defineKind({
       {
         lifecycle: 'immutable',
         serviceDefault: true,
+        staysWhenLeftOut: true,
       },
     ),
   },

@@ -9,6 +9,7 @@ import { listLeaves, toReadingOrder, withoutDefaults } from './leaves.ts';
 import { diffLines, type FoldedLine, foldSame } from './line-diff.ts';
 import { type Names, renderScalar, renderValueLines } from './value-lines.ts';
 import { findFieldType, isEmpty, isLongText, isReferenceMap, isScalar, type KnownType } from './value-type.ts';
+import { STATED_NO_LONGER } from './wording.ts';
 
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
@@ -49,7 +50,11 @@ export function toDifferenceView(difference: Difference, { kind, names, origins 
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
   const base = { path: label, notes: listNotes(difference, origins), forcesReplace, origin };
-  const inline = { from: renderScalar(type, from, names), to: renderScalar(type, to, names) };
+  const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
+  const inline = {
+    from: renderScalar(type, from, names),
+    to: isLeft ? STATED_NO_LONGER : renderScalar(type, to, names),
+  };
   if (isInline(difference, `${base.path}: ${inline.from} → ${inline.to}`)) return { ...base, inline, lines: [] };
   return { ...base, lines: compareValues(difference, type, names) };
 }

@@ -300,6 +300,9 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   'in-sync': 'in sync',
 };
 
+/** Stands for the value of a field that its manifest leaves to the service again. */
+export const STATED_NO_LONGER = '(stated no longer)';
+
 /** Said of a field that drifted from a saved plan which has only a digest of it. */
 export const MOVED = 'changed; the plan does not hold what it was';
 

@@ -1,0 +1,54 @@
+import type { Field } from '../kinds/field.ts';
+import { type Kind, listSpecFields, type NamedField } from '../kinds/kind.ts';
+import type { Difference } from '../model/change.ts';
+import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
+
+/** A resource that a manifest describes, as it is live. */
+export interface Described {
+  readonly kind: Kind;
+  readonly desired: DesiredResource;
+  readonly live: Pick<LiveResource, 'spec' | 'mark'>;
+}
+
+/**
+ * Differences of fields that the manifest stated when it was last applied, as the mark says, and now leaves to the service. A new resource
+ * gets the service's choice; a field that can be changed is cleared. `normal`: the desired spec in normal form.
+ */
+export function listUnstated(described: Described, normal: Spec): readonly (Difference & { readonly field: string })[] {
+  const { live } = described;
+  return listUnstatedFields(described, normal).map(([name, field]) => {
+    const from = live.spec[name];
+    const isDrifted = from !== undefined && toFieldDigest(from) !== live.mark?.fields[name];
+    return {
+      field: name,
+      path: name,
+      ...(from !== undefined && { from }),
+      origin: isDrifted ? 'both' : 'manifest',
+      forcesReplace: isReplacing(described, name, field),
+    };
+  });
+}
+
+/** Whether a new resource has to be made so that the service chooses again. */
+export function isReplacedForChoice(described: Described, normal: Spec): boolean {
+  return listUnstatedFields(described, normal).some(([name, field]) => isReplacing(described, name, field));
+}
+
+function listUnstatedFields({ kind, desired, live }: Described, normal: Spec): readonly NamedField[] {
+  const isOurs = (name: string) => isStated(live.mark, name) && !desired.lifecycle.ignore.includes(name);
+  return listSpecFields(kind).filter(
+    ([name, field]) => field.serviceDefault && normal[name] === undefined && isOurs(name),
+  );
+}
+
+function isStated(mark: Mark | undefined, name: string): boolean {
+  return (mark?.fields[name] ?? UNMANAGED) !== UNMANAGED;
+}
+
+/** How long a certificate is valid may be stated in another way, which is then compared instead of its times. */
+function isReplacing({ kind, desired }: Described, name: string, field: Field): boolean {
+  const isTime = kind.validity?.after === name || kind.validity?.until === name;
+  const isCovered = isTime && desired.lifecycle.settings['valid_for'] !== undefined;
+  return field.lifecycle === 'immutable' && !field.staysWhenLeftOut && !isCovered;
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { type Field, field, text } from '../../src/kinds/field.ts';
+import { defineKind } from '../../src/kinds/kind.ts';
+import { type Mark, toFieldDigest, UNMANAGED } from '../../src/model/mark.ts';
+import type { Spec } from '../../src/model/state.ts';
+import { isReplacedForChoice, listUnstated } from '../../src/plan/unstated.ts';
+import { createWorkspace, STACK, toCredential } from '../cli/workspace.ts';
+
+const CHOSEN = { serviceDefault: true } as const;
+
+function toKind(options: Partial<Field>) {
+  const fields = { id: field(text(), 'Id.', { lifecycle: 'computed' }), size: field(text(), 'Size.', options) };
+  const base = { name: 'Made', role: 'owned', title: 'made', description: 'Made up.', idPrefix: 'made' } as const;
+  return defineKind({ ...base, path: '/made', listKey: 'made', fields });
+}
+
+interface Case {
+  readonly options: Partial<Field>;
+  readonly normal?: Spec;
+  readonly live?: Spec;
+  readonly ignore?: readonly string[];
+  readonly digest?: string;
+}
+
+function find({ options, normal = {}, live = { size: 'l' }, ignore = [], digest = toFieldDigest('l') }: Case) {
+  const kind = toKind(options);
+  const mark: Mark = { stack: 'test', name: 'a', protect: false, delivered: false, fields: { size: digest } };
+  const lifecycle = { protect: false, ignore, adopt: undefined, settings: {} };
+  const place = { file: 'made.yaml', line: 1, column: 1, excerpt: '' };
+  const base = { address: 'Made/a', kind: 'Made', name: 'a' } as const;
+  const desired = { ...base, spec: normal, written: normal, lifecycle, allow: {}, locate: () => place };
+  const described = { kind, desired, live: { spec: live, mark } };
+  return { found: listUnstated(described, normal), isReplaced: isReplacedForChoice(described, normal) };
+}
+
+describe('a field that is stated no longer', () => {
+  it.each([
+    ['is cleared, when it can be changed', { ...CHOSEN }, false],
+    ['takes a new resource, when it cannot be changed', { ...CHOSEN, lifecycle: 'immutable' }, true],
+    [
+      'stays, when the choice depends on who asks',
+      { ...CHOSEN, lifecycle: 'immutable', staysWhenLeftOut: true },
+      false,
+    ],
+  ] as const)('%s', (_, options, forcesReplace) => {
+    const { found, isReplaced } = find({ options });
+    expect(found).toEqual([{ field: 'size', path: 'size', from: 'l', origin: 'manifest', forcesReplace }]);
+    expect(isReplaced).toBe(forcesReplace);
+  });
+
+  it('is both changed in the manifest and drifted, when it was changed at the service too', () => {
+    expect(find({ options: CHOSEN, live: { size: 'm' } }).found).toMatchObject([{ from: 'm', origin: 'both' }]);
+  });
+
+  it('is one even if the service does not show it', () => {
+    expect(find({ options: CHOSEN, live: {} }).found).toEqual([
+      { field: 'size', path: 'size', origin: 'manifest', forcesReplace: false },
+    ]);
+  });
+
+  it.each([
+    ['it is still stated', { options: CHOSEN, normal: { size: 'm' } }],
+    ['it is ignored', { options: CHOSEN, ignore: ['size'] }],
+    ['it was ignored when the mark was written', { options: CHOSEN, digest: UNMANAGED }],
+    ['leaving it out has a meaning of its own', { options: {} }],
+  ])('is none when %s', (_, known) => {
+    expect(find(known)).toEqual({ found: [], isReplaced: false });
+  });
+});
+
+describe('an owner that is stated no longer', () => {
+  const stated = `${toCredential('agent')}spec: { owner_id: usr_bot }\n`;
+
+  it('is pending for drift, and settled by an apply, once', async () => {
+    const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + stated });
+    expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+    await write({ 'edgewise.yaml': STACK + toCredential('agent') });
+    const drift = await edgewise('drift');
+    expect(drift.exitCode).toBe(2);
+    expect(drift.stdout).toContain('Changed in the manifests and not applied yet:\n  Credential/agent');
+    expect(drift.stdout).toContain('owner_id: usr_bot → (stated no longer)\n');
+    expect(drift.stdout).toContain('warning[stated-no-longer]');
+    recorder.take();
+    expect(await edgewise('apply --yes --no-revert-drift')).toMatchObject({ exitCode: 0 });
+    expect(recorder.take().map(({ method }) => method)).toEqual([...Array(6).fill('GET'), 'PATCH']);
+    const again = await edgewise('plan --detailed-exitcode');
+    expect(again.stdout).not.toContain('stated-no-longer');
+    expect(again.exitCode).toBe(0);
+  });
+
+  it('is settled by a saved plan, which counts as done from then on', async () => {
+    const { edgewise, write, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + stated });
+    await edgewise('apply --yes --token-directory tokens');
+    await write({ 'edgewise.yaml': STACK + toCredential('agent') });
+    expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
+    recorder.take();
+    for (const methods of [['GET', 'PATCH'], ['GET']]) {
+      const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+      expect(exitCode, stderr).toBe(0);
+      expect(recorder.take().map(({ method }) => method)).toEqual(methods);
+    }
+  });
+
+  it('is chosen by the service again after a rotation', async () => {
+    const { edgewise, write, server } = await createWorkspace({ 'edgewise.yaml': STACK + stated });
+    await edgewise('apply --yes --token-directory tokens');
+    await write({ 'edgewise.yaml': STACK + toCredential('agent') });
+    const rotated = await edgewise('apply --yes --token-directory tokens --rotate Credential/agent');
+    expect(rotated.exitCode).toBe(0);
+    expect(rotated.stdout).not.toContain('warning[stated-no-longer]');
+    expect(server.snapshot().resources['Credential']).toMatchObject([
+      { owner_id: expect.not.stringMatching('usr_bot') },
+    ]);
+  });
+});

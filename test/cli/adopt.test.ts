@@ -102,7 +102,8 @@ describe('a resource that bears no mark', () => {
     expect(strangers).toEqual([{ kind: 'TCPEdge', id, description: '' }]);
     const gauges = (await edgewise('drift --format metrics')).stdout;
     expect(gauges).toContain('edgewise_resources{stack="test",kind="TCPEdge",state="unowned"} 1\n');
-    expect(gauges).toContain('edgewise_managed_ratio{stack="test"} 0\n');
+    const account = (await edgewise('drift --format account-metrics')).stdout;
+    expect(account).toContain('edgewise_account_managed_ratio 0\n');
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
   });

@@ -30,8 +30,8 @@ function findByName(resource: DesiredResource, all: readonly LiveResource[], own
   if (first === undefined || more.length === 0) return first && accept(resource, first, ownership);
   const ids = same.map(({ id }) => id).sort();
   return refuse(resource, {
-    message: `${ids.join(', ')} all bear its name in stacks that are taken over`,
-    remedy: 'Name the one that is meant: lifecycle.adopt.',
+    message: `${ids.join(', ')} all have its name in the stacks of --take-over`,
+    remedy: 'Name the one that you mean by its id, in lifecycle.adopt.',
   });
 }
 
@@ -60,25 +60,28 @@ function explainIdle(
   { stack, bearing }: { readonly stack: string; readonly bearing: readonly string[] },
   { stack: own }: Ownership,
 ): readonly [why: string, remedy: string] {
-  if (stack === own) return ['it is the stack of these manifests', 'Name the stack that has the resources now.'];
+  if (stack === own) return ['it is the stack of these manifests', 'Name the stack that owns the resources now.'];
   if (bearing.length === 0)
-    return ['nothing that was read bears its mark', 'Correct the name; or leave it out, if all was moved before.'];
+    return [
+      'no resource that was read carries its mark',
+      'Correct the name. If everything is already moved, remove the flag.',
+    ];
   const more = bearing.length > MAX_LISTED ? ` and ${bearing.length - MAX_LISTED} more` : '';
   return [
-    `no manifest without a resource is of the kind and name of one that it has (${bearing.slice(0, MAX_LISTED).join(', ')}${more})`,
-    'Give a manifest that kind and name, or name the resource by its id: lifecycle.adopt.',
+    `no new manifest has the kind and name of one of its resources (${bearing.slice(0, MAX_LISTED).join(', ')}${more})`,
+    'Give a manifest that kind and name, or state the id of the resource in lifecycle.adopt.',
   ];
 }
 
-/** Protection is a promise of the other stack's, so it is kept until somebody takes it back in the manifest, knowingly. */
+/** Protection by the other stack stays until somebody removes it in the manifest on purpose. */
 function accept(resource: DesiredResource, found: LiveResource, ownership: Ownership): LiveResource | Diagnostic {
   const { mark, id } = found;
   if (mark === undefined) return found;
   if (!isOffered(mark.stack, ownership)) return toRefusal(resource, found, ownership);
   if (!mark.protect || resource.lifecycle.protect) return found;
   return refuse(resource, {
-    message: `${id} is protected by the stack ${mark.stack}, and would not be any more`,
-    remedy: 'Add lifecycle.protect: true to the manifest. Once the resource is in this stack, it can be taken off.',
+    message: `${id} is protected by the stack ${mark.stack}, and would lose its protection`,
+    remedy: 'Add lifecycle.protect: true to the manifest. Once the resource is in this stack, you can remove it.',
   });
 }
 
@@ -91,7 +94,7 @@ function toRefusal(resource: DesiredResource, { id, mark }: LiveResource, { stac
   if (mark?.stack === stack)
     return refuse(resource, {
       message: `${id} belongs to ${owner} of this stack`,
-      remedy: `If ${owner} was renamed, say so instead: lifecycle.renamed_from: ${mark.name}`,
+      remedy: `If ${owner} was renamed, use lifecycle.renamed_from: ${mark.name} instead.`,
     });
   return refuse(resource, {
     message: `${id} belongs to ${owner} of the stack ${mark?.stack}`,
@@ -104,7 +107,7 @@ function toMissing(resource: DesiredResource, id: string): Diagnostic {
     code: 'adopt-missing',
     severity: 'warning',
     message: `${resource.address}: there is no ${resource.kind} ${id} to adopt, so an apply creates a new one`,
-    remedy: 'If the id is wrong, correct it before you apply. If what it named was deleted, remove the line.',
+    remedy: 'If the id is wrong, correct it before you apply. If the resource was deleted, remove the line.',
     address: resource.address,
     place: resource.locate(['lifecycle', 'adopt']),
   };

@@ -11,11 +11,11 @@ export function describeKeys({ pair, form }: Decision): readonly string[] {
   });
 }
 
-/** How long what is made will be valid, where the manifest states no times. */
+/** How long a new certificate will be valid, if the manifest states no times. */
 export function describeValidity(decision: Decision): readonly string[] {
   const validForMs = toValidForMs(decision);
   const isMade = decision.action === 'create' || decision.action === 'replace';
-  return isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from when it is made`] : [];
+  return isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : [];
 }
 
 /** For how long a new one is to be valid; `undefined`: its manifest states times, or leaves it to the service. */

@@ -80,17 +80,14 @@ function toClaimPath(kind: Kind, spec: Spec, { field, key }: Pick<Claim, 'field'
 }
 
 function describeOwner({ kind, mark }: LiveResource): string {
-  return mark === undefined
-    ? 'which is not managed by any stack'
-    : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
+  return mark === undefined ? 'which no stack manages' : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
 }
 
 function toRemedy({ resource, isLeftOut, isOurs, isWithheld }: Holder, { desired, live }: Pair): string {
   const { kind, id, mark } = resource;
-  if (isWithheld) return 'Leave out --no-delete, so that it is given up there first.';
-  if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that it is given up there first.`;
-  if (isOurs || live !== undefined || desired === undefined)
-    return 'Take it away there first, or choose another value.';
+  if (isWithheld) return 'Remove --no-delete, so that the plan releases it there first.';
+  if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that the plan releases it there first.`;
+  if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';
   const consent = mark === undefined ? '' : `\nand run with --take-over ${mark.stack}`;
-  return `To take that resource over as ${kind}/${desired.name}, ${toPlacedLifecycleLine(desired, { name: 'adopt', value: id })}${consent}`;
+  return `To adopt that resource as ${kind}/${desired.name}, ${toPlacedLifecycleLine(desired, { name: 'adopt', value: id })}${consent}`;
 }

@@ -55,7 +55,7 @@ function toLockoutWarning({ pair }: Decision): Diagnostic {
   return {
     code: 'lockout',
     severity: 'warning',
-    message: `${address} restricts the API, the dashboard or agents, and may lock out who applies it`,
+    message: `${address} restricts the API, the dashboard or agents, and may lock out whoever applies it`,
     remedy: 'Make sure that its IP policies allow the address that edgewise runs from. It is written last.',
     address,
     ...(desired !== undefined && { place: desired.locate(['spec']) }),

@@ -86,7 +86,7 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   const { desired, live } = pair;
   const plain = { pair, differences: [], notes: [], kept: [] };
   if (desired === undefined && context.mode === 'release')
-    return { ...plain, action: 'release', reason: 'its mark is taken off, and it is left as it is', form: undefined };
+    return { ...plain, action: 'release', reason: 'only its mark is removed', form: undefined };
   if (desired === undefined)
     return { ...plain, action: 'delete', reason: toDeleteReason(pair, context.mode), form: undefined };
   const asked = toDesiredForm(pair.kind, desired, live, ids);
@@ -120,12 +120,12 @@ function listDrifted(found: readonly FoundDifference[]): readonly string[] {
 }
 
 function describeKept(kept: readonly string[]): readonly string[] {
-  return kept.length === 0 ? [] : [`drifted, and is left so: ${kept.join(', ')}`];
+  return kept.length === 0 ? [] : [`drift that is not reverted: ${kept.join(', ')}`];
 }
 
 function describeUnproven(unproven: readonly string[]): readonly string[] {
   if (unproven.length === 0) return [];
-  return [`not shown by the service, and taken to be as the manifest says: ${unproven.join(', ')}`];
+  return [`not shown by the service, assumed to match the manifest: ${unproven.join(', ')}`];
 }
 
 function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {
@@ -166,7 +166,7 @@ function listProtectDifference(pair: Pair, desired: DesiredResource, live: LiveR
 }
 
 function toDeleteReason({ by }: Pair, mode: Plan['mode']): string | undefined {
-  if (by === 'duplicate') return 'a duplicate: another resource bears the same mark';
+  if (by === 'duplicate') return 'a duplicate: another resource carries the same mark';
   return mode === 'destroy' ? undefined : 'not in the manifests any more';
 }
 
@@ -194,7 +194,7 @@ function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Dia
   return {
     code: 'rotate-refused',
     severity: 'error',
-    message: `${address} cannot be rotated: it is not in this plan, or of a kind that has nothing to rotate`,
+    message: `${address} cannot be rotated: it is not in this plan, or its kind cannot be rotated`,
     remedy:
       nearest === undefined
         ? 'Name a credential or an SSH user certificate that the manifests describe: Credential/name.'

@@ -14,4 +14,4 @@ export function explainDeletedFirst(changes: readonly Change[], writes: readonly
   return changes.map((change) => (isDeletedFirst(change) ? { ...change, reason: DELETED_FIRST } : change));
 }
 
-const DELETED_FIRST = 'the old one is deleted before the new one is made, because another resource takes its place';
+const DELETED_FIRST = 'the old one is deleted before the new one is created, because another resource takes its place';

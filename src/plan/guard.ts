@@ -46,16 +46,16 @@ export function listStanding(violations: readonly GuardViolation[], allowances: 
   });
 }
 
-/** Consent to an address that is nearly this one was most likely meant for it. */
+/** Consent to a similar address was most likely meant for this one. */
 function withMisspelt(violation: GuardViolation, { protected: allowed }: Allowances): GuardViolation {
   const nearest = violation.addresses
     .map((address) => suggestAddress(address, allowed))
     .find((near) => near !== undefined);
   if (nearest === undefined) return violation;
-  return { ...violation, remedy: `${violation.remedy} ${nearest}, which was allowed, is another.` };
+  return { ...violation, remedy: `${violation.remedy} --allow-protected names ${nearest}, which is another resource.` };
 }
 
-/** What is protected is a name: as long as one that bears it stays, its duplicates may go; when all go, it counts that any is protected. */
+/** Protection covers a name: while one resource with it stays, duplicates may go. If all go, protection of any one counts. */
 function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[] {
   const names = new Set(changes.filter(isProtected).map(({ address }) => address));
   const removals = changes.filter(
@@ -72,9 +72,9 @@ function listProtected({ changes, mode }: GuardInput): readonly GuardViolation[]
   });
 }
 
-const BEFORE_REPLACE = 'Take back what forces the replacement, set lifecycle.protect: false';
+const BEFORE_REPLACE = 'Undo the change that forces the replacement, set lifecycle.protect: false';
 const BEFORE_DESTROY = 'Set lifecycle.protect: false in its manifest';
-const BEFORE_DELETE = 'Put its manifest back, with lifecycle.protect: false,';
+const BEFORE_DELETE = 'Restore its manifest with lifecycle.protect: false';
 
 const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
 
@@ -91,13 +91,12 @@ function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): reado
     deleted.length === owned.length
       ? {
           message: `The manifests describe no resource. The stack ${stack} owns ${count}, and this plan would delete ${all}.`,
-          remedy:
-            'If that is meant, use --allow-deletes, or edgewise destroy. If not, check the paths that were given.',
+          remedy: 'If that is intended, use --allow-deletes or edgewise destroy. Otherwise, check the given paths.',
         }
       : {
-          message: `The manifests describe nothing that the stack ${stack} owns, so another folder probably has this stack name. The stack owns ${count}, and this plan would delete ${all}.`,
+          message: `The manifests describe nothing that the stack ${stack} owns, so another folder probably uses this stack name. The stack owns ${count}, and this plan would delete ${all}.`,
           remedy:
-            'If these manifests are another stack, give their Stack another metadata.name. If the deletes are meant, use --allow-deletes.',
+            'If these manifests are another stack, give their Stack another metadata.name. If the deletes are intended, use --allow-deletes.',
         };
   return [{ rule: 'nothing-described', ...texts, addresses: deleted.map(toShownChange) }];
 }
@@ -118,8 +117,8 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Gua
     return [
       {
         rule: 'delete-share',
-        message: `This plan would delete ${deleted.length} of ${total} ${kind} (${percent(share)}). More than ${settings.maxDeletes} that are also over ${percent(settings.maxDeleteShare)} need consent.`,
-        remedy: 'If that is meant, use --allow-deletes. The limits are spec.guard in the Stack.',
+        message: `This plan would delete ${deleted.length} of ${total} ${kind} (${percent(share)}). More than ${settings.maxDeletes} deletes of a kind need consent if they are also more than ${percent(settings.maxDeleteShare)} of it.`,
+        remedy: 'If that is intended, use --allow-deletes. spec.guard in the Stack sets the limits.',
         addresses: deleted.map(toShownChange),
       },
     ];

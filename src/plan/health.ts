@@ -46,8 +46,8 @@ function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date)
     {
       code: 'validity-ends',
       severity: 'warning',
-      message: `${address} ${when}, and only an apply after that replaces it`,
-      remedy: `Say lifecycle.renew_before, so that it is replaced in time, or replace it now with --rotate ${address}.`,
+      message: `${address} ${when}; only an apply after that replaces it`,
+      remedy: `Set lifecycle.renew_before, so that it is replaced in time, or replace it now with --rotate ${address}.`,
       address,
       place: desired.locate(),
     },

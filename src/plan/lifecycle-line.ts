@@ -22,9 +22,9 @@ export function toLifecycleLine(resource: DesiredResource, { name, value }: Life
   return block === undefined ? `add to this document:\nlifecycle: { ${line} }` : `add to its lifecycle:\n${line}`;
 }
 
-/** What stands in braces takes the line behind the first of them. */
+/** In braces, the line goes after the opening one. */
 function addTo(what: string, place: SourcePlace, line: string): string {
-  return isInBraces(place) ? `add behind the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
+  return isInBraces(place) ? `add after the { of ${what}:\n${line},` : `add to ${what}:\n${line}`;
 }
 
 function toMember({ name, value }: LifecycleMember, place: SourcePlace): string {

@@ -37,7 +37,7 @@ export interface Matched {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Pairs what the manifests ask for with what is live: by mark, by `lifecycle.adopt`, or by the ids of an attachment. */
+/** Pairs desired with live resources: by mark, by `lifecycle.adopt`, or by the ids of an attachment. */
 export function matchResources(desired: DesiredState, live: LiveState, takeOver: readonly string[]): Matched {
   const owned = groupOwned(desired, live);
   const renames = new Renames(desired, owned);
@@ -141,8 +141,8 @@ function toDuplicateWarning(pair: Pair): Diagnostic {
   return {
     code: 'duplicate-mark',
     severity: 'warning',
-    message: `${pair.live?.id} bears the mark of ${marked}, which another live resource bears too.`,
-    remedy: 'It is pruned. If it was copied by hand, give the copy other metadata instead.',
+    message: `${pair.live?.id} carries the mark of ${marked}, and so does another live resource.`,
+    remedy: 'It is pruned. To keep a copy that was made by hand, remove the mark from its metadata.',
     address: pair.address,
   };
 }
@@ -150,13 +150,13 @@ function toDuplicateWarning(pair: Pair): Diagnostic {
 function listMarkTrouble(live: LiveState): Diagnostic[] {
   return [...live.resources.values()].flat().flatMap(({ kind, id, markTrouble }) => {
     if (markTrouble === undefined) return [];
-    const message = `The mark of ${kind} ${id} cannot be read: ${markTrouble}. It counts as not ours and is left alone.`;
+    const message = `The mark of ${kind} ${id} cannot be read: ${markTrouble}. It counts as unmanaged and is left alone.`;
     return [
       {
         code: 'mark-invalid',
         severity: 'warning',
         message,
-        remedy: 'Mend its metadata by hand, or adopt it.',
+        remedy: 'Correct its metadata by hand, or adopt it.',
       } as const,
     ];
   });

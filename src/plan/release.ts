@@ -11,6 +11,6 @@ export function describeRelease({ pair }: Decision, desired: DesiredState): read
   const { address, live } = pair;
   if (!desired.resources.has(address)) return [];
   return [
-    `its manifest is still there: the next apply makes a new one, unless it says lifecycle: { adopt: ${live?.id} } or is taken out`,
+    `its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: ${live?.id} }`,
   ];
 }

@@ -20,8 +20,8 @@ export function listRenameHints(decisions: readonly Decision[]): readonly Diagno
       {
         code: 'renamed-maybe',
         severity: 'warning',
-        message: `${address} claims all that ${kind.name}/${before.name} (${before.id}) holds, which is deleted`,
-        remedy: `If it only has a new name, keep the resource: ${line}`,
+        message: `${address} claims all unique values of ${kind.name}/${before.name} (${before.id}), which is deleted`,
+        remedy: `If it was only renamed, keep the resource: ${line}`,
         address,
         place: desired.locate(['metadata', 'name']),
       },

@@ -29,7 +29,7 @@ interface Subject extends Pair {
   readonly live: LiveResource;
 }
 
-/** Whether a live resource has served its time. What is only taken over is left as it is, until it is ours. */
+/** Whether a live resource is due for renewal. An adopted one is renewed only once the stack owns it. */
 export function findRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
   const { desired, live } = pair;
   if (desired === undefined || live === undefined || pair.by === 'attachment') return NOTHING;
@@ -55,8 +55,8 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
     {
       code: 'validity-over',
       severity: 'warning',
-      message: `${address}: its spec.${kind.validity.until} ${when}, and a new one would end at the same time`,
-      remedy: `Change spec.${kind.validity.until}, or say lifecycle.valid_for instead of times.`,
+      message: `${address}: its spec.${kind.validity.until} ${when}; a new one would end at the same time`,
+      remedy: `Change spec.${kind.validity.until}, or use lifecycle.valid_for instead of times.`,
       address,
       place: desired.locate(['spec', kind.validity.until]),
     },
@@ -74,12 +74,13 @@ function toWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): numb
   return after === undefined || until === undefined ? 0 : (until - after) * NEAR;
 }
 
-/** A token that nobody can have, or nobody knows whether it is the right one. */
+/** A token that was not delivered, or may be the wrong one. */
 function findLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
   if (listOneTimeFields(kind).length === 0) return undefined;
-  if (live.mark?.delivered !== true) return 'nothing says that its token was delivered, and it cannot be read again';
+  if (live.mark?.delivered !== true)
+    return 'nothing shows that its token was delivered, and the token cannot be read again';
   return hasUndelivered
-    ? 'a replacement of it broke off, and nobody knows which of the two tokens was delivered'
+    ? 'a replacement of it was interrupted, and it is unknown which of the two tokens was delivered'
     : undefined;
 }
 
@@ -97,7 +98,7 @@ function listLengthDifference({ kind, desired, live }: Subject): readonly Differ
   return [{ path: 'lifecycle.valid_for', ...sides, origin: 'manifest', forcesReplace: true }];
 }
 
-/** An end that the manifest states itself is no reason: a new one would have the same. */
+/** An end that the manifest states is no reason to replace: a new one would end at the same time. */
 function findEnd({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
   const until = readTime(live.spec, kind.validity?.until);
   if (until === undefined || kind.validity === undefined) return undefined;

@@ -3,16 +3,16 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { Decision } from './decide.ts';
 
-/** Notes for who approves on what happens to the token of a credential. */
+/** Notes on what happens to the token of a credential. */
 export function describeTokens(decision: Decision, settings: TokenSettings): readonly string[] {
   if (listOneTimeFields(decision.pair.kind).length === 0) return [];
   const { formerName, live } = decision.pair;
   if (decision.action === 'adopt' && live?.mark !== undefined)
-    return [`its token stays where the stack ${live.mark.stack} had it delivered`];
+    return [`its token stays where the stack ${live.mark.stack} delivered it`];
   if (decision.action === 'update' && formerName !== undefined)
     return [`its token stays where it was delivered under the name ${formerName}: no file is moved`];
   if (decision.action === 'adopt')
-    return ['its token cannot be known: it was shown once, when somebody else created it'];
+    return ['its token is unknown: the service showed it only once, when it was created'];
   const sink = givesToken(decision) ? findSink(decision, settings) : undefined;
   return sink === undefined ? [] : [`its token goes to ${describeSink(sink)}`];
 }
@@ -23,9 +23,9 @@ export function listTokensWithoutSink(decisions: readonly Decision[], settings: 
   return lost.map(({ pair: { address, desired } }) => ({
     code: 'token-sink-missing',
     severity: 'warning',
-    message: `${address} would be created, and nothing says where its token is to go: it is shown only once`,
+    message: `${address} would be created, but no place for its token is set, and the service shows the token only once`,
     remedy:
-      'Set spec.tokens in the Stack, or apply with --token-directory or --token-command. Without that apply refuses this plan.',
+      'Set spec.tokens in the Stack, or apply with --token-directory or --token-command. Otherwise apply refuses this plan.',
     address,
     ...(desired !== undefined && { place: desired.locate() }),
   }));

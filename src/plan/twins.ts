@@ -52,8 +52,8 @@ export function listTwinHints(decisions: readonly Decision[], live: LiveState): 
       {
         code: 'adopt-maybe',
         severity: 'warning',
-        message: `${address} would be created beside ${twin.id}, which has the same fields and carries no mark`,
-        remedy: `If that is the one, adopt it: ${toLifecycleLine(desired, { name: 'adopt', value: twin.id })}`,
+        message: `${address} would be created beside ${twin.id}, which has the same fields and no mark`,
+        remedy: `If it is the same resource, adopt it: ${toLifecycleLine(desired, { name: 'adopt', value: twin.id })}`,
         address,
         place: desired.locate(['metadata', 'name']),
       },

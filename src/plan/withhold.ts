@@ -31,7 +31,7 @@ export function toWithheldDiagnostics(
   const kept = new Set<string>(withheld.map(({ address }) => address));
   return diagnostics.map((diagnostic) =>
     diagnostic.code === 'duplicate-mark' && kept.has(diagnostic.address ?? '')
-      ? { ...diagnostic, remedy: 'It stays because of --no-delete, and an apply without that prunes it.' }
+      ? { ...diagnostic, remedy: 'It stays because of --no-delete. An apply without the flag prunes it.' }
       : diagnostic,
   );
 }

@@ -43,7 +43,7 @@ describe('what was most likely meant is asked', () => {
     await edgewise('apply --yes');
     const { exitCode, stdout, stderr } = await edgewise('destroy --yes --allow-protected TCPEdge/postgre');
     expect(exitCode).toBe(5);
-    expect(`${stdout}${stderr}`).toContain('TCPEdge/postgre, which was allowed, is another.');
+    expect(`${stdout}${stderr}`).toContain('--allow-protected names TCPEdge/postgre, which is another resource.');
     expect((await edgewise('destroy --yes --allow-protected TCPEdge/postgres')).exitCode).toBe(0);
   });
 

@@ -136,7 +136,7 @@ describe('a copied stack name', () => {
     const plan: Plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
     await write({ 'plan.json': JSON.stringify({ ...plan, violations: [] }) });
     const refused = await edgewise('apply plan.json --yes');
-    expect(refused.stderr).toContain('another folder probably has this stack name');
+    expect(refused.stderr).toContain('another folder probably uses this stack name');
     expect(refused.exitCode).toBe(5);
     expect(listEdges(server)).toHaveLength(1);
     expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });

@@ -27,8 +27,8 @@ describe('release', () => {
       --- stdout
       Plan to release from stack test on https://api.test
 
-      « TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   release: its mark is taken off, and it is left as it is
-          its manifest is still there: the next apply makes a new one, unless it says lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb } or is taken out
+      « TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   release: only its mark is removed
+          its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
       Reading took 1 request; applying needs 1.
@@ -93,7 +93,7 @@ describe('release', () => {
 
       |  | Resource | What |
       | --- | --- | --- |
-      | \`«\` release | \`TCPEdge/a\` \`edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb\` | its mark is taken off, and it is left as it is; its manifest is still there: the next apply makes a new one, unless it says lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} or is taken out |
+      | \`«\` release | \`TCPEdge/a\` \`edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb\` | only its mark is removed; its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} |
       "
     `);
     const lines = await workspace.edgewise('release TCPEdge/b --yes --format json-lines');
@@ -113,8 +113,8 @@ describe('release', () => {
 
       Plan to release from stack test on https://api.test
 
-      « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: its mark is taken off, and it is left as it is (protected)
-          its manifest is still there: the next apply makes a new one, unless it says lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w } or is taken out
+      « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: only its mark is removed (protected)
+          its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
       Reading took 1 request; applying needs 1.

@@ -27,11 +27,13 @@ describe('--take-over', () => {
     const { edgewise } = await createTaken({ 'empty.yaml': `${STACK}${toEdge('b', 20002)}` });
     const misspelt = await edgewise('plan empty.yaml --take-over ohter');
     expect(misspelt).toMatchObject({ exitCode: 0 });
-    expect(misspelt.stdout).toContain('--take-over ohter takes nothing over: nothing that was read bears its mark');
+    expect(misspelt.stdout).toContain(
+      '--take-over ohter takes nothing over: no resource that was read carries its mark',
+    );
     const elsewhere = await edgewise('plan empty.yaml --take-over other');
     expect(elsewhere.stdout.match(/warning\[take-over-idle\][\s\S]*?\n\n/)?.[0]).toMatchInlineSnapshot(`
-      "warning[take-over-idle]: --take-over other takes nothing over: no manifest without a resource is of the kind and name of one that it has (TCPEdge/a)
-        help: Give a manifest that kind and name, or name the resource by its id: lifecycle.adopt.
+      "warning[take-over-idle]: --take-over other takes nothing over: no new manifest has the kind and name of one of its resources (TCPEdge/a)
+        help: Give a manifest that kind and name, or state the id of the resource in lifecycle.adopt.
 
       "
     `);

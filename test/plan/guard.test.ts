@@ -21,7 +21,7 @@ function guard(input: Partial<GuardInput>): readonly string[] {
 it('the share of deletes is one of all that is owned, whatever the plan is narrowed to', () => {
   expect(guard({ owned: new Map([['TCPEdge', 40]]) })).toEqual([]);
   expect(guard({ owned: new Map([['TCPEdge', 10]]) })).toEqual([
-    'This plan would delete 6 of 10 TCPEdge (60 %). More than 5 that are also over 30 % need consent.',
+    'This plan would delete 6 of 10 TCPEdge (60 %). More than 5 deletes of a kind need consent if they are also more than 30 % of it.',
   ]);
 });
 

@@ -21,7 +21,7 @@ function resourceOf(text: string): DesiredResource {
 /** The text with the line where the remedy says, at the end of a block or behind the brace that is named. */
 function paste(text: string, remedy: string): string {
   const [where = '', line = ''] = remedy.split('\n');
-  if (!where.includes('behind the {'))
+  if (!where.includes('after the {'))
     return where.includes('its lifecycle') ? text.replace(/(lifecycle:\n)( +)/, `$1$2${line}\n$2`) : `${text}${line}\n`;
   return text.replace(where.includes('its lifecycle') ? /(lifecycle"?: \{)/ : /^(\{)/, `$1 ${line}`);
 }

@@ -103,8 +103,8 @@ describe('a certificate', () => {
 
   it.each([
     [-1, []],
-    [0.5, ['SSHUserCertificate/it: its spec.valid_until ends in 12 hours, and a new one would end at the same time']],
-    [2, ['SSHUserCertificate/it: its spec.valid_until ended 24 hours ago, and a new one would end at the same time']],
+    [0.5, ['SSHUserCertificate/it: its spec.valid_until ends in 12 hours; a new one would end at the same time']],
+    [2, ['SSHUserCertificate/it: its spec.valid_until ended 24 hours ago; a new one would end at the same time']],
   ])('whose manifest states its end is warned of %d days after it was made', (days, messages) => {
     const written = { valid_until: toDayAfter(1).toISOString() };
     const stated = toPair(SSH_USER_CERTIFICATE, { renew_before: '1d' }, validFor(1));
@@ -132,6 +132,6 @@ describe('--rotate', () => {
 describe('a credential beside one whose token was not delivered', () => {
   it('is replaced too', () => {
     const pair = { ...toPair(CREDENTIAL, {}), hasUndelivered: true };
-    expect(renewalAfter(0, pair).reason).toContain('nobody knows which of the two tokens was delivered');
+    expect(renewalAfter(0, pair).reason).toContain('it is unknown which of the two tokens was delivered');
   });
 });

@@ -241,8 +241,9 @@ export const EVERYTHING: Plan = makePlan({
   violations: [
     {
       rule: 'delete-share',
-      message: 'This plan would delete 12 of 20 TCPEdge (60 %). More than 5 that are also over 30 % need consent.',
-      remedy: 'If that is meant, use --allow-deletes. The limits are spec.guard in the Stack.',
+      message:
+        'This plan would delete 12 of 20 TCPEdge (60 %). More than 5 deletes of a kind need consent if they are also more than 30 % of it.',
+      remedy: 'If that is intended, use --allow-deletes. spec.guard in the Stack sets the limits.',
       addresses: Array.from({ length: 12 }, (_, index) => `TCPEdge/legacy-${index + 1}`),
     },
     {

@@ -57,7 +57,7 @@ function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {
   const sink = sinks.find(write.mark.name);
   if (sink !== undefined) return sink;
   throw new CommandError(
-    `${write.address} would be created, and nothing says where its token is to go: it is shown only once.`,
+    `${write.address} would be created, but no place for its token is set, and the service shows the token only once.`,
     {
       exitCode: EXIT.invalid,
       remedy: 'Set spec.tokens in the Stack, or use --token-directory or --token-command. Nothing was written.',

@@ -4,11 +4,19 @@ import { InvariantError } from '../model/errors.ts';
 /** What is wrong with a base URL; `undefined`: nothing. */
 export function checkBaseUrl(text: string): string | undefined {
   const url = URL.parse(text);
-  if (url === null) return 'The base URL is not an absolute URL';
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'The base URL is neither an https nor an http URL';
-  if (url.username !== '' || url.password !== '') return 'The base URL holds a user name or a password';
-  if (url.search !== '' || url.hash !== '') return 'The base URL has a query or a fragment';
+  const shown = `The base URL ${JSON.stringify(withoutSecrets(text))}`;
+  const example = 'write it like https://api.example.com';
+  if (url === null) return `${shown} is not an absolute URL: ${example}`;
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return `${shown} is neither an https nor an http URL: ${example}`;
+  if (url.username !== '' || url.password !== '') return `${shown} holds a user name or a password: leave them out`;
+  if (url.search !== '' || url.hash !== '') return `${shown} has a query or a fragment: leave it out`;
   return undefined;
+}
+
+/** What stands before an @, and behind a question mark or a #, may be a password or a token. */
+function withoutSecrets(url: string): string {
+  return url.replace(/[^/]*@/, '…@').replace(/[?#].*/s, (rest) => `${rest.charAt(0)}…`);
 }
 
 /** What is wrong with an API key; `undefined`: nothing. Never quotes it. */

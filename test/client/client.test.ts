@@ -118,16 +118,23 @@ describe('readModule', () => {
 
 describe('a client', () => {
   it.each([
-    ['not a URL', 'api.example.test', 'not an absolute URL'],
-    ['another protocol', 'ftp://api.example.test', 'neither an https nor an http URL'],
-    ['a user name', 'https://me:secret@api.example.test', 'user name or a password'],
-    ['a password', 'https://:secret@api.example.test', 'user name or a password'],
-    ['a query', 'https://api.example.test/?a=1', 'query or a fragment'],
-    ['a fragment', 'https://api.example.test/#a', 'query or a fragment'],
-  ])('refuses a base URL that is or has %s, and does not quote it', (_, baseUrl, message) => {
+    ['api.example.test', '"api.example.test" is not an absolute URL: write it like https://api.example.com'],
+    ['', '"" is not an absolute URL'],
+    ['api.example.test/\u001b[2J', '"api.example.test/\\u001b[2J" is not an absolute URL'],
+    ['me:secret@api.example.test', '"…@api.example.test" is neither an https nor an http URL'],
+    ['//me:secret@api.example.test', '"//…@api.example.test" is not an absolute URL'],
+    ['ftp://api.example.test', '"ftp://api.example.test" is neither an https nor an http URL: write it like https://'],
+    [
+      'https://me:secret@api.example.test',
+      '"https://…@api.example.test" holds a user name or a password: leave them out',
+    ],
+    ['https://:secret@api.example.test', '"https://…@api.example.test" holds a user name or a password'],
+    ['https://api.example.test/?a=secret', '"https://api.example.test/?…" has a query or a fragment: leave it out'],
+    ['https://api.example.test/#secret', '"https://api.example.test/#…" has a query or a fragment'],
+  ])('refuses the base URL %j and quotes it, but for what may be a secret', (baseUrl, message) => {
     const create = () => createFakeService({}, { baseUrl });
     expect(create).toThrow(TypeError);
-    expect(create).toThrow(message);
+    expect(create).toThrow(`The base URL ${message}`);
     expect(create).not.toThrow('secret');
   });
 

@@ -137,7 +137,8 @@ function connect(settings: RunSettings, context: Context, connection: Connection
     });
     return { client: watch(client), tellBy, end };
   } catch (error) {
-    if (error instanceof TypeError) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
+    if (error instanceof TypeError)
+      throw new CommandError(`${error.message}.`, { exitCode: EXIT.invalid, cause: error });
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic-codes
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
 import { type CodePage, toCodePage } from './code-page.ts';
 import { type FieldPage, type FoundPage, findFieldPage, toKindPage, toSettingPage } from './field-page.ts';
+import { type FieldWay, findFields, listFieldNames } from './find-fields.ts';
 import { findSchemaPage } from './schema-page.ts';
 
 /**
@@ -18,6 +19,13 @@ export interface TopicsPage {
   readonly codes: readonly Topic[];
 }
 
+/** The fields that have a name, where there are several. */
+export interface FieldsPage {
+  readonly about: 'fields';
+  readonly name: string;
+  readonly fields: readonly Topic[];
+}
+
 /** A word that can be explained, and a sentence about it. */
 export interface Topic {
   readonly name: string;
@@ -25,7 +33,7 @@ export interface Topic {
 }
 
 /** What is shown of a word. */
-export type Page = CodePage | FieldPage | TopicsPage;
+export type Page = CodePage | FieldPage | FieldsPage | TopicsPage;
 
 /** There is no such word. */
 export interface UnknownTopic {
@@ -33,13 +41,25 @@ export interface UnknownTopic {
   readonly remedy: string | undefined;
 }
 
-/** The page of a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`. */
+/** The page of a diagnostic code, a kind, or a field such as `TCPEdge.backend.backend_id`; a field may be named without its kind. */
 export function explain(topic: string): Page | UnknownTopic {
   if (isDiagnosticCode(topic)) return toCodePage(topic);
   const [kind = '', ...steps] = topic.replace(/\[\d*\]/g, '').split('.');
-  if (!DOCUMENT_KINDS.includes(kind)) return toUnknownTopic(topic, kind);
+  if (!DOCUMENT_KINDS.includes(kind)) return explainByName(topic, [kind, ...steps]);
   const found = findPage(kind, steps);
-  return 'unknown' in found ? toUnknownField(found) : found;
+  return 'unknown' in found ? toUnknownField(found, { kind, steps }) : found;
+}
+
+/** One field of that name is explained; several are listed. */
+function explainByName(topic: string, names: readonly string[]): Page | UnknownTopic {
+  const [only, ...others] = findFields(names).flatMap(({ kind, steps }) => {
+    const page = findPage(kind, steps);
+    return 'unknown' in page ? [] : [page];
+  });
+  if (only === undefined) return toUnknownTopic(topic, names[0] ?? '');
+  if (others.length === 0) return only;
+  const fields = [only, ...others].map(({ path, description }) => ({ name: path, sentence: description }));
+  return { about: 'fields', name: topic, fields };
 }
 
 /** Everything that can be explained. */
@@ -84,18 +104,22 @@ function findSetting(kind: string, steps: readonly string[]): FoundPage {
   return 'unknown' in whole ? whole : { ...whole, fields: page.fields };
 }
 
-function toUnknownTopic(topic: string, kind: string): UnknownTopic {
-  const codes = topic.includes('.') ? [] : Object.keys(DIAGNOSTIC_CODES);
+function toUnknownTopic(topic: string, first: string): UnknownTopic {
+  const isWord = !topic.includes('.');
+  const known = [...DOCUMENT_KINDS, ...(isWord ? [...Object.keys(DIAGNOSTIC_CODES), ...listFieldNames()] : [])];
   return {
     message: `There is no diagnostic code, kind or field ${topic}.`,
-    remedy:
-      toRemedy(kind, [...DOCUMENT_KINDS, ...codes], false) ?? 'Say edgewise explain for all that can be explained.',
+    remedy: toRemedy(first, known, false) ?? 'Say edgewise explain for all that can be explained.',
   };
 }
 
-function toUnknownField({ unknown, before, known }: Extract<FoundPage, { unknown: string }>): UnknownTopic {
+type Unknown = Extract<FoundPage, { unknown: string }>;
+
+function toUnknownField({ unknown, before, known }: Unknown, { kind, steps }: FieldWay): UnknownTopic {
+  const [deeper] = findFields(steps, [kind]);
+  const near = toRemedy(unknown, known)?.replace(/^Did you mean `/, `Did you mean \`${before}.`);
   return {
     message: known.length === 0 ? `${before} has no fields.` : `${before} has no field ${unknown}.`,
-    remedy: toRemedy(unknown, known)?.replace(/^Did you mean `/, `Did you mean \`${before}.`),
+    remedy: deeper === undefined ? near : `Did you mean \`${[kind, ...deeper.steps].join('.')}\`?`,
   };
 }

@@ -16,6 +16,17 @@ export function findSchemaPage(kind: string, steps: readonly string[]): FoundPag
   return toPage([kind, ...steps].join('.'), found);
 }
 
+/** The ways to everything that the document of a kind can hold, but for what may have any name. */
+export function listSchemaPaths(kind: string): readonly (readonly string[])[] {
+  return listInner(toManifestJsonSchema(kind));
+}
+
+function listInner(schema: JsonObject): readonly (readonly string[])[] {
+  return [...listMembers(schema)].flatMap(([name, member]) =>
+    name === ANY ? [] : [[name], ...listInner(member.schema).map((inner) => [name, ...inner])],
+  );
+}
+
 /** A name that stands for all. */
 const ANY = '<name>';
 

@@ -13,6 +13,8 @@ function renderPage(page: Page, options: TextOptions): readonly string[] {
   switch (page.about) {
     case 'code':
       return renderCode(page, options);
+    case 'fields':
+      return [...renderHeading(`${page.name}, in several places`, options), ...renderTopics(page.fields, options)];
     case 'topics':
       return [
         ...renderHeading('Kinds', options),

@@ -134,10 +134,47 @@ describe('edgewise explain', () => {
   });
 
   it.each([
+    ['hostports', 'TCPEdge.hostports'],
+    ['spec.hostports', 'TCPEdge.hostports'],
+    ['circuit_breaker.num_buckets', 'HTTPSEdgeRoute.circuit_breaker.num_buckets'],
+    ['num_buckets', 'HTTPSEdgeRoute.circuit_breaker.num_buckets'],
+    ['rate_limit', 'Stack.spec.api.rate_limit'],
+    ['api.rate_limit', 'Stack.spec.api.rate_limit'],
+    ['max_delete_share', 'Stack.spec.guard.max_delete_share'],
+    ['rotate_after', 'Credential.lifecycle.rotate_after'],
+    ['policy.inbound[0].actions', 'TCPEdge.policy.inbound.actions'],
+  ])('finds the field %s without its kind', async (topic, path) => {
+    expect(await explain(topic)).toEqual(await explain(path));
+  });
+
+  it('lists the fields of a name that several kinds have', async () => {
+    for (const topic of ['description', 'enabled', 'lifecycle.protect', 'metadata.name']) {
+      const { exitCode, stdout } = await explain(topic);
+      expect(exitCode, topic).toBe(0);
+      const paths = stdout.split('\n').flatMap((line) => /^ {2}(\S+) {2,}\S/.exec(line)?.[1] ?? []);
+      expect(paths.length, topic).toBeGreaterThan(0);
+      for (const path of paths) expect(await explain(path)).toMatchObject({ exitCode: 0 });
+    }
+    const { stdout } = await explain('description', '--format', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ about: 'fields', name: 'description', fields: expect.any(Array) });
+  });
+
+  it('finds every field of every kind by its name alone', async () => {
+    for (const kind of MANIFEST_KINDS)
+      for (const path of listPaths(kind.fields)) {
+        const name = path.split('.').at(-1) ?? '';
+        expect((await explain(name)).stdout, name).toContain(`${kind.name}.${path}`);
+      }
+  });
+
+  it.each([
     ['TCPEdge.backend.backendid', 'TCPEdge.backend.backend_id'],
     ['TcpEdges', 'TCPEdge'],
     ['TcpEdge.hostports', 'TCPEdge'],
     ['duplicat-claim', 'duplicate-claim'],
+    ['hostport', 'hostports'],
+    ['TCPEdge.backend_id', 'TCPEdge.backend.backend_id'],
+    ['Stack.rate_limit', 'Stack.api.rate_limit'],
     ['TCPEdge.lifecycle.adpot', 'TCPEdge.lifecycle.adopt'],
     ['Stack.api.ratelimits', 'Stack.spec.api.rate_limit'],
   ])('does not know %s, and asks whether %s was meant', async (topic, meant) => {

@@ -12,12 +12,15 @@ export function defineExplain(program: Command, act: Act): void {
     .command('explain')
     .summary('explain a diagnostic code, a kind, a field or a setting')
     .description('Explain a diagnostic code, a kind, or a field of one. Reads no file and sends no request.')
-    .argument('[topic]', 'a code, such as unknown-field; a kind; or a field with its kind (default: list all)');
+    .argument(
+      '[topic]',
+      'a code, such as unknown-field; a kind; or a field, with its kind or alone (default: list all)',
+    );
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(addFormatOptions(command), [
     ['edgewise explain duplicate-claim', 'what it means, an example, and how to mend it'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
-    [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'all that is known of a field'],
+    [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'all that is known of a field; its name alone will do'],
     ['edgewise explain Stack.api.rate_limit', 'a setting'],
   ]).action((topic: string | undefined, flags: FormatFlags) =>
     act(flags, (context) => explainTopic(topic, flags, context)),

@@ -24,6 +24,8 @@ export interface ExportOptions {
   readonly stack?: string;
   /** The `spec.api` of the `Stack` document. */
   readonly api?: JsonObject;
+  /** The kinds that were asked for: the `spec.kinds` of the `Stack` document. Absent: every kind. */
+  readonly kinds?: readonly string[];
   /** What looks closer at texts whose form is right: `loadCloserChecks`. */
   readonly closerChecks?: CloserChecks;
 }
@@ -51,7 +53,7 @@ export interface Exported {
 export function exportLive(live: LiveState, options: ExportOptions = {}): Exported {
   const { chosen, leftOut } = chooseResources(live, options.stack);
   const named = nameResources(chosen, options.stack);
-  const stack = renderStack(options.stack ?? 'stack', options.api);
+  const stack = renderStack(options.stack ?? 'stack', options);
   const checked = named.map((resource) => {
     const text = renderDocument(toDocument(resource, resource.stated));
     return { resource, fault: findExportFault(resource, { text, stack, closerChecks: options.closerChecks }) };
@@ -136,12 +138,13 @@ function mapReferred(kind: Kind, spec: Spec, replace: (id: string) => string): S
   );
 }
 
-function renderStack(name: string, api: JsonObject | undefined): string {
+function renderStack(name: string, { api, kinds }: Pick<ExportOptions, 'api' | 'kinds'>): string {
+  const spec = { ...(api !== undefined && { api }), ...(kinds !== undefined && { kinds }) };
   return renderDocument({
     apiVersion: API_VERSION,
     kind: 'Stack',
     metadata: { name },
-    ...(api !== undefined && { spec: { api } }),
+    ...(Object.keys(spec).length > 0 && { spec }),
   });
 }
 

@@ -1,7 +1,8 @@
 import { toDurationMs } from '../kinds/duration.ts';
+import { findKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import type { Json } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import { parseRateLimit } from '../model/rate-limit.ts';
 import {
   type LintSettings,
@@ -26,7 +27,7 @@ function getSchema(): ReturnType<typeof toStackSpecSchema> {
 
 /** The settings that a valid `Stack` document in a file gives, its defaults filled in. Without a document: defaults, and no name. */
 export function toStackSettings(name: string, spec: Json = {}, file = ''): StackSettings {
-  const { api, guard, tokens, lint } = getSchema().parse(spec);
+  const { api, kinds, guard, tokens, lint } = getSchema().parse(spec);
   return {
     name,
     api: {
@@ -43,6 +44,7 @@ export function toStackSettings(name: string, spec: Json = {}, file = ''): Stack
       },
       caFile: api.ca_file === undefined ? undefined : toManifestPath(file, api.ca_file),
     },
+    ...(kinds !== undefined && { kinds }),
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens),
     lint: toLintSettings(lint),
@@ -91,6 +93,30 @@ export function listSurplusStacks([first, ...others]: readonly ManifestDocument[
       related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
     },
   }));
+}
+
+/** Documents of kinds that the Stack does not use, as problems. */
+export function listUnusedKinds(
+  documents: readonly ManifestDocument[],
+  stack: ManifestDocument | undefined,
+): readonly DocumentProblem[] {
+  const spec = stack?.value['spec'];
+  const kinds = isJsonObject(spec) ? spec['kinds'] : undefined;
+  if (stack === undefined || !isJsonArray(kinds)) return [];
+  const place = { position: stack.position, path: ['spec', 'kinds'], target: 'value' } as const;
+  return documents
+    .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
+    .map((document) => ({
+      document,
+      problem: {
+        code: 'unused-kind',
+        message: `the Stack says that it does not use the kind ${document.kind}`,
+        remedy: `Add ${document.kind} to spec.kinds of the Stack, or remove this document.`,
+        path: ['kind'],
+        target: 'value',
+        related: [{ message: 'the kinds that it uses are here', place }],
+      },
+    }));
 }
 
 /** Says which lines are missing. */

@@ -16,7 +16,7 @@ import { createLocator, type Locator } from './locate.ts';
 import { findMetadataProblem } from './metadata.ts';
 import { type DocumentProblem, type ManifestDocument, toDiagnostic, toPlace } from './problem.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
-import { listSurplusStacks, NO_STACK, toStackSettings } from './stack-settings.ts';
+import { listSurplusStacks, listUnusedKinds, NO_STACK, toStackSettings } from './stack-settings.ts';
 
 /**
  * From the bytes of manifest files to what they ask for. Pure and synchronous; never throws, whatever the bytes are. Everything
@@ -62,6 +62,7 @@ export function validateManifests(sources: readonly ManifestSource[], options: V
   const duplicates = listDuplicates(documents, index);
   const problems = [
     ...listSurplusStacks(stacks),
+    ...listUnusedKinds(documents, stacks[0]),
     ...duplicates,
     ...listStandingNames(documents, index),
     ...references.problems,

@@ -33,6 +33,7 @@ export const DIAGNOSTIC_CODES = {
   'env-unset': 'A manifest uses an environment variable that is not set and has no default.',
   'env-malformed': 'A manifest contains `${env:` in a form that is neither a variable nor escaped.',
   'unknown-kind': 'A document has an apiVersion or a kind that edgewise does not know.',
+  'unused-kind': 'A manifest has a kind that `spec.kinds` of the Stack does not list.',
   'unknown-field': 'A manifest has a field that its kind does not have.',
   'missing-field': 'A manifest lacks a field that its kind requires.',
   'wrong-type': 'A field has a value of the wrong type.',

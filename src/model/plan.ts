@@ -51,6 +51,8 @@ export interface ConnectionSettings {
 export interface PlanSettings extends ConnectionSettings {
   /** When deletes need consent. */
   readonly guard: GuardSettings;
+  /** The kinds that the stack uses; others were not read. Absent: every kind. */
+  readonly kinds?: readonly string[];
 }
 
 /** What applying the manifests would do. Immutable, serialisable, and without secrets. */

@@ -7,6 +7,8 @@ export interface StackSettings {
   /** The stack's name, part of every mark. */
   readonly name: string;
   readonly api: ApiSettings;
+  /** The kinds that it uses; others are not read. Absent: every kind. */
+  readonly kinds?: readonly string[];
   readonly guard: GuardSettings;
   /** Where tokens of new credentials go. */
   readonly tokens: TokenSettings;

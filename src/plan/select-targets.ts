@@ -1,9 +1,10 @@
 import { type Attachment, toAttachment } from '../kinds/attachment.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
+import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { parseAddress, toPlainAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 import { listAwaited } from './desired-form.ts';
 import type { Pair } from './match.ts';
@@ -15,16 +16,21 @@ export interface ReadRequest {
   readonly attachments: readonly Attachment[];
 }
 
-/** What planning these manifests reads. Without targets every kind is listed, since resources to prune may be of any. */
+/** What planning these manifests reads. Without targets every kind that the stack uses is listed, since resources to prune may be of any. */
 export function toReadRequest(desired: DesiredState, targets: readonly string[]): ReadRequest {
   const wanted = toClosure(desired, targets);
   const isWanted = (address: string) => wanted === undefined || wanted.has(address);
   const wantedKinds = new Set([...(wanted ?? [])].map((address) => parseAddress(address)?.kind));
   const resources = [...desired.resources.values()].filter(({ address }) => isWanted(address));
   return {
-    kinds: OWNED_KINDS.filter(({ name }) => wanted === undefined || wantedKinds.has(name)),
+    kinds: listUsedKinds(desired.stack).filter(({ name }) => wanted === undefined || wantedKinds.has(name)),
     attachments: resources.flatMap(listAttachments),
   };
+}
+
+/** The kinds of a stack that are read by their lists. */
+export function listUsedKinds({ kinds }: Pick<StackSettings, 'kinds'>): readonly Kind[] {
+  return OWNED_KINDS.filter(({ name }) => kinds === undefined || kinds.includes(name));
 }
 
 /** What a plan is narrowed to. */
@@ -45,12 +51,23 @@ export function selectTargets(pairs: readonly Pair[], desired: DesiredState, tar
   return {
     pairs: pairs.filter(({ address }) => wanted.has(address)),
     concerns: ({ address }) => address === undefined || wanted.has(address),
-    diagnostics: unknown.map((target) => ({
-      code: 'unknown-target',
-      severity: 'error',
-      message: `${target} is ${desired.resources.size === 0 ? 'not' : 'neither in the manifests nor'} owned by the stack ${desired.stack.name}`,
-      remedy: toTargetRemedy(target, [...known]),
-    })),
+    diagnostics: unknown.map((target) => toUnknownTarget(target, desired, [...known])),
+  };
+}
+
+function toUnknownTarget(target: string, { stack, resources }: DesiredState, known: readonly string[]): Diagnostic {
+  const base = { code: 'unknown-target', severity: 'error' } as const;
+  const kind = parseAddress(target)?.kind ?? '';
+  if (stack.kinds !== undefined && findKind(kind) !== undefined && !stack.kinds.includes(kind))
+    return {
+      ...base,
+      message: `${target} was not looked for, because the stack ${stack.name} does not use the kind ${kind}`,
+      remedy: `Add ${kind} to spec.kinds of the Stack.`,
+    };
+  return {
+    ...base,
+    message: `${target} is ${resources.size === 0 ? 'not' : 'neither in the manifests nor'} owned by the stack ${stack.name}`,
+    remedy: toTargetRemedy(target, known),
   };
 }
 

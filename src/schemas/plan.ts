@@ -170,6 +170,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       guard: z
         .strictObject({ maxDeletes: z.int().min(0), maxDeleteShare: z.number().min(0).max(1) })
         .describe('When deletes need consent.'),
+      kinds: optional(texts).describe('Kinds that the stack uses; others were not read. Left out: every kind.'),
     }),
     targets: texts,
     takeOver: texts.describe('Other stacks whose resources it may take over.'),

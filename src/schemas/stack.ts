@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
 import { FORMATS } from '../kinds/formats.ts';
+import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
@@ -13,6 +14,13 @@ export function toStackSpecSchema() {
   return z
     .strictObject({
       api: toApiSchema().prefault({}),
+      kinds: z
+        .array(z.enum(MANIFEST_KINDS.map(({ name }) => name)))
+        .min(1)
+        .optional()
+        .describe(
+          'Kinds that the stack uses. Others are not read, and a manifest of another kind is an error. Left out: every kind.',
+        ),
       guard: toGuardSchema().prefault({}),
       tokens: toTokensSchema().optional(),
       lint: toLintSchema().prefault({}),

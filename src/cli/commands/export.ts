@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readLive } from '../../client/read-live.ts';
+import { type LiveRequest, readLive } from '../../client/read-live.ts';
 import { type Exported, exportLive } from '../../export/export-live.ts';
 import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../export/lay-out.ts';
 import { loadCloserChecks } from '../../kinds/closer-checks.ts';
@@ -72,6 +72,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   const exported = exportLive(live, {
     ...(stack !== undefined && { stack }),
     api: toApi(settings),
+    ...(kinds.length > 0 && { kinds: toUsedKinds(request) }),
     closerChecks: await loadCloserChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
   });
   if (flags.out === undefined) showText(exported, context);
@@ -86,6 +87,11 @@ function checkFlags({ out, stack, layout, force }: Flags): void {
     throw refuse('Nothing says which stack is to own what is exported.', 'Give it a name of its own: --stack NAME.');
   if (out === undefined && (layout !== undefined || force === true))
     throw refuse('--layout and --force are about files.', 'Name a folder for them: -o FOLDER.');
+}
+
+/** Who exports some kinds most likely has no others: plans of what is exported read those only. */
+function toUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
+  return [...new Set([...kinds, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
 }
 
 /** How the service was reached, where that is not how it is reached anyway. */

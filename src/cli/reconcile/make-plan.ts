@@ -62,11 +62,12 @@ export async function planLive(
   const read = mode === 'release' ? toReleaseState(state) : desired;
   const live = await readLive(client, { ...toReadRequest(read, flags.target), signal });
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit } = settings;
+  const { guard, kinds } = desired.stack;
   const plan = createPlan({
     desired,
     live,
     baseUrl,
-    settings: { versionHeader, pageSize, concurrency, rateLimit, guard: desired.stack.guard },
+    settings: { versionHeader, pageSize, concurrency, rateLimit, guard, ...(kinds !== undefined && { kinds }) },
     tokens: resolveTokens(flags, desired.stack.tokens),
     version: VERSION,
     mode,

@@ -107,6 +107,23 @@ export const RELATIONS = {
     bad: { command: 'plan', files: { 'pool.yaml': toPool('pool') } },
     good: { files: { 'edgewise.yaml': STACK } },
   },
+  'unused-kind': {
+    meaning:
+      'Only the kinds in `spec.kinds` of the Stack are read from the service. A manifest of another kind could not be compared with anything.',
+    remedy: 'Add the kind to `spec.kinds`, or remove the document.',
+    bad: {
+      command: 'validate',
+      files: {
+        'edgewise.yaml': toDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
+        'pool.yaml': toPool('pool'),
+      },
+    },
+    good: {
+      files: {
+        'edgewise.yaml': toDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
+      },
+    },
+  },
   'several-stacks': {
     meaning:
       'A run has exactly one stack. Its name goes into the marks and its settings apply. Most often the given path contains two folders that are separate stacks.',

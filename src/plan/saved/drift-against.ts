@@ -1,7 +1,7 @@
 import { type Attachment, toAttachment } from '../../kinds/attachment.ts';
 import { fillUnknown, isUnknown } from '../../kinds/fill-unknown.ts';
 import { isModule, type Kind, listSpecFields } from '../../kinds/kind.ts';
-import { getKind, OWNED_KINDS } from '../../kinds/tables/registry.ts';
+import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import type { Drift, DriftState, ResourceDrift } from '../../model/drift.ts';
 import { isSameJson } from '../../model/json.ts';
@@ -11,14 +11,14 @@ import type { LiveResource, LiveState } from '../../model/state.ts';
 import { toDefaultDigest } from '../attribute.ts';
 import { listStrangers, sortByAddress, toOwner, toValidUntil } from '../compute-drift.ts';
 import { diffSpecs } from '../diff.ts';
-import type { ReadRequest } from '../select-targets.ts';
+import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
 import { toLiveDigest } from '../to-change.ts';
 import { createFinder, type Finder, isCreation, resolveSpec } from './finder.ts';
 
-/** What comparing with a saved plan reads: every kind, and the modules that the plan found or sets. */
+/** What comparing with a saved plan reads: every kind that its stack uses, and the modules that the plan found or sets. */
 export function toAgainstRequest(plan: Plan): ReadRequest {
   const attached = plan.changes.filter(({ kind }) => getKind(kind).role === 'attached');
-  return { kinds: OWNED_KINDS, attachments: attached.map(toCompared) };
+  return { kinds: listUsedKinds(plan.settings), attachments: attached.map(toCompared) };
 }
 
 /** What is live, compared with what a saved plan would have left. `file`: where the plan came from. */

@@ -258,10 +258,10 @@ function toFailedRemark(failed: Extract<Outcome, { readonly outcome: 'failed' }>
   return place === undefined ? remark : { ...remark, place };
 }
 
-function listFailureRemarks({ diagnostics = [], error }: Failure): readonly Remark[] {
+function listFailureRemarks({ command, diagnostics = [], error }: Failure): readonly Remark[] {
   const found = diagnostics.map(toDiagnosticRemark);
   if (error === undefined) return found;
-  const remedy = error instanceof Error ? toRemedy(error) : error.remedy;
+  const remedy = error instanceof Error ? toRemedy(error, command) : error.remedy;
   const failure: Remark = {
     rule: 'failure',
     level: 'error',

@@ -1,3 +1,5 @@
+import type { Kind } from '../../kinds/kind.ts';
+import { OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
@@ -32,7 +34,7 @@ function toErrorView(error: NonNullable<Failure['error']>, command: string | und
   if (!(error instanceof Error)) return withRemedy(toPrintableLines(error.message), error.remedy);
   const message = toPrintable(error.message);
   if (error instanceof ApiError || error instanceof NetworkError) {
-    return withRemedy([message, ...(READING.has(command ?? '') ? [UNREAD] : [])], toRemedy(error));
+    return withRemedy([message, ...(READING.has(command ?? '') ? [UNREAD] : [])], toRemedy(error, command));
   }
   return withRemedy(
     [message, ...toPrintableLines(error.stack ?? '')],
@@ -49,6 +51,20 @@ const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
 const UNREAD = 'What is live could not be read whole, so there is no plan. Nothing was written.';
 
 /** What to do about what a service said; nothing where only it can know. */
-export function toRemedy(error: Error): string | undefined {
-  return error instanceof ApiError && error.isAuthentication ? 'Check the API key and its permissions.' : undefined;
+export function toRemedy(error: Error, command?: string): string | undefined {
+  if (!(error instanceof ApiError) || !error.isAuthentication) return undefined;
+  const kind = findForbiddenKind(error.response);
+  if (kind === undefined) return 'Check the API key and its permissions.';
+  const others = OWNED_KINDS.filter((other) => other !== kind).map(({ name }) => name);
+  const way =
+    command === 'export'
+      ? `name the kinds to export:\nedgewise export ${others.join(' ')}`
+      : `list the kinds that the stack uses in its Stack, and only those are read:\nspec: { kinds: [${others.join(', ')}] }`;
+  return `Check the API key and its permissions. If the account has no ${kind.title}, ${way}`;
+}
+
+/** The kind whose list may not be read: the key may read others, so that is about a feature of the account. */
+function findForbiddenKind({ method, path, status }: ApiError['response']): Kind | undefined {
+  const [place] = path.split('?', 1);
+  return method === 'GET' && status === 403 ? OWNED_KINDS.find((kind) => place?.endsWith(kind.path)) : undefined;
 }

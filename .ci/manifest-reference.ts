@@ -4,6 +4,7 @@ import { type Kind, listSpecFields } from '../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../src/model/json.ts';
 import { toManifestJsonSchema } from '../src/schemas/manifest.ts';
+import { writeOutParts } from '../src/schemas/parts.ts';
 
 /** The part of docs/manifests.md that says what each kind holds, as the kind tables and the schemas say it. */
 export function renderManifestReference(): string {
@@ -94,7 +95,7 @@ function describeMeaning({ role }: Kind, { description, lifecycle }: Field): str
 }
 
 function getProperty(kind: string, name: string): Json {
-  const { properties } = toManifestJsonSchema(kind);
+  const { properties } = writeOutParts(toManifestJsonSchema(kind));
   return isJsonObject(properties) ? (properties[name] ?? {}) : {};
 }
 

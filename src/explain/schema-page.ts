@@ -1,11 +1,12 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 import { toManifestJsonSchema } from '../schemas/manifest.ts';
+import { writeOutParts } from '../schemas/parts.ts';
 import { describeSchema, listAlternatives } from './describe-type.ts';
 import type { Fact, FieldPage, FieldRow, FoundPage } from './field-page.ts';
 
 /** A part of the document of a kind, as its JSON Schema says: what surrounds `spec`, and kinds that are no resources. */
 export function findSchemaPage(kind: string, steps: readonly string[]): FoundPage {
-  let found: Member = { schema: toManifestJsonSchema(kind), isRequired: true };
+  let found: Member = { schema: writeOutParts(toManifestJsonSchema(kind)), isRequired: true };
   for (const [index, step] of steps.entries()) {
     const members: ReadonlyMap<string, Member> = listMembers(found.schema);
     const next = members.get(step) ?? members.get(ANY);

@@ -90,6 +90,8 @@ export interface JsonType {
 export interface ObjectType {
   readonly type: 'object';
   readonly fields: Readonly<Record<string, Field>>;
+  /** For people, where it stands in several places: `policy rule`. */
+  readonly title: string | undefined;
   /** A module: has `enabled`, is set and removed as a whole. */
   readonly module: boolean;
   /** Why what it holds can have no effect, at paths inside of it. */
@@ -232,8 +234,8 @@ export function mapOf(
 }
 
 /** An object with fields of its own; absent as a whole when it is not set. */
-export function objectOf(fields: Readonly<Record<string, Field>>): ObjectType {
-  return { type: 'object', fields: toTable(fields), module: false, findIdle: undefined };
+export function objectOf(fields: Readonly<Record<string, Field>>, title?: string): ObjectType {
+  return { type: 'object', fields: toTable(fields), title, module: false, findIdle: undefined };
 }
 
 /** A table in which nothing is found but what it states: a name from outside may be that of something that every object has. */
@@ -250,7 +252,8 @@ export function moduleOf(
     default: true,
     absentWhenDefault: true,
   });
-  return { type: 'object', fields: toTable({ enabled, ...fields }), module: true, findIdle: undefined, ...options };
+  const table = toTable({ enabled, ...fields });
+  return { type: 'object', fields: table, title: undefined, module: true, findIdle: undefined, ...options };
 }
 
 /** The fields inside of a value; of a list or a map, those of its members. None: it is no object of a table. */

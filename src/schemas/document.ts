@@ -5,6 +5,7 @@ import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { toLifecycleShape, toManifestSchema } from './field.ts';
+import { ANY_JSON, once, toPart } from './parts.ts';
 import { toStackSpecSchema } from './stack.ts';
 
 /**
@@ -43,7 +44,7 @@ export function toListSchema(member: z.ZodType): z.ZodType {
     .strictObject({
       apiVersion: z.enum(LIST_API_VERSIONS).describe('Format of the document.'),
       kind: z.literal('List').describe('Several documents in one.'),
-      metadata: z.record(z.string(), z.json()).optional().describe('Accepted, because tools add it; not used.'),
+      metadata: z.record(z.string(), ANY_JSON).optional().describe('Accepted, because tools add it; not used.'),
       items: z.array(member).describe('The documents.'),
     })
     .meta({ title: 'list', description: 'Several documents in one, as other tools print them.' });
@@ -52,7 +53,7 @@ export function toListSchema(member: z.ZodType): z.ZodType {
 const BUILT = new Map<string, z.ZodType>();
 
 function buildSchema(kind: string): z.ZodType {
-  if (kind === 'List') return toListSchema(z.json());
+  if (kind === 'List') return toListSchema(ANY_JSON);
   if (kind === 'External') return toExternalSchema();
   if (kind === 'Stack') return toStackSchema();
   return toResourceSchema(getKind(kind));
@@ -75,20 +76,18 @@ function toHeader(kind: string, description: string): Readonly<Record<'apiVersio
   return {
     apiVersion: z.literal(API_VERSION).describe('Format of the document.'),
     kind: z.literal(kind).describe(description),
-    metadata: z
-      .strictObject({
-        name: toNameSchema().describe(
-          'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` states the old one.',
-        ),
-        labels: z.record(z.string(), z.string()).optional().describe('Accepted, because tools add them; not stored.'),
-        annotations: z
-          .record(z.string(), z.string())
-          .optional()
-          .describe('Accepted, because tools add them; not stored.'),
-      })
-      .describe('The name of the document.'),
+    metadata: toNamingSchema(),
   };
 }
+
+const toNamingSchema = once(() => {
+  const added = z.record(z.string(), z.string()).optional().describe('Accepted, because tools add them; not stored.');
+  const name = toNameSchema().describe(
+    'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` states the old one.',
+  );
+  const naming = z.strictObject({ name, labels: added, annotations: added }).describe('The name of the document.');
+  return toPart('Naming', naming);
+});
 
 function toNameSchema(): z.ZodType {
   return z
@@ -128,13 +127,14 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
 }
 
 /** The lint rules that a document is exempt from. The rule about suppressions cannot be one of them. */
-function toAllowSchema(): z.ZodType {
+const toAllowSchema = once((): z.ZodType => {
   const ids = LINT_RULE_IDS.filter((id) => id !== 'suppression-unused');
   const allow = z.strictObject(Object.fromEntries(ids.map((id) => [id, toReasonSchema(id).optional()])));
-  return z
+  const schema = z
     .strictObject({ allow: allow.describe('Lint rules that do not apply here, each with the reason.') })
     .describe('Exemptions from lint rules.');
-}
+  return toPart('Lint', schema);
+});
 
 function toReasonSchema(id: LintCode): z.ZodType {
   return z

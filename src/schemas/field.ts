@@ -6,15 +6,14 @@ import type {
   ListType,
   MapType,
   NumberType,
+  ObjectType,
   ReferenceType,
   TextType,
 } from '../kinds/field.ts';
-import { FORMATS } from '../kinds/formats.ts';
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
-import { hasPrefixOf, listReferableKinds } from '../kinds/references.ts';
-import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
-import { toByteLength } from '../model/json.ts';
+import { ANY_JSON, findFieldName, findTypeName, toPart } from './parts.ts';
+import { type SchemaUse, toFile, toLimited, toReference, toText, toTimestamp } from './text.ts';
 
 /**
  * zod schemas from the kind tables. Four readers of one table:
@@ -24,7 +23,6 @@ import { toByteLength } from '../model/json.ts';
  * - `response`: what the client takes. Liberal: anything may be absent, null or more than we know, but types must fit.
  * - `document`: what the bundled server promises in responses. Every field is there.
  */
-export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 
 /** Schema of a manifest's `spec`. */
 export function toManifestSchema(kind: Kind): z.ZodType {
@@ -57,9 +55,6 @@ export function toModuleSchema(field: Field, use: Exclude<SchemaUse, 'manifest'>
   return toType(field.type, use);
 }
 
-/** How a schema's own findings name themselves, for the diagnostic that is made of them. */
-export type SchemaFinding = 'bad-value' | 'too-long' | 'wrong-reference';
-
 function toObject(fields: Readonly<Record<string, Field>>, use: SchemaUse): z.ZodType {
   const shape = Object.entries(fields).map(
     ([name, field]) => [toName(name, field, use), toProperty(field, use)] as const,
@@ -73,15 +68,12 @@ function toName(name: string, field: Field, use: SchemaUse): string {
 }
 
 function toProperty(field: Field, use: SchemaUse): z.ZodType {
-  const type = toType(field.type, use).meta({
-    description: field.description,
-    ...(use === 'manifest' && field.default !== undefined && { default: field.default }),
-  });
+  const type = toStatedType(field, use);
   switch (use) {
     case 'manifest':
       return field.required ? type : type.optional();
     case 'request':
-      return field.required ? type : type.nullish();
+      return field.required ? type : type.optional();
     case 'response':
       return type.nullish();
     case 'document':
@@ -90,6 +82,34 @@ function toProperty(field: Field, use: SchemaUse): z.ZodType {
       return assertNever(use);
   }
 }
+
+/** The type of a field with what there is to say of the field. Where people or clients state one that several kinds have, it is a part. */
+function toStatedType(field: Field, use: SchemaUse): z.ZodType {
+  const stated = () => {
+    const type = toType(field.type, use).meta({
+      description: field.description,
+      ...(use === 'manifest' && field.default !== undefined && { default: field.default }),
+    });
+    return use === 'request' && !field.required ? type.nullable() : type;
+  };
+  const name = findFieldName(field);
+  if (name === undefined || use === 'response' || use === 'document') return stated();
+  return rememberPart(use, field, () => toPart(use === 'request' ? `${name}Mutate` : name, stated()));
+}
+
+/** The one schema of a part. */
+function rememberPart(use: SchemaUse, of: Field | ObjectType, make: () => z.ZodType): z.ZodType {
+  const part = PARTS[use].get(of) ?? make();
+  PARTS[use].set(of, part);
+  return part;
+}
+
+const PARTS: Readonly<Record<SchemaUse, WeakMap<Field | ObjectType, z.ZodType>>> = {
+  manifest: new WeakMap(),
+  request: new WeakMap(),
+  response: new WeakMap(),
+  document: new WeakMap(),
+};
 
 /** Whether the server shows null for the field when it is not set. */
 export function isNullable(field: Field): boolean {
@@ -122,7 +142,7 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
     case 'map':
       return toMap(type, use);
     case 'object':
-      return toObject(type.fields, use);
+      return toObjectType(type, use);
     case 'json':
       return toJson(type, use);
     case 'metadata':
@@ -132,91 +152,16 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
   }
 }
 
-function refuse(
-  code: SchemaFinding,
-  message: string,
-): { readonly error: string; readonly params: { readonly code: SchemaFinding } } {
-  return { error: message, params: { code } };
-}
-
-function toText(type: TextType): z.ZodType<string> {
-  const { maxBytes, format, isPath } = type;
-  let schema = isPath ? z.string().min(1) : z.string();
-  if (maxBytes !== undefined) schema = toLimited(schema, maxBytes);
-  if (format === undefined) return schema;
-  const rule = FORMATS[format];
-  return schema
-    .superRefine((text, context) => {
-      const wrong = rule.check(text);
-      if (wrong !== undefined)
-        context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
-    })
-    .meta({ examples: [rule.example], ...(rule.pattern !== undefined && { pattern: rule.pattern }) });
-}
-
-function toFile(): z.ZodType {
-  const file = z.string().min(1).describe('Path of a file with the value, relative to the folder of the manifest.');
-  return z.strictObject({ file });
-}
-
-/** In bytes, for the check; in characters, which are never more, for JSON Schema. */
-function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
-  return schema
-    .refine((text) => toByteLength(text) <= maxBytes, {
-      params: { code: 'too-long' satisfies SchemaFinding, maxBytes },
-      error: ({ input }) => `is ${toByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
-    })
-    .meta({ maxLength: maxBytes });
+/** An object inside of a resource. In manifests only one that stands in several places is a part of its own. */
+function toObjectType(type: ObjectType, use: SchemaUse): z.ZodType {
+  const name = use === 'manifest' && type.title === undefined ? undefined : findTypeName(type);
+  if (name === undefined || use === 'response') return toObject(type.fields, use);
+  const partName = use === 'request' ? `${name}Mutate` : name;
+  return rememberPart(use, type, () => toPart(partName, toObject(type.fields, use)));
 }
 
 function toNumber(type: NumberType): z.ZodType {
   return (type.integer ? z.int() : z.number()).min(type.min).max(type.max);
-}
-
-function toTimestamp(): z.ZodType {
-  return z.iso.datetime({ offset: true, error: 'is not an RFC 3339 time such as 2026-01-31T12:00:00Z' });
-}
-
-function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
-  const ids = type.prefixes.map((prefix) => `${prefix}_…`).join(' or ');
-  switch (use) {
-    case 'manifest':
-      return z
-        .string()
-        .refine(
-          (value) => isReference(type, value),
-          refuse('wrong-reference', `must be ${listReferable(type)}, or an id ${ids}`),
-        )
-        .meta({ pattern: toReferencePattern(type) });
-    case 'request':
-      return z.string().refine((value) => hasPrefixOf(type, value), refuse('wrong-reference', `must be an id ${ids}`));
-    case 'response':
-      return type.asRef ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
-    case 'document':
-      return type.asRef ? z.strictObject({ id: z.string(), uri: z.string() }) : z.string();
-    default:
-      return assertNever(use);
-  }
-}
-
-/** Which kind an address names is checked with the other documents, where a better message can be given. */
-function isReference(type: ReferenceType, value: string): boolean {
-  return parseAddress(value) !== undefined || hasPrefixOf(type, value);
-}
-
-/** For editors, which are told of a kind that does not fit too. */
-function toReferencePattern(type: ReferenceType): string {
-  return `^((${listReferableNames(type).join('|')})/[^/\\s]+$|(${type.prefixes.join('|')})_.)`;
-}
-
-function listReferable(type: ReferenceType): string {
-  return listReferableNames(type)
-    .map((name) => `${name}/name`)
-    .join(' or ');
-}
-
-function listReferableNames(type: ReferenceType): readonly string[] {
-  return [...listReferableKinds(type).map(({ name }) => name), 'External'];
 }
 
 function toList(type: ListType, use: SchemaUse): z.ZodType {
@@ -273,7 +218,7 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 
 /** Free JSON, but for the references that it is known to hold. What has another shape is left to the service. */
 function toJson(type: JsonType, use: SchemaUse): z.ZodType {
-  const json = z.record(z.string(), z.json());
+  const json = z.record(z.string(), ANY_JSON);
   if (use === 'response' || use === 'document') return json;
   const held = Object.entries(type.references).map(([key, reference]) => [key, toReference(reference, use)] as const);
   return json.superRefine((value, context) => {
@@ -290,6 +235,6 @@ function toJson(type: JsonType, use: SchemaUse): z.ZodType {
 
 function toMetadata(maxBytes: number, use: SchemaUse): z.ZodType {
   const limited = toLimited(z.string(), maxBytes);
-  if (use === 'manifest') return z.union([limited, z.record(z.string(), z.json())]);
+  if (use === 'manifest') return z.union([limited, z.record(z.string(), ANY_JSON)]);
   return use === 'request' ? limited : z.string();
 }

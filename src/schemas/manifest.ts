@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, NAMED_KINDS, toListSchema } from './document.ts';
+import { mergeAlternatives } from './merge-alternatives.ts';
 
 /**
  * The JSON Schema of manifests (draft 2020-12), for editors: of one document of any kind, or of one kind. It accepts everything
@@ -10,7 +11,7 @@ import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, NAMED_KINDS, toListSch
 export function toManifestJsonSchema(kind?: string): JsonObject {
   const schema = kind === undefined ? toAnySchema() : assertDefined(findDocumentSchema(kind), `document kind ${kind}`);
   const json = z.toJSONSchema(schema, { io: 'input', override: ({ jsonSchema, path }) => refine(jsonSchema, path) });
-  const merged = mergeTypes(json as JsonObject); // a JSON Schema is JSON
+  const merged = chooseByType(mergeAlternatives(json as JsonObject)); // a JSON Schema is JSON
   return kind === undefined && isJsonObject(merged) ? chooseByKind(merged) : (merged as JsonObject); // an object stays one
 }
 
@@ -50,33 +51,45 @@ const FROM_ENVIRONMENT = '\\$\\{env:';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** Any constrained text may come from the environment instead. Keys may not. */
+/** Any constrained text may come from the environment instead. Keys may not. A schema is seen again where another is made of it. */
 function refine(schema: Schema, path: readonly (string | number)[]): void {
+  if (schema.pattern?.endsWith(`|${FROM_ENVIRONMENT}`)) return;
   if (schema.format !== undefined) delete schema.pattern;
   const constraints = CONSTRAINTS.filter((name) => schema[name] !== undefined);
   if (schema.type !== 'string' || constraints.length === 0 || path.at(-1) === 'propertyNames') return;
-  if (constraints.every((name) => name === 'pattern')) {
-    schema.pattern = `(${schema.pattern})|${FROM_ENVIRONMENT}`;
-    return;
-  }
-  const constrained = Object.fromEntries(constraints.map((name) => [name, schema[name]]));
-  for (const name of constraints) delete schema[name];
+  if (constraints.every((name) => name === 'pattern')) schema.pattern = `(${schema.pattern})|${FROM_ENVIRONMENT}`;
+  else if (schema.enum !== undefined) offerEnvironment(schema, schema.enum);
+  else exceptEnvironment(schema, constraints);
+}
+
+/** Editors offer the words of a choice, and not those of a condition. */
+function offerEnvironment(schema: Schema, words: NonNullable<Schema['enum']>): void {
+  delete schema.enum;
   delete schema.type;
   schema.anyOf = [
-    { type: 'string', ...constrained },
+    { type: 'string', enum: words },
     { type: 'string', pattern: FROM_ENVIRONMENT },
   ];
 }
 
-/** Alternatives of different types as one schema of several types: what is wrong in one is then not told of the others too. */
-function mergeTypes(schema: Json): Json {
-  if (isJsonArray(schema)) return schema.map(mergeTypes);
+/** Of a condition only what is wrong is told; of a choice, that neither fits. */
+function exceptEnvironment(schema: Schema, constraints: readonly (typeof CONSTRAINTS)[number][]): void {
+  const constrained = Object.fromEntries(constraints.map((name) => [name, schema[name]]));
+  for (const name of constraints) delete schema[name];
+  schema.if = { pattern: FROM_ENVIRONMENT };
+  schema.else = constrained;
+}
+
+/** A list, or a part that stands alone: what is wrong in a list is told of the list only, and what is wrong in one that is none, of that. */
+function chooseByType(schema: Json): Json {
+  if (isJsonArray(schema)) return schema.map(chooseByType);
   if (!isJsonObject(schema)) return schema;
   const { anyOf, ...rest } = Object.fromEntries(
-    Object.entries(schema).map(([key, member]) => [key, mergeTypes(member)] as const),
+    Object.entries(schema).map(([name, member]) => [name, chooseByType(member)] as const),
   );
-  const members = isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [];
-  const types = members.flatMap(({ type }) => (typeof type === 'string' ? [type] : []));
-  if (new Set(types).size < members.length) return anyOf === undefined ? rest : { ...rest, anyOf };
-  return anyOf === undefined ? rest : { ...Object.assign({}, ...members), ...rest, type: types };
+  const [first, second, ...more] = isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [];
+  if (first?.['type'] !== 'array' || second?.['$ref'] === undefined || more.length > 0)
+    return anyOf === undefined ? rest : { ...rest, anyOf };
+  const { type, ...then } = first;
+  return { ...rest, if: { type }, then, else: second };
 }

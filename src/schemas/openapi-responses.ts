@@ -1,5 +1,5 @@
 import { listSpecFields } from '../kinds/kind.ts';
-import type { Operation } from '../kinds/operations.ts';
+import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { isReferable } from '../kinds/references.ts';
 import type { JsonObject } from '../model/json.ts';
 import { refToSchema, toRequestSchemaName, toResponseSchemaName } from './openapi-schemas.ts';
@@ -26,22 +26,31 @@ const FAILURES: Readonly<
   500: { name: 'InternalError', description: 'A bug in the server.' },
 };
 
-/** The responses that operations share: one for each failure. Some answer what is no operation, or no request. */
+/** The headers that responses share. */
+export function toComponentHeaders(): JsonObject {
+  return { OperationId: { description: 'Names this request.', schema: { type: 'string' }, required: true } };
+}
+
+const HEADERS: JsonObject = { [OPERATION_ID_HEADER]: { $ref: '#/components/headers/OperationId' } };
+
+/** The responses that operations share: one for each body, and one for each failure. Some answer what is no operation, or no request. */
 export function toComponentResponses(): JsonObject {
-  const entries = Object.values(FAILURES).map(({ name, description, header }) => {
+  const successes = OPERATIONS.map((operation) => [toSuccessName(operation), toSuccess(operation)] as const);
+  const failures = Object.values(FAILURES).map(({ name, description, header }) => {
     const extra = header === undefined ? {} : { [header]: { schema: { type: 'string' }, required: true } };
-    const headers = { ...OPERATION_ID, ...extra };
-    return [name, { description, headers, content: toContent('Error') }] as const;
+    return [name, { description, headers: { ...HEADERS, ...extra }, content: toContent('Error') }] as const;
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries([...successes, ...failures]);
 }
 
 /** The responses of one operation, by status. */
 export function toResponses(operation: Operation): JsonObject {
-  const failures = listFailures(operation).map((status) => {
-    return [String(status), { $ref: `#/components/responses/${FAILURES[status]?.name}` }] as const;
-  });
-  return { ...toSuccess(operation), ...Object.fromEntries(failures) };
+  const status = operation.action === 'create' ? 201 : toResponseSchemaName(operation) === undefined ? 204 : 200;
+  const names = [
+    [status, toSuccessName(operation)] as const,
+    ...listFailures(operation).map((failure) => [failure, FAILURES[failure]?.name] as const),
+  ];
+  return Object.fromEntries(names.map(([code, name]) => [code, { $ref: `#/components/responses/${name}` }]));
 }
 
 /** A JSON body that conforms to one of the schemas of the document. */
@@ -49,15 +58,14 @@ export function toContent(schema: string): JsonObject {
   return { 'application/json': { schema: refToSchema(schema) } };
 }
 
-const OPERATION_ID: JsonObject = {
-  [OPERATION_ID_HEADER]: { description: 'Names this request.', schema: { type: 'string' }, required: true },
-};
+function toSuccessName(operation: Operation): string {
+  return toResponseSchemaName(operation) ?? 'Gone';
+}
 
 function toSuccess(operation: Operation): JsonObject {
   const schema = toResponseSchemaName(operation);
-  if (schema === undefined) return { 204: { description: 'It is gone.', headers: OPERATION_ID } };
-  const status = operation.action === 'create' ? 201 : 200;
-  return { [status]: { description: operation.kind.description, headers: OPERATION_ID, content: toContent(schema) } };
+  if (schema === undefined) return { description: 'It is gone.', headers: HEADERS };
+  return { description: operation.kind.description, headers: HEADERS, content: toContent(schema) };
 }
 
 function listFailures(operation: Operation): readonly number[] {

@@ -4,6 +4,7 @@ import { OPERATIONS, type Operation, toPascalCase } from '../kinds/operations.ts
 import { listPathFields } from '../kinds/paths.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { toModuleSchema, toRequestSchema, toResponseSchema } from './field.ts';
+import { mergeAlternatives } from './merge-alternatives.ts';
 
 /** A reference to one of the schemas of the document. */
 export function refToSchema(name: string): JsonObject {
@@ -24,11 +25,13 @@ export function toResponseSchemaName({ action, kind, module }: Operation): strin
   return module === undefined ? kind.name : toModuleName(kind, module.name);
 }
 
-/** Every schema that operations name, by its name, and the one of errors. */
+/** Every schema that operations name, by its name, the parts that those have in common, and the one of errors. */
 export function toComponentSchemas(): JsonObject {
-  const named = OPERATIONS.flatMap((operation) => [...toRequestEntry(operation), ...toResponseEntry(operation)]);
+  const named = OPERATIONS.flatMap((operation) => [...toRequestEntries(operation), ...toResponseEntries(operation)]);
   return { ...Object.fromEntries(named), Error: ERROR };
 }
+
+type Entry = readonly [name: string, schema: JsonObject];
 
 const ERROR: JsonObject = {
   type: 'object',
@@ -49,23 +52,24 @@ const ERROR: JsonObject = {
   additionalProperties: false,
 };
 
-function toRequestEntry(operation: Operation): readonly (readonly [string, JsonObject])[] {
+function toRequestEntries(operation: Operation): readonly Entry[] {
   const { action, kind, module } = operation;
   const name = toRequestSchemaName(operation);
   if (name === undefined) return [];
   if (module !== undefined)
-    return [[name, toReplaceSchema(kind, toJsonSchema(toModuleSchema(module.field, 'request')))]];
-  const body = toJsonSchema(toRequestSchema(kind, action === 'update' ? 'update' : 'create'));
-  return [[name, toTolerant(body, kind, action === 'update')]];
+    return toEntries(name, toModuleSchema(module.field, 'request'), (body) => toReplaceSchema(kind, body));
+  const isUpdate = action === 'update';
+  const schema = toRequestSchema(kind, isUpdate ? 'update' : 'create');
+  return toEntries(name, schema, (body) => toTolerant(body, kind, isUpdate));
 }
 
-function toResponseEntry(operation: Operation): readonly (readonly [string, JsonObject])[] {
+function toResponseEntries(operation: Operation): readonly Entry[] {
   const { action, kind, module } = operation;
   const name = toResponseSchemaName(operation);
   if (name === undefined) return [];
   if (action === 'list') return [[name, toListSchema(kind)]];
   const schema = module === undefined ? toResponseSchema(kind, 'document') : toModuleSchema(module.field, 'document');
-  return [[name, toJsonSchema(schema)]];
+  return toEntries(name, schema);
 }
 
 function toModuleName(kind: Kind, module = ''): string {
@@ -111,16 +115,26 @@ function toReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
   return { anyOf: [module, wrapped] };
 }
 
-function toJsonSchema(schema: z.ZodType): JsonObject {
-  const { $schema: _, $defs: _defs, ...body } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-  return toPlain(body as JsonObject) as JsonObject; // what toJSONSchema returns is JSON, and objects stay objects
+/** A schema and its parts, by name. One that is a part itself needs no other name. */
+function toEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
+  const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const parts = Object.entries($defs as JsonObject); // what toJSONSchema returns is JSON
+  const body = toPlain(mergeAlternatives(whole as JsonObject)) as JsonObject; // and objects stay objects
+  const entries = parts.map(([part, inner]) => [part, toPlain(mergeAlternatives(inner)) as JsonObject] as const);
+  return name in $defs ? entries : [[name, change(body)], ...entries];
 }
 
-/** Without what only zod needs: its recursive schema of any JSON, and the pattern beside a format. */
+const PART = /^#\/\$defs\//;
+
+/** With parts that are found in the document, and without the pattern that zod has beside a format. */
 function toPlain(value: Json): Json {
   if (isJsonArray(value)) return value.map(toPlain);
   if (!isJsonObject(value)) return value;
-  if (typeof value['$ref'] === 'string') return {};
-  const entries = Object.entries(value).filter(([name]) => !(name === 'pattern' && value['format'] === 'date-time'));
-  return Object.fromEntries(entries.map(([name, member]) => [name, toPlain(member)]));
+  const { $ref, ...rest } = value;
+  const entries = Object.entries(rest).filter(([name]) => !(name === 'pattern' && value['format'] === 'date-time'));
+  const members = entries.map(([name, member]) => [name, toPlain(member)] as const);
+  return {
+    ...Object.fromEntries(members),
+    ...(typeof $ref === 'string' && refToSchema($ref.replace(PART, ''))),
+  };
 }

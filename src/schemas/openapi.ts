@@ -2,7 +2,7 @@ import { OPERATIONS, type Operation, type OperationAction } from '../kinds/opera
 import { listPathParameters } from '../kinds/paths.ts';
 import type { JsonObject } from '../model/json.ts';
 import { API_VERSION, DEFAULT_VERSION_HEADER } from '../model/transport.ts';
-import { toComponentResponses, toContent, toResponses } from './openapi-responses.ts';
+import { toComponentHeaders, toComponentResponses, toContent, toResponses } from './openapi-responses.ts';
 import { toComponentSchemas, toRequestSchemaName } from './openapi-schemas.ts';
 
 /** The OpenAPI 3.1 document of the interface, with everything that the bundled server may answer. */
@@ -16,6 +16,7 @@ export function toOpenApiDocument(options: { readonly versionHeader?: string } =
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' } },
       parameters: toComponentParameters(options.versionHeader ?? DEFAULT_VERSION_HEADER),
+      headers: toComponentHeaders(),
       responses: toComponentResponses(),
       schemas: toComponentSchemas(),
     },
@@ -78,7 +79,7 @@ function toPaths(): JsonObject {
   const byPath = Map.groupBy(OPERATIONS, ({ path }) => path);
   const items = [...byPath].map(([path, operations]) => {
     const methods = operations.map((operation) => [operation.method.toLowerCase(), toOperation(operation)] as const);
-    return [path, Object.fromEntries(methods)] as const;
+    return [path, { parameters: toPathParameters(path), ...Object.fromEntries(methods) }] as const;
   });
   return Object.fromEntries(items);
 }
@@ -89,16 +90,20 @@ function toOperation(operation: Operation): JsonObject {
     operationId: operation.id,
     summary: SUMMARIES[operation.action],
     tags: [operation.kind.title],
-    parameters: toParameters(operation),
+    ...(operation.action === 'list' && { parameters: Object.keys(PAGE_PARAMETERS).map(refToParameter) }),
     ...(schema !== undefined && { requestBody: { required: true, content: toContent(schema) } }),
     responses: toResponses(operation),
   };
 }
 
-function toParameters({ action, path }: Operation): readonly JsonObject[] {
+/** The parameters of every operation at a path. */
+function toPathParameters(path: string): readonly JsonObject[] {
   const ids = listPathParameters(path).map((name) => {
     return { name, in: 'path', required: true, schema: { type: 'string' } };
   });
-  const shared = ['version', ...(action === 'list' ? Object.keys(PAGE_PARAMETERS) : [])];
-  return [...ids, ...shared.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+  return [...ids, refToParameter('version')];
+}
+
+function refToParameter(name: string): JsonObject {
+  return { $ref: `#/components/parameters/${name}` };
 }

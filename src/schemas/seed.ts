@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
+import { ANY_JSON } from './parts.ts';
 
 /** What a resource in a seed has besides the fields of its kind, which are checked like a request's. */
 const SEED_RESOURCE = z
@@ -8,7 +9,7 @@ const SEED_RESOURCE = z
     created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Left out: now.'),
     deletable: z.boolean().optional().describe('False: the server does not let it go.'),
     state: z
-      .record(z.string(), z.json())
+      .record(z.string(), ANY_JSON)
       .optional()
       .describe('In snapshots: what the server remembers beside the fields.'),
   })

@@ -5,6 +5,7 @@ import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { once, toPart } from './parts.ts';
 
 /** What the `spec` of a `Stack` holds, with defaults filled in. */
 export type StackSpec = z.infer<ReturnType<typeof toStackSpecSchema>>;
@@ -137,14 +138,14 @@ function toLintSchema() {
 const CEL_VARIABLE = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\.\*)?$/;
 
 function toSeveritySchemas() {
-  const toSeverity = (id: LintCode) => z.enum(['off', 'warning', 'error']).optional().describe(LINT_CODES[id]);
+  const toSeverity = (id: LintCode) => toSeveritySchema().optional().describe(LINT_CODES[id]);
   const schemas = LINT_RULE_IDS.map((id) => [id, toSeverity(id)] as const);
   return Object.fromEntries(schemas) as Record<LintCode, ReturnType<typeof toSeverity>>; // every id has its entry
 }
 
-function toSinkSchema() {
-  return z.union([toDirectorySchema(), toCommandSchema()]);
-}
+const toSeveritySchema = once(() => toPart('Severity', z.enum(['off', 'warning', 'error'])));
+
+const toSinkSchema = once(() => toPart('TokenSink', z.union([toDirectorySchema(), toCommandSchema()])));
 
 function toDirectorySchema() {
   return z

@@ -7,6 +7,7 @@ import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
+import { writeOutParts } from '../../src/schemas/parts.ts';
 import { parseDocuments } from './kustomize.ts';
 import { EXAMPLES } from './life.ts';
 
@@ -31,7 +32,7 @@ describe('examples/everything', () => {
   });
 
   it('states every lifecycle setting', () => {
-    const settings = MANIFEST_KINDS.map(({ name }) => toManifestJsonSchema(name)).map((schema) =>
+    const settings = MANIFEST_KINDS.map(({ name }) => writeOutParts(toManifestJsonSchema(name))).map((schema) =>
       getProperty(schema, 'lifecycle'),
     );
     const stated = DOCUMENTS.map((document) => document['lifecycle'] ?? {});
@@ -40,7 +41,7 @@ describe('examples/everything', () => {
   });
 
   it('states every setting of a Stack', () => {
-    const settings = getProperty(toManifestJsonSchema('Stack'), 'spec');
+    const settings = getProperty(writeOutParts(toManifestJsonSchema('Stack')), 'spec');
     expect(listUnstated(settings, [{}])).toContain('guard');
     expect(
       listUnstated(

@@ -10,6 +10,7 @@ import type { FieldPath } from '../../src/model/state.ts';
 import { DOCUMENT_KINDS, findDocumentSchema } from '../../src/schemas/document.ts';
 import { listFindings } from '../../src/schemas/findings.ts';
 import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
+import { writeOutParts } from '../../src/schemas/parts.ts';
 
 const FIXTURE = new URL('../manifest/fixtures/everything.yaml', import.meta.url);
 const EVERYTHING: readonly JsonObject[] = parseAllDocuments(readFileSync(FIXTURE, 'utf8'))
@@ -134,7 +135,7 @@ describe('the JSON Schema of manifests', () => {
   });
 
   it('describes every kind and every field, so that an editor can explain them', () => {
-    const bare = listProperties(toManifestJsonSchema()).filter(
+    const bare = listProperties(writeOutParts(toManifestJsonSchema())).filter(
       ({ schema }) => typeof schema['description'] !== 'string',
     );
     expect(bare.map(({ name }) => name)).toEqual([]);
@@ -143,7 +144,9 @@ describe('the JSON Schema of manifests', () => {
   });
 
   it('tells the default of a field', () => {
-    const enabled = listProperties(toManifestJsonSchema('TCPEdge')).filter(({ name }) => name === 'enabled');
+    const enabled = listProperties(writeOutParts(toManifestJsonSchema('TCPEdge'))).filter(
+      ({ name }) => name === 'enabled',
+    );
     expect(enabled.map(({ schema }) => schema['default'])).toEqual([true, true, true]);
   });
 

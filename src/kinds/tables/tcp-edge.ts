@@ -5,26 +5,32 @@ import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 /** The variables of a policy on TCP traffic. */
 const VARIABLES = ['conn.ClientIP', 'conn.client_ip', 'conn.geo.*'];
 
-const ACTION = objectOf({
-  type: field(
-    text({ known: ['deny', 'log', 'restrict-ips'] }),
-    'The action: `deny`, `log` or `restrict-ips` on TCP traffic.',
-    { required: true },
-  ),
-  config: field(
-    jsonWith({ ip_policies: idOf('ipp') }),
-    'Configuration of the action. `log` takes a `metadata` map; `restrict-ips` takes `enforce`, `allow`, `deny` and `ip_policies`; `deny` takes none.',
-  ),
-});
+const ACTION = objectOf(
+  {
+    type: field(
+      text({ known: ['deny', 'log', 'restrict-ips'] }),
+      'The action: `deny`, `log` or `restrict-ips` on TCP traffic.',
+      { required: true },
+    ),
+    config: field(
+      jsonWith({ ip_policies: idOf('ipp') }),
+      'Configuration of the action. `log` takes a `metadata` map; `restrict-ips` takes `enforce`, `allow`, `deny` and `ip_policies`; `deny` takes none.',
+    ),
+  },
+  'policy action',
+);
 
-const RULE = objectOf({
-  name: field(text(), 'Name of the rule.'),
-  expressions: field(
-    listOf(text({ cel: VARIABLES })),
-    'CEL expressions that select the traffic of the rule. All must be true; without any, the rule always applies.',
-  ),
-  actions: field(listOf(ACTION, { orSingle: true }), 'What to do with that traffic: one action or a list.'),
-});
+const RULE = objectOf(
+  {
+    name: field(text(), 'Name of the rule.'),
+    expressions: field(
+      listOf(text({ cel: VARIABLES })),
+      'CEL expressions that select the traffic of the rule. All must be true; without any, the rule always applies.',
+    ),
+    actions: field(listOf(ACTION, { orSingle: true }), 'What to do with that traffic: one action or a list.'),
+  },
+  'policy rule',
+);
 
 export const TCP_EDGE = defineKind({
   name: 'TCPEdge',

@@ -1,0 +1,22 @@
+import { isJsonArray, isJsonObject, type Json } from '../src/model/json.ts';
+
+const WIDTH = 100;
+
+/** JSON for people: what fits on a line stands on one. */
+export function renderJson(value: Json, indent = ''): string {
+  const line = renderLine(value);
+  if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH) return line;
+  const inner = `${indent}  `;
+  const members = isJsonArray(value)
+    ? value.map((member) => renderJson(member, inner))
+    : Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${renderJson(member, inner)}`);
+  const [open, close] = isJsonArray(value) ? '[]' : '{}';
+  return `${open}\n${members.map((member) => `${inner}${member}`).join(',\n')}\n${indent}${close}`;
+}
+
+function renderLine(value: Json): string {
+  if (isJsonArray(value)) return `[${value.map(renderLine).join(', ')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${renderLine(member)}`);
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}

@@ -1,0 +1,53 @@
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+
+/** What zod says of the keys of every mapping: they are always text. */
+const ANY_KEYS = JSON.stringify({ type: 'string' });
+
+/**
+ * A JSON Schema in which alternatives of different types are one schema of several types, and alternatives of alternatives are
+ * alternatives of one list: what is wrong in one is then not told of the others too, and there is less to read.
+ */
+export function mergeAlternatives(schema: Json): Json {
+  if (isJsonArray(schema)) return schema.map(mergeAlternatives);
+  if (!isJsonObject(schema)) return schema;
+  const { anyOf, ...rest } = Object.fromEntries(
+    Object.entries(schema)
+      .filter(([name, member]) => !(name === 'propertyNames' && JSON.stringify(member) === ANY_KEYS))
+      .map(([name, member]) => [name, mergeAlternatives(member)] as const),
+  );
+  if (!isJsonArray(anyOf)) return rest;
+  const { members, notes } = flatten(anyOf.filter(isJsonObject));
+  const types = members.map(({ type }) => type);
+  const isMerged = types.every((type) => typeof type === 'string') && new Set(types).size === members.length;
+  return isMerged ? { ...notes, ...toOne(members), ...rest } : { ...notes, ...rest, anyOf: members };
+}
+
+/** What says something about a value and nothing about which values there may be. */
+const NOTES: readonly string[] = ['description', 'default', 'examples', 'title'];
+
+/** Alternatives without those that are nothing but alternatives themselves, and what such ones say besides. */
+function flatten(alternatives: readonly JsonObject[]): {
+  readonly members: readonly JsonObject[];
+  readonly notes: JsonObject;
+} {
+  let notes: JsonObject = {};
+  const members = alternatives.flatMap((alternative) => {
+    const { anyOf, ...rest } = alternative;
+    const isChoice = isJsonArray(anyOf) && Object.keys(rest).every((name) => NOTES.includes(name));
+    if (isChoice) notes = { ...notes, ...rest };
+    return isChoice ? anyOf.filter(isJsonObject) : [alternative];
+  });
+  return { members, notes };
+}
+
+/** Members of different types as one. Where only some words may stand, null has to be one of them. */
+function toOne(members: readonly JsonObject[]): JsonObject {
+  const types = members.map(({ type = null }) => type);
+  const { enum: words, ...rest }: JsonObject = Object.assign({}, ...members);
+  const isNullable = types.includes('null');
+  return {
+    ...rest,
+    type: types,
+    ...(isJsonArray(words) && { enum: isNullable ? [...words, null] : words }),
+  };
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { ReferenceType, TextType } from '../kinds/field.ts';
+import { FORMATS } from '../kinds/formats.ts';
+import { hasPrefixOf, listReferableKinds } from '../kinds/references.ts';
+import { parseAddress } from '../model/address.ts';
+import { assertNever } from '../model/errors.ts';
+import { toByteLength } from '../model/json.ts';
+import { once, toPart } from './parts.ts';
+
+/** Schemas of single values that are text: what stands in a field, or is a key of a map. */
+
+/** Who reads a schema: see field.ts. */
+export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
+
+/** How a schema's own findings name themselves, for the diagnostic that is made of them. */
+export type SchemaFinding = 'bad-value' | 'too-long' | 'wrong-reference';
+
+/** Text, as a field of the type takes it. */
+export function toText(type: TextType): z.ZodType<string> {
+  const { maxBytes, format, isPath } = type;
+  let schema = isPath ? z.string().min(1) : z.string();
+  if (maxBytes !== undefined) schema = toLimited(schema, maxBytes);
+  if (format === undefined) return schema;
+  const rule = FORMATS[format];
+  return schema
+    .superRefine((text, context) => {
+      const wrong = rule.check(text);
+      if (wrong !== undefined)
+        context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
+    })
+    .meta({ examples: [rule.example], ...(rule.pattern !== undefined && { pattern: rule.pattern }) });
+}
+
+/** What stands for a text that is in a file. */
+export function toFile(): z.ZodType {
+  const file = z.string().min(1).describe('Path of a file with the value, relative to the folder of the manifest.');
+  return z.strictObject({ file });
+}
+
+/** Text of limited length: in bytes, for the check; in characters, which are never more, for JSON Schema. */
+export function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
+  return schema
+    .refine((text) => toByteLength(text) <= maxBytes, {
+      params: { code: 'too-long' satisfies SchemaFinding, maxBytes },
+      error: ({ input }) => `is ${toByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
+    })
+    .meta({ maxLength: maxBytes });
+}
+
+/** A time. */
+export function toTimestamp(): z.ZodType {
+  return z.iso.datetime({ offset: true, error: 'is not an RFC 3339 time such as 2026-01-31T12:00:00Z' });
+}
+
+/** An id of something, or what stands for one. */
+export function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
+  const ids = type.prefixes.map((prefix) => `${prefix}_…`).join(' or ');
+  switch (use) {
+    case 'manifest':
+      return z
+        .string()
+        .refine(
+          (value) => isReference(type, value),
+          refuse('wrong-reference', `must be ${listReferable(type)}, or an id ${ids}`),
+        )
+        .meta({ pattern: toReferencePattern(type) });
+    case 'request':
+      return z.string().refine((value) => hasPrefixOf(type, value), refuse('wrong-reference', `must be an id ${ids}`));
+    case 'response':
+      return type.asRef ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
+    case 'document':
+      return type.asRef ? toRef() : z.string();
+    default:
+      return assertNever(use);
+  }
+}
+
+/** What stands for an id in responses. */
+const toRef = once(() => toPart('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
+
+/** Which kind an address names is checked with the other documents, where a better message can be given. */
+function isReference(type: ReferenceType, value: string): boolean {
+  return parseAddress(value) !== undefined || hasPrefixOf(type, value);
+}
+
+/** For editors, which are told of a kind that does not fit too. */
+function toReferencePattern(type: ReferenceType): string {
+  return `^((${listReferableNames(type).join('|')})/[^/\\s]+$|(${type.prefixes.join('|')})_.)`;
+}
+
+function listReferable(type: ReferenceType): string {
+  return listReferableNames(type)
+    .map((name) => `${name}/name`)
+    .join(' or ');
+}
+
+function listReferableNames(type: ReferenceType): readonly string[] {
+  return [...listReferableKinds(type).map(({ name }) => name), 'External'];
+}
+
+function refuse(
+  code: SchemaFinding,
+  message: string,
+): { readonly error: string; readonly params: { readonly code: SchemaFinding } } {
+  return { error: message, params: { code } };
+}

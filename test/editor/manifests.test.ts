@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, parseDocument, stringify } from 'yaml';
+import { type Field, type FieldType, objectOf } from '../../src/kinds/field.ts';
+import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
+import { LINT_CODES, LINT_RULE_IDS } from '../../src/model/diagnostic-codes.ts';
+import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
+import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
+
+/** What an editor does with the published schema: it completes, explains, and marks what is wrong. */
+
+const MODELINE = '# yaml-language-server: $schema=schemas/manifest.schema.json\n';
+const EVERYTHING = readFileSync('test/manifest/fixtures/everything.yaml', 'utf8');
+
+let server: LanguageServer;
+beforeAll(async () => {
+  server = await startLanguageServer(process.cwd());
+});
+afterAll(() => server.close());
+
+/** What is offered where a text has `▮`. */
+function complete(text: string): Promise<ReadonlyMap<string, string>> {
+  const lines = `${MODELINE}${text}`.split('\n');
+  const line = lines.findIndex((content) => content.includes('▮'));
+  const place = { line, character: lines[line]?.indexOf('▮') ?? 0 };
+  return server.complete(lines.join('\n').replace('▮', ''), place);
+}
+
+const toHead = (kind: string) => `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata:\n  name: a\n`;
+
+describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manifest of %s', (name, kind) => {
+  const fields = Object.fromEntries(listSpecFields(kind));
+
+  it.each(listMappings(objectOf(fields), '  ').map((mapping) => [mapping.path || 'spec', mapping] as const))(
+    'is completed in %s by its fields, each explained',
+    async (_, { lines, inner }) => {
+      const offered = await complete(`${toHead(name)}spec:\n${lines}▮`);
+      const explained = Object.entries(inner).map(([field]) => [field, offered.get(field)]);
+      expect(explained).toEqual(Object.entries(inner).map(([field, { description }]) => [field, description]));
+    },
+  );
+
+  it('explains each field that it states', async () => {
+    const stated = listStated(kind);
+    expect(stated.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(Object.keys(fields).map((field) => `.${field}`)),
+    );
+    const said = stated.map(async ({ text, place, path, field }) => {
+      const hover = (await server.hover(text, place)).replaceAll('\\', '');
+      return hover.includes(field.description) ? [] : [`${path}: ${hover}`];
+    });
+    expect((await Promise.all(said)).flat()).toEqual([]);
+  });
+
+  it('is completed in its lifecycle and its lint', async () => {
+    const lifecycle = await complete(`${toHead(name)}lifecycle:\n  ▮`);
+    expect([...lifecycle.keys()]).toEqual(expect.arrayContaining(['ignore', ...Object.keys(kind.lifecycle)]));
+    const rules = await complete(`${toHead(name)}lint:\n  allow:\n    ▮`);
+    expect([...rules.keys()]).toEqual(LINT_RULE_IDS.filter((id) => id !== 'suppression-unused'));
+    expect(rules.get('no-weight')).toContain(LINT_CODES['no-weight']);
+  });
+});
+
+describe('a manifest', () => {
+  it('has nothing against it when every kind has every field', async () => {
+    const found = splitDocuments().map(async ({ text }) => server.diagnose(text));
+    expect(await Promise.all(found)).toEqual(found.map(() => []));
+  });
+
+  it('is completed by the kinds, and by the words that a field may have', async () => {
+    expect([...(await complete('apiVersion: edgewise/v1\nkind: ▮')).keys()]).toEqual(DOCUMENT_KINDS);
+    const types = await complete(`${toHead('IPRestriction')}spec:\n  type: ▮`);
+    expect([...types.keys()]).toEqual(['dashboard', 'api', 'agent', 'endpoints']);
+    const severities = await complete(`${toHead('Stack')}spec:\n  lint:\n    no-weight: ▮`);
+    expect([...severities.keys()]).toEqual(['"off"', 'warning', 'error']);
+  });
+
+  it('is explained where several schemas share a part, by what the place says', async () => {
+    const text = `${MODELINE}${toHead('TCPEdge')}lint:\n  allow: { no-weight: none }\n`;
+    expect(await server.hover(text, { line: 5, character: 1 })).toContain('Exemptions from lint rules.');
+    expect(await server.hover(text, { line: 4, character: 3 })).toContain('Name, unique among');
+    const stack = `${MODELINE}${toHead('Stack')}spec:\n  lint: { no-weight: off }\n`;
+    expect(await server.hover(stack, { line: 6, character: 11 })).toContain(LINT_CODES['no-weight']);
+  });
+
+  it.each<[string, string, readonly string[]]>([
+    ['TCPEdge', 'spec: { hostport: [] }', ['6:9 Property hostport is not allowed.']],
+    ['TCPEdge', 'spec: { backend: {} }', ['6:9 Missing property "backend_id".']],
+    ['TCPEdge', 'spec: { policy: { inbound: { name: 1 } } }', ['6:36 Incorrect type. Expected "string".']],
+    ['TCPEdge', 'spec: { policy: { inbound: [{ nam: x }] } }', ['6:31 Property nam is not allowed.']],
+    ['TCPEdge', 'spec: { policy: { outbound: [{ actions: [{}] }] } }', ['6:42 Missing property "type".']],
+    ['TCPEdge', `spec: { description: ${'x'.repeat(256)} }`, ['6:22 String is longer than the maximum length of 255.']],
+    ['TCPEdge', `spec: { description: "\${env:D}${'x'.repeat(256)}" }`, []],
+    ['TCPEdge', 'lint: { allow: { no-wait: because } }', ['6:18 Property no-wait is not allowed.']],
+    ['TCPEdge', 'lifecycle: { ignore: [hostport] }', ['6:23 Value is not accepted.']],
+    ['IPRestriction', 'spec: { type: dashbord, ip_policy_ids: [ipp_1] }', ['6:15 Value is not accepted.']],
+    ['IPRestriction', `spec: { type: "\${env:TYPE}", ip_policy_ids: [ipp_1] }`, []],
+    ['WeightedBackend', 'spec: { backends: { bkdhr_1: 10001 } }', ['6:30 Value is above the maximum of 10000.']],
+    ['Stack', 'spec: { lint: { no-weight: fatal } }', ['6:28 Value is not accepted.']],
+  ])('is told in a %s what is wrong with %s', async (kind, line, expected) => {
+    const found = await server.diagnose(`${MODELINE}${toHead(kind)}${line}\n`);
+    expect(found.map((message) => message.replace(/(?<=Value is not accepted\.).*/, ''))).toEqual(expected);
+  });
+});
+
+/** A mapping of a kind's table, with the lines that lead into it. */
+interface Mapping {
+  readonly path: string;
+  readonly lines: string;
+  readonly inner: Readonly<Record<string, Field>>;
+}
+
+function listMappings(type: FieldType, indent: string, path = '', lines = indent): readonly Mapping[] {
+  if (type.type === 'list') return listMappings(type.of, `${indent}  `, `${path}[]`, `${lines}- `);
+  if (type.type !== 'object') return [];
+  const inner = Object.entries(type.fields).flatMap(([name, field]) =>
+    listMappings(field.type, `${indent}  `, path === '' ? name : `${path}.${name}`, `${lines}${name}:\n${indent}  `),
+  );
+  return [{ path, lines, inner: type.fields }, ...inner];
+}
+
+/** The documents of the fixture in block style, each as a file of its own. */
+function splitDocuments(): readonly { readonly kind: string; readonly text: string }[] {
+  return parseAllDocuments(EVERYTHING).flatMap((document) => {
+    const value = document.toJS();
+    if (value === null) return [];
+    const members: readonly unknown[] = value.kind === 'List' ? value.items : [value];
+    return members.map((member) => ({
+      kind: String(Object(member).kind),
+      text: `${MODELINE}${stringify(member, { lineWidth: 0 })}`,
+    }));
+  });
+}
+
+/** A field where a document states it. */
+interface Stated {
+  readonly text: string;
+  readonly place: TextPlace;
+  readonly path: string;
+  readonly field: Field;
+}
+
+function listStated(kind: Kind): readonly Stated[] {
+  return splitDocuments()
+    .filter((document) => document.kind === kind.name)
+    .flatMap(({ text }) => {
+      const lines = new LineCounter();
+      const spec = parseDocument(text, { lineCounter: lines }).get('spec', true);
+      return listFields(objectOf(kind.fields), spec, '').map(({ offset, path, field }) => {
+        const { line, col } = lines.linePos(offset);
+        return { text, place: { line: line - 1, character: col - 1 }, path, field };
+      });
+    });
+}
+
+interface FieldNode {
+  readonly offset: number;
+  readonly path: string;
+  readonly field: Field;
+}
+
+function listFields(type: FieldType, node: unknown, path: string): readonly FieldNode[] {
+  const inner = type.type === 'list' ? type.of : type;
+  if (isSeq(node)) return node.items.flatMap((item) => listFields(inner, item, `${path}[]`));
+  if (!isMap(node) || inner.type !== 'object') return [];
+  return node.items.flatMap(({ key, value }): readonly FieldNode[] => {
+    const field = isScalar(key) ? inner.fields[String(key.value)] : undefined;
+    if (field === undefined || !isScalar(key)) return [];
+    const at = `${path}.${key.value}`;
+    return [{ offset: key.range?.[0] ?? 0, path: at, field }, ...listFields(field.type, value, at)];
+  });
+}

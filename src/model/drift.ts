@@ -6,7 +6,8 @@ import { type Diagnostic, hasErrors } from './diagnostic.ts';
  * How a resource is compared with what git says. `in-sync`: as it should be. `drifted`: somebody changed it at the service. `pending`: the
  * manifest changed and was not applied. `drifted-and-pending`: both. `differs`: nothing was recorded that says whose the difference is
  * (HTTPS modules). `missing`: it is not there; never applied, or deleted at the service. `unowned`: it is
- * there without the mark of the stack, so it is not ours. `left-over`: ours, and in no manifest any more.
+ * there without the mark of the stack, so it is not ours. `file-differs`: it is
+ * as it should be, and the file that it is written to is missing or holds something else. `left-over`: ours, and in no manifest any more.
  */
 export type DriftState =
   | 'in-sync'
@@ -16,6 +17,7 @@ export type DriftState =
   | 'differs'
   | 'missing'
   | 'unowned'
+  | 'file-differs'
   | 'left-over';
 
 /** Every state, in the order in which reports show them. */
@@ -25,6 +27,7 @@ export const DRIFT_STATES: readonly DriftState[] = [
   'differs',
   'missing',
   'unowned',
+  'file-differs',
   'pending',
   'left-over',
   'in-sync',

@@ -16,6 +16,8 @@ export interface PlannedFile {
   readonly path: string;
   /** What is written; absent: known after apply. */
   readonly text?: string;
+  /** A file with other content stands there, and is replaced. */
+  readonly replaces?: true;
 }
 
 /** Something of ours that nothing asks for, and that the plan leaves all the same (`--no-delete`). */

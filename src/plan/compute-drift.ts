@@ -3,7 +3,7 @@ import { toShownAddress } from '../model/address.ts';
 import type { Change, Difference } from '../model/change.ts';
 import type { Drift, DriftState, ResourceDrift, Stranger } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { findTwin } from './twins.ts';
 
@@ -22,7 +22,7 @@ export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
     const found = all.get(change.live?.id ?? '');
     const twin =
       change.action === 'create' ? findTwin(getKind(change.kind), change.desired ?? {}, { live, taken }) : undefined;
-    return toUnowned(change, { found, twin }) ?? toResourceDrift(change, found);
+    return toUnowned(change, { found, twin }) ?? withFile(toResourceDrift(change, found), plan.files);
   });
   const ours = resources.filter(({ state }) => state !== 'unowned');
   return {
@@ -78,6 +78,15 @@ function toResourceDrift(change: Change, live: LiveResource | undefined): Resour
     ...(reason !== undefined && { reason }),
     ...(live !== undefined && toValidUntil(live)),
   };
+}
+
+/** What is issued stands in a file as well, which an apply would write again. */
+function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): ResourceDrift {
+  const file = files.find(({ address, text }) => address === resource.address && text !== undefined);
+  if (file === undefined || resource.duplicateOf !== undefined) return resource;
+  const fault = `${file.path} ${file.replaces === true ? 'has other content' : 'is missing'}`;
+  const reason = resource.reason === undefined ? fault : `${resource.reason}; ${fault}`;
+  return { ...resource, reason, ...(resource.state === 'in-sync' && { state: 'file-differs' }) };
 }
 
 /** When what a resource holds ends. */

@@ -18,9 +18,10 @@ export function listPlannedFiles(
     const { address, desired, kind, live } = decision.pair;
     const path = desired === undefined ? undefined : toFilePath(desired);
     if (path === undefined || kind.fileField === undefined) return [];
-    if (decision.action === 'create' || decision.action === 'replace') return [{ address, path }];
+    const replaces = present.has(path) && ({ replaces: true } as const);
+    if (decision.action === 'create' || decision.action === 'replace') return [{ address, path, ...replaces }];
     const text = toFileText(live?.computed[kind.fileField]);
-    return text === undefined || present.get(path) === text ? [] : [{ address, path, text }];
+    return text === undefined || present.get(path) === text ? [] : [{ address, path, text, ...replaces }];
   });
 }
 

@@ -152,6 +152,7 @@ const file = z.strictObject({
   address: z.string().describe('The resource whose value it holds.'),
   path: z.string().describe('Relative to the working folder, or absolute.'),
   text: optional(z.string()).describe('What is written. Left out: known after apply.'),
+  replaces: optional(z.literal(true)).describe('A file with other content stands there, and is replaced.'),
 });
 
 /** Schema of a plan file. */

@@ -50,6 +50,46 @@ describe('lifecycle.write_to', () => {
     expect(await edgewise('plan m.yaml --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
+  it('differs for drift as it does for a plan, when the file is missing or holds something else', async () => {
+    const { folder, edgewise, write } = await createWorkspace({ 'm.yaml': WRITTEN });
+    await edgewise('apply m.yaml --yes');
+    expect(await edgewise('drift m.yaml')).toMatchObject({ exitCode: 0 });
+    const file = join(folder, 'keys/alice-cert.pub');
+    for (const [change, fault] of [
+      [() => rm(file), 'keys/alice-cert.pub is missing'],
+      [() => writeFile(file, 'something else'), 'keys/alice-cert.pub has other content'],
+    ] as const) {
+      await change();
+      const { exitCode, stdout } = await edgewise('drift m.yaml');
+      expect(exitCode).toBe(2);
+      expect(stdout).toContain(`In sync, but not the file that it is written to:\n  SSHUserCertificate/alice`);
+      expect(stdout).toContain(`    ${fault}\n`);
+      expect(stdout).toContain('1 with a file that differs, 0 pending, 0 left over; 0 in sync.');
+      const gauges = (await edgewise('drift m.yaml --format metrics')).stdout;
+      expect(gauges).toContain('kind="SSHUserCertificate",state="file-differs"} 1\n');
+      expect(await edgewise('plan m.yaml --detailed-exitcode')).toMatchObject({ exitCode: 2 });
+    }
+    await write({ 'm.yaml': WRITTEN.replace('spec:', 'spec:\n  description: changed') });
+    const both = await edgewise('drift m.yaml --format json');
+    expect(JSON.parse(both.stdout).resources).toMatchObject([
+      { state: 'pending', reason: 'keys/alice-cert.pub has other content' },
+    ]);
+  });
+
+  it('is said to replace a file that has other content, and nothing when there is none', async () => {
+    const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN });
+    const replaced = 'keys/alice-cert.pub: what is issued for SSHUserCertificate/alice (known after apply; replaces';
+    expect((await edgewise('plan m.yaml')).stdout).toContain('SSHUserCertificate/alice (known after apply)\n');
+    await mkdir(join(folder, 'keys'));
+    await writeFile(join(folder, 'keys/alice-cert.pub'), 'something else');
+    for (const format of ['text', 'markdown', 'html'])
+      expect((await edgewise(`plan m.yaml --format ${format}`)).stdout).toContain(replaced);
+    await edgewise('apply m.yaml --yes');
+    await writeFile(join(folder, 'keys/alice-cert.pub'), 'something else');
+    const { files } = JSON.parse((await edgewise('plan m.yaml --format json')).stdout);
+    expect(files).toMatchObject([{ path: 'keys/alice-cert.pub', replaces: true }]);
+  });
+
   it('follows a renewal', async () => {
     let now = NOW;
     const { folder, edgewise } = await createWorkspace({ 'm.yaml': WRITTEN }, { now: () => now });

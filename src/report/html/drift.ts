@@ -12,6 +12,7 @@ const GLYPHS: Readonly<Record<DriftState, string>> = {
   differs: '≠',
   missing: '+',
   unowned: '?',
+  'file-differs': '≠',
   pending: '»',
   'left-over': '-',
   'in-sync': '=',

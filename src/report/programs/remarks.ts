@@ -202,6 +202,8 @@ function listResourceRemarks(resource: ResourceDrift): readonly Remark[] {
       return tell('drift', 'is not there');
     case 'unowned':
       return tell('drift', 'is not ours');
+    case 'file-differs':
+      return tell('drift', 'has a file that is not as it should be');
     case 'pending':
       return tell('pending', 'has changes that were not applied');
     case 'left-over':

@@ -26,6 +26,7 @@ const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
   differs: 'changed',
   missing: 'added',
   unowned: 'changed',
+  'file-differs': 'changed',
   pending: 'muted',
   'left-over': 'removed',
 };

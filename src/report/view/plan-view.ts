@@ -100,9 +100,13 @@ function toWithheldSentence({ address, id, reason }: Withheld): string {
   return `${toWord(address)} (${toWord(id)}): ${toPrintable(reason)}`;
 }
 
-function toFileSentence({ address, path, text }: Plan['files'][number]): string {
+function toFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
+  const notes = [
+    ...(text === undefined ? ['known after apply'] : []),
+    ...(replaces === true ? ['replaces the file that stands there, which has other content'] : []),
+  ];
   const sentence = `${toPrintable(path)}: what is issued for ${toWord(address)}`;
-  return text === undefined ? `${sentence} (known after apply)` : sentence;
+  return notes.length === 0 ? sentence : `${sentence} (${notes.join('; ')})`;
 }
 
 function toViolationView(violation: GuardViolation): GuardViolation {

@@ -284,6 +284,7 @@ export const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, str
   differs: 'Different, and nothing says who changed it',
   missing: 'Not there: never applied, or deleted at the service',
   unowned: 'Not ours: without the mark of the stack',
+  'file-differs': 'In sync, but not the file that it is written to',
   pending: 'Changed in the manifests and not applied yet',
   'left-over': 'Ours, and in no manifest any more',
 };
@@ -295,6 +296,7 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   differs: 'different',
   missing: 'missing',
   unowned: 'not ours',
+  'file-differs': 'file differs',
   pending: 'pending',
   'left-over': 'left over',
   'in-sync': 'in sync',
@@ -316,6 +318,7 @@ export function toDriftSummary(counts: Readonly<Record<DriftState, number>>, isI
     ...(differs === 0 ? [] : [`${differs} different`]),
     `${missing} missing`,
     ...(unowned === 0 ? [] : [`${unowned} not ours`]),
+    ...(counts['file-differs'] === 0 ? [] : [`${counts['file-differs']} with a file that differs`]),
   ];
   return `${[...drift, `${pending + both} pending`, `${leftOver} left over`].join(', ')}; ${inSync} in sync.`;
 }

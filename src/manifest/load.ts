@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toReason } from '../model/errors.ts';
 import { type ReadFieldFile, STDIN, toManifestPath } from './field-files.ts';
-import { isOwnOutput } from './own-output.ts';
+import { isForeignFile } from './foreign-file.ts';
 import { suggest } from './suggest.ts';
 
 /** A manifest file as it was read. */
@@ -29,8 +29,8 @@ export interface LoadedManifests {
 
 /**
  * Reads files, folders (recursively, names sorted) and standard input (`-`): the one effect of this folder. Each real file is read
- * once. In folders, only `*.yaml`, `*.yml` and `*.json` count, without hidden files, node_modules, what belongs to kustomize, and what
- * edgewise itself has written there.
+ * once. In folders, only `*.yaml`, `*.yml` and `*.json` count, without hidden files, node_modules, what belongs to kustomize
+ * or another tool, and what edgewise itself has written there.
  */
 export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
   const reading: Reading = { sources: [], diagnostics: [], seen: new Set() };
@@ -96,7 +96,7 @@ function suggestPath({ shown, real }: Path): string | undefined {
 
 function readNamedFolder(folder: Path, reading: Reading): void {
   if (readFolder(folder, { ...reading, folders: new Set() }) > 0) return;
-  const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of kustomize.';
+  const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools.';
   reading.diagnostics.push(toEmpty(folder.shown, 'contains no manifest file', remedy));
 }
 
@@ -139,7 +139,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     if (!type.isFile() || !isManifestName(entry.name)) return 0;
     if (!isNew(path.real, walk.seen)) return 1;
     const bytes = readFileSync(path.real);
-    if (entry.name.endsWith('.json') && isOwnOutput(bytes)) return 0;
+    if (isForeignFile(entry.name, bytes)) return 0;
     walk.sources.push({ file: path.shown, bytes });
   } catch (error) {
     if (isManifestName(entry.name) || entry.isDirectory()) walk.diagnostics.push(toUnreadable(path.shown, error));

@@ -28,6 +28,20 @@ describe('plan', () => {
     expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
   });
 
+  it('runs in the root of a project of npm, beside files of other tools', async () => {
+    const { edgewise } = await createWorkspace({
+      'edgewise.yaml': TWO,
+      'package.json': '{ "name": "shop", "private": true }',
+      'tsconfig.json': '{\n  // strict\n  "compilerOptions": { "strict": true }\n}\n',
+      'compose.yaml': 'services:\n  web: { image: nginx }\n',
+    });
+    expect(await edgewise('plan')).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('2 to create') });
+    expect(await edgewise('validate')).toMatchObject({
+      stdout: expect.stringMatching(/^2 resources in 1 file: valid\.$/m),
+    });
+    expect(await edgewise('plan package.json')).toMatchObject({ exitCode: 3 });
+  });
+
   it('writes the same plan to a file and as JSON, and shows it again', async () => {
     const { edgewise, folder } = await createWorkspace({ 'edgewise.yaml': TWO });
     const planned = await edgewise('plan edgewise.yaml --format json -o plan.json');

@@ -16,7 +16,10 @@ it('the demo goes from nothing to nothing and leaves nothing behind', { timeout:
       encoding: 'utf8',
     },
   );
-  expect({ status, stderr: stderr.replace(/^(Using the embedded server|\[\d+\/\d+\]).*\n/gm, '') }).toEqual({
+  expect({
+    status,
+    stderr: stderr.replace(/^(Using the embedded server|Reading from|\[\d+\/\d+\]).*\n/gm, ''),
+  }).toEqual({
     status: 0,
     stderr: '',
   });

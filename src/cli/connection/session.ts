@@ -111,7 +111,9 @@ async function openEmbedded(settings: RunSettings, context: Context): Promise<Op
   context.stderr.write(
     `Using the embedded server${file === '' ? ', which forgets everything at the end of this command' : `, kept in ${file}`}.\n`,
   );
-  return { ...connect(settings, context, server), close: server.close };
+  // A server inside the process is never waited for, however busy the machine is.
+  const unwatched = { ...context, after: () => () => undefined };
+  return { ...connect(settings, unwatched, server), close: server.close };
 }
 
 interface Connection {

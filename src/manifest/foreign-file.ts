@@ -1,0 +1,32 @@
+import { isUtf8 } from 'node:buffer';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+
+/** The fields of a document: what has none of them is no manifest that somebody got wrong, but something else. */
+const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'] as const;
+
+/** Such a field wherever it stands, in any case. */
+const ANY_FIELD = new RegExp(`(?:^|[\\s{,"'])(?:${FIELDS.join('|')})["']?\\s*:`, 'im');
+
+/** A field of anything. Without one it may be a manifest that was cut off. */
+const OTHER_FIELD = /^[\s{-]*["']?[\w@$./-]+["']?\s*:(?:\s|$)/m;
+
+/**
+ * Whether a file in a folder is no manifest: what edgewise has written there itself, such as a plan that was saved beside its manifests, or
+ * what belongs to another tool, such as package.json. Whatever may be a manifest with a mistake in it is one.
+ */
+export function isForeignFile(name: string, bytes: Uint8Array): boolean {
+  if (!isUtf8(bytes)) return false;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const json = name.endsWith('.json') ? parseJson(text) : undefined;
+  if (json !== undefined) return isForeignJson(json);
+  return OTHER_FIELD.test(text) && !ANY_FIELD.test(text);
+}
+
+function isForeignJson(json: Json): boolean {
+  if (isJsonArray(json)) return json.length > 0 && json.every((member) => isJsonObject(member) && !hasField(member));
+  return isJsonObject(json) && !hasField(json);
+}
+
+function hasField(json: JsonObject): boolean {
+  return FIELDS.some((name) => Object.hasOwn(json, name));
+}

@@ -46,9 +46,15 @@ export class CommandError extends Error {
   readonly exitCode: ExitCode;
   /** What to do about it. */
   readonly remedy: string | undefined;
+  /** Not even this failure may be written to the files that reports were asked for. */
+  readonly isUnreported: boolean;
 
-  constructor(message: string, options: ErrorOptions & { readonly exitCode: ExitCode; readonly remedy?: string }) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly exitCode: ExitCode; readonly remedy?: string; readonly isUnreported?: boolean },
+  ) {
     super(message, options);
+    this.isUnreported = options.isUnreported === true;
     this.exitCode = options.exitCode;
     this.remedy = options.remedy;
   }

@@ -10,6 +10,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
+import { refuseInputs } from '../output/refuse-inputs.ts';
 import { planLive, resolveStackSettings } from '../reconcile/make-plan.ts';
 import { readValidManifests } from '../reconcile/manifests.ts';
 import { readPlanFile } from '../reconcile/plan-file.ts';
@@ -57,6 +58,7 @@ export function defineDrift(program: Command, act: Act): void {
 
 async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { state, diagnostics, locate } = await readValidManifests(paths, context);
+  await refuseInputs(flags, state, context);
   const settings = resolveStackSettings(flags, context, state);
   const now = context.now();
   const { plan, live } = await withReadSession(settings, context, ({ client, signal }) =>

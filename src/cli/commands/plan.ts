@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
+import { refuseInputs } from '../output/refuse-inputs.ts';
 import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../reconcile/make-plan.ts';
 import { readValidManifests, type ValidManifests } from '../reconcile/manifests.ts';
@@ -62,6 +63,7 @@ interface Computed {
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
   try {
     const { state, diagnostics, locate } = await readValidManifests(paths, context, { lint: 'for-plan' });
+    await refuseInputs(flags, state, context);
     const settings = resolveStackSettings(flags, context, state);
     const { now, cwd } = context;
     const made = await withReadSession(settings, context, ({ client, signal }) =>

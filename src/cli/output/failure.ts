@@ -18,9 +18,10 @@ export interface FailedCommand extends RunSubject {
 /** Shows why a command came to no result, and gives its exit code. Text goes to stderr; every other form that was asked for is a whole document. */
 export async function showFailure(
   error: unknown,
-  { command, stack, locate, flags, sent }: FailedCommand,
+  { command, stack, locate, flags: given, sent }: FailedCommand,
   context: Context,
 ): Promise<ExitCode> {
+  const flags = error instanceof CommandError && error.isUnreported ? { ...given, report: [] } : given;
   const failure: Failure = {
     ...(command !== undefined && { command }),
     ...(stack !== undefined && { stack }),

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, showPlanFirst } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
+import { refuseInputs } from '../output/refuse-inputs.ts';
 import { executePlan } from './execute-plan.ts';
 import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from './make-plan.ts';
 import { readValidManifests } from './manifests.ts';
@@ -29,6 +30,7 @@ export async function applyManifests(
     context,
     mode === 'apply' ? { lint: 'for-plan' } : {},
   );
+  await refuseInputs(flags, state, context);
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
   return withSession(settings, context, async ({ client, tellBy, signal }) => {

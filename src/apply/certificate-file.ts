@@ -17,7 +17,7 @@ export function createFileWriter(cwd: string): WriteFile {
       await mkdir(dirname(file), { recursive: true });
       await writeAtomically(file, text, { mode: MODE });
     } catch (error) {
-      // Behind a comma the system's message has paths that nobody wrote.
+      // Node appends resolved paths after a comma; drop them.
       const [why] = toReason(error).split(',');
       throw new Error(`it cannot be written: ${why}`, { cause: error });
     }

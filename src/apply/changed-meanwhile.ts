@@ -58,7 +58,7 @@ function toWarning(address: string, fields: readonly string[]): Diagnostic {
   return {
     code: 'changed-meanwhile',
     severity: 'warning',
-    message: `${address}: somebody changed ${fields.join(', ')} between the plan and this write, which left that as it was.`,
+    message: `${address}: somebody changed ${fields.join(', ')} after the plan and before this write, which left that alone.`,
     remedy: 'The next plan shows it as drift.',
     address,
   };

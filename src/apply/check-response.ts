@@ -27,8 +27,8 @@ export function listNotKept(write: Write, sent: ResolvedWrite, live: LiveResourc
   const { metadata: _, ...fields } = sent.body ?? {};
   return [
     ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),
-    ...(isMarked && !isKept && isOtherMetadata(sent, live) ? ['the service did not take metadata'] : []),
-    ...(isKept ? ['the service kept the metadata as they were, with the mark in them'] : []),
+    ...(isMarked && !isKept && isOtherMetadata(sent, live) ? ['the service did not accept metadata'] : []),
+    ...(isKept ? ['the service left the metadata unchanged, with the mark in it'] : []),
     ...compareFields(write, fields, live.spec),
   ];
 }
@@ -54,7 +54,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
     const got = known[name];
     if (got === undefined || isSameJson(wanted, got)) return [];
     return [
-      `the service did not take ${isModule(field) ? `the module ${name}` : name}: it was sent ${show(wanted)} and answered ${show(got)}`,
+      `the service did not accept ${isModule(field) ? `the module ${name}` : name}: ${show(wanted)} was sent, ${show(got)} came back`,
     ];
   });
 }

@@ -49,6 +49,5 @@ async function findProgram(program: string, { cwd, env }: SinkContext): Promise<
     : (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const paths = program.includes('/') ? [resolve(cwd, program)] : folders.map((folder) => join(folder, program));
   const found = await Promise.allSettled(paths.map((path) => access(path, constants.X_OK)));
-  if (found.every(({ status }) => status === 'rejected'))
-    throw new Error(`${program} is not a program that can be run here`);
+  if (found.every(({ status }) => status === 'rejected')) throw new Error(`${program} is not an executable program`);
 }

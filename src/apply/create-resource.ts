@@ -35,7 +35,7 @@ export async function createResource(write: CreateWrite, context: WriteContext):
 function acceptFound(write: CreateWrite, { sent, live }: Taken, context: WriteContext): Outcome {
   const [field] = listOneTimeFields(getKind(write.kind));
   if (field !== undefined) {
-    const message = `no answer came to its creation; it was found as ${live.id}, and its ${field} is lost with the answer. The next apply replaces it, unless another apply made it and delivers the ${field}`;
+    const message = `its creation got no response. It was found as ${live.id}, but its ${field} was lost with the response. The next apply replaces it, unless another apply created it and delivers the ${field}`;
     return toFailed(write, message);
   }
   const faults = take(write, { sent, live }, context);
@@ -54,8 +54,7 @@ async function acceptAnswer(
   const { live, token } = judged;
   const fault = token === undefined ? undefined : await context.deliveries.deliver(write, token, live?.id ?? '');
   const undelivered = fault === undefined ? [] : [fault];
-  if (live === undefined)
-    return toFailed(write, [...undelivered, 'the service did not say which id it has'].join('; '));
+  if (live === undefined) return toFailed(write, [...undelivered, 'the service did not return its id'].join('; '));
   const faults = [...undelivered, ...take(write, { sent, live }, context)];
   return faults.length === 0 ? { outcome: 'applied', write, id: live.id } : toFailed(write, faults.join('; '));
 }

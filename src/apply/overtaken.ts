@@ -31,9 +31,10 @@ export interface OvertakenContext {
 export async function disown(write: RecordWrite, { rivals, patch }: OvertakenContext): Promise<string> {
   const delivered = (await listBearers(write, rivals)).filter(({ mark }) => mark?.delivered === true);
   for (const bearer of delivered) await patch(write, bearer.id, toBody(bearer));
-  if (delivered.length === 0) return 'somebody deleted it while its token was delivered; that token is dead';
+  if (delivered.length === 0)
+    return 'somebody deleted it while its token was being delivered, so that token no longer works';
   const ids = delivered.map(({ id }) => id).join(', ');
-  return `another apply replaced it by ${ids} while its token was delivered. Which token came last is not known, so ${ids} counts as not delivered: the next apply replaces it`;
+  return `another apply replaced it by ${ids} while its token was being delivered. It is unknown which token arrived last, so ${ids} counts as not delivered, and the next apply replaces it`;
 }
 
 function toBody({ spec, mark }: LiveResource): JsonObject {

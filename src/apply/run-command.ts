@@ -68,9 +68,7 @@ function start({ words, timeoutMs, cwd, env }: CommandRun, { input, complaints }
 
 function toFault(code: number | null, signal: string | null, timeoutMs: number): string | undefined {
   if (code === 0) return undefined;
-  return signal === null
-    ? `ended with exit code ${code}`
-    : `was stopped by ${signal}, at the latest after ${timeoutMs} ms`;
+  return signal === null ? `ended with exit code ${code}` : `was stopped by ${signal}; its timeout is ${timeoutMs} ms`;
 }
 
 const GUARD_MS = 20;

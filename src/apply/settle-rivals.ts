@@ -28,7 +28,7 @@ export async function settleRivals(outcomes: readonly Outcome[], context: Settle
 export async function settleRival(made: Made, context: SettleContext): Promise<string | undefined> {
   const { winner, losers, isUnmarked } = await look(made, context.rivals);
   if (typeof winner === 'string')
-    return `it was created as ${made.id}, but whether another apply made it too could not be seen (${winner}), so its token was not delivered. The next apply replaces it`;
+    return `it was created as ${made.id}, but the check for a concurrent apply failed (${winner}), so its token was not delivered. The next apply replaces it`;
   if (isUnmarked) return withdrawUnmarked(made, context);
   for (const loser of losers) context.note(toLoserWarning(made, loser));
   return winner && withdraw(made, winner, context);
@@ -81,7 +81,7 @@ async function withdrawUnmarked(made: Made, context: SettleContext): Promise<str
 
 async function withdraw(made: Made, winner: LiveResource, context: SettleContext): Promise<string> {
   const message = await takeBack(made, context, 'The next apply prunes it');
-  return `another apply made it first, as ${winner.id}: ${message}`;
+  return `another apply created it first, as ${winner.id}: ${message}`;
 }
 
 function toWithdrawal({ write: { address } }: Made, message: string): Diagnostic {
@@ -92,8 +92,8 @@ function toLoserWarning({ write: { address }, id }: Made, { id: other }: LiveRes
   return {
     code: 'made-twice',
     severity: 'warning',
-    message: `${address}: another apply made it too, as ${other}; ${id}, which this run made, stays.`,
-    remedy: `${TOGETHER} The other one is deleted by who made it, or by the next apply.`,
+    message: `${address}: another apply created it too, as ${other}; ${id}, which this run created, stays.`,
+    remedy: `${TOGETHER} The other apply deletes its own, or the next apply does.`,
     address,
   };
 }
@@ -102,10 +102,10 @@ function toBlindWarning({ write: { address } }: Made, why: string): Diagnostic {
   return {
     code: 'made-twice',
     severity: 'warning',
-    message: `${address}: whether another apply made it too could not be seen: ${why}.`,
-    remedy: 'The next plan shows a duplicate, if there is one.',
+    message: `${address}: the check for a concurrent apply failed: ${why}.`,
+    remedy: 'If there is a duplicate, the next plan shows it.',
     address,
   };
 }
 
-const TOGETHER = 'Let only one apply of a stack run at a time.';
+const TOGETHER = 'Run only one apply of a stack at a time.';

@@ -13,11 +13,11 @@ export async function takeBack(made: Made, context: TakeBackContext, otherwise: 
   const { id } = made;
   try {
     await context.remove(made);
-    return `${id}, which this run made, was deleted again`;
+    return `${id}, which this run created, was deleted again`;
   } catch (error) {
     if (!isOfTheWorld(error)) throw error;
-    if (error instanceof ApiError && error.response.status === 404) return `${id}, which this run made, is gone`;
-    return `${id}, which this run made, could not be deleted again (${error.message}). ${otherwise}`;
+    if (error instanceof ApiError && error.response.status === 404) return `${id}, which this run created, is gone`;
+    return `${id}, which this run created, could not be deleted again (${error.message}). ${otherwise}`;
   }
 }
 

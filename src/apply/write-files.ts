@@ -20,7 +20,7 @@ async function writePlannedFile(file: PlannedFile, context: FileContext): Promis
   const { address, path } = file;
   const text = file.text ?? context.texts.get(address);
   if (context.signal.aborted) return { address, path, outcome: 'skipped', message: 'interrupted' };
-  if (text === undefined) return { address, path, outcome: 'skipped', message: `${address} was not made` };
+  if (text === undefined) return { address, path, outcome: 'skipped', message: `${address} was not created` };
   try {
     await context.write(path, text);
     return { address, path, outcome: 'applied' };

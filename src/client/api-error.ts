@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/js
 import { toExcerpt, toOneLine } from './printable.ts';
 import type { Strike } from './strike-key.ts';
 
-/** A response of failure, read whole. */
+/** A failed response, read whole. */
 export interface FailedResponse {
   readonly method: string;
   /** Path and query. */
@@ -15,7 +15,7 @@ export interface FailedResponse {
 /** Response headers that name the operation, as they end: services put a brand or `x-` before it. The best comes first. */
 const OPERATION_HEADERS = ['operation-id', 'request-id', 'trace-id', 'correlation-id'] as const;
 
-/** The error that a response of failure means. What the service says stands in it without the key. */
+/** The error for a failed response. The text of the service is in it, without the key. */
 export function toApiError(failed: FailedResponse, strike: Strike): ApiError {
   const { method, response, body } = failed;
   const path = strike(failed.path);
@@ -44,7 +44,7 @@ function toSentence(facts: Pick<ApiError['response'], 'status' | 'code' | 'opera
   return `${head}: ${said}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
 
-/** What there is to say about a failure that the service does not explain. */
+/** The message for a failure that the service does not explain. */
 function toFallback({ response, body }: FailedResponse, strike: Strike): string {
   const place = response.headers.get('location');
   if (response.status < 400 && place !== null) return `the service has moved to ${strike(place)}`;

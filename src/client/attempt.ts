@@ -53,8 +53,7 @@ const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 function toJson(received: Received, strike: Strike): Json {
   const type = received.response.headers.get('content-type') ?? '';
-  if (type !== '' && !JSON_TYPE.test(type))
-    throw toFault(received, `is ${toExcerpt(type, strike)} and not JSON`, strike);
+  if (type !== '' && !JSON_TYPE.test(type)) throw toFault(received, `is ${toExcerpt(type, strike)}, not JSON`, strike);
   const json = parseJson(received.body);
   if (json !== undefined) return json;
   throw toFault(received, 'is not JSON', strike);
@@ -63,5 +62,5 @@ function toJson(received: Received, strike: Strike): Json {
 /** The body of an answer to a write is never shown: it may hold a token. */
 function toFault({ request: { method, url }, body }: Received, what: string, strike: Strike): NetworkError {
   const shown = method === 'GET' ? `: ${toExcerpt(body, strike)}` : ` (${Buffer.byteLength(body)} bytes)`;
-  return new NetworkError(`${method} ${toPath(new URL(url))}: the answer ${what}${shown}`);
+  return new NetworkError(`${method} ${toPath(new URL(url))}: the response ${what}${shown}`);
 }

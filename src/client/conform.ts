@@ -26,7 +26,7 @@ export interface Origin {
 export function toListedResource(kind: Kind, json: Json, { place, excerpt }: Origin): ListedResource {
   const id = isJsonObject(json) ? json['id'] : undefined;
   if (!isJsonObject(json) || !isId(id))
-    throw new NetworkError(`${place} is no ${kind.title} with an id${toShown(json, excerpt)}`);
+    throw new NetworkError(`${place} is not an object with an id${toShown(json, excerpt)}`);
   expectFit(
     getSchema(kind, () => toResponseSchema(kind, 'response')),
     json,
@@ -55,7 +55,7 @@ function expectFit(schema: Schema, json: JsonObject, { place, excerpt }: Origin)
   try {
     const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
     if (found !== undefined)
-      throw new NetworkError(`${place} is not what it should be: ${found.join('; ')}${toShown(json, excerpt)}`);
+      throw new NetworkError(`${place} does not match the interface: ${found.join('; ')}${toShown(json, excerpt)}`);
   } catch (error) {
     if (error instanceof RangeError) throw new NetworkError(`${place} is nested too deeply`, { cause: error });
     throw error;

@@ -18,9 +18,9 @@ export async function decodeBody(
 ): Promise<Buffer<ArrayBuffer>> {
   const decode = DECODERS[encoding.trim().toLowerCase()];
   const refuse = (what: string, cause?: unknown) =>
-    new NetworkError(`${request.method} ${request.url}: the answer ${what}`, { cause });
+    new NetworkError(`${request.method} ${request.url}: the response ${what}`, { cause });
   if (encoding.trim().toLowerCase() === 'identity') return body;
-  if (decode === undefined) throw refuse('is compressed in a way that was not asked for');
+  if (decode === undefined) throw refuse('has an encoding that was not requested');
   try {
     return await decode(body, { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {

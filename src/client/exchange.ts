@@ -51,7 +51,7 @@ export function createExchange({ persist, apiKey, versionHeader, strike }: Excha
 /** The object that an answer to a call must be. Throws `NetworkError` when it is something else, or nothing. */
 export function toAnsweredObject(call: Pick<Call, 'method' | 'url'>, json: Json | undefined): JsonObject {
   if (isJsonObject(json)) return json;
-  throw new NetworkError(`${call.method} ${toPath(call.url)}: the answer is not a JSON object`);
+  throw new NetworkError(`${call.method} ${toPath(call.url)}: the response is not a JSON object`);
 }
 
 /** Redirects are not followed, since the key would go with them. */

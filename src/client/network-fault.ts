@@ -10,16 +10,16 @@ interface Fault {
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   ECONNREFUSED: { sentence: 'the connection was refused', isUnsent: true },
-  ECONNRESET: { sentence: 'the connection was broken off' },
-  EPIPE: { sentence: 'the connection was broken off' },
-  UND_ERR_SOCKET: { sentence: 'the connection was broken off' },
-  ENOTFOUND: { sentence: 'the host name is not known', isUnsent: true },
-  EAI_AGAIN: { sentence: 'the host name could not be looked up', isUnsent: true },
-  ETIMEDOUT: { sentence: 'no connection was made in time', isTimeout: true },
-  UND_ERR_CONNECT_TIMEOUT: { sentence: 'no connection was made in time', isTimeout: true, isUnsent: true },
-  UND_ERR_HEADERS_TIMEOUT: { sentence: 'no answer came in time', isTimeout: true },
-  UND_ERR_BODY_TIMEOUT: { sentence: 'the answer broke off and did not go on in time', isTimeout: true },
-  TimeoutError: { sentence: 'no answer came in time', isTimeout: true },
+  ECONNRESET: { sentence: 'the connection was lost' },
+  EPIPE: { sentence: 'the connection was lost' },
+  UND_ERR_SOCKET: { sentence: 'the connection was lost' },
+  ENOTFOUND: { sentence: 'the host name does not exist', isUnsent: true },
+  EAI_AGAIN: { sentence: 'the host name could not be resolved', isUnsent: true },
+  ETIMEDOUT: { sentence: 'could not connect in time', isTimeout: true },
+  UND_ERR_CONNECT_TIMEOUT: { sentence: 'could not connect in time', isTimeout: true, isUnsent: true },
+  UND_ERR_HEADERS_TIMEOUT: { sentence: 'no response in time', isTimeout: true },
+  UND_ERR_BODY_TIMEOUT: { sentence: 'the response stopped before its end', isTimeout: true },
+  TimeoutError: { sentence: 'no response in time', isTimeout: true },
 };
 
 /**

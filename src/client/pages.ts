@@ -38,7 +38,7 @@ export async function readPages(source: PageSource): Promise<readonly JsonObject
     const page: Page = parsePage(source, url, await source.readPage(url));
     const isNew = addNew(found, page.resources);
     barren = isNew ? 0 : barren + 1;
-    if (barren > MAX_BARREN_PAGES) throw fault(url, `${barren} pages in a row brought nothing new`);
+    if (barren > MAX_BARREN_PAGES) throw fault(url, `${barren} pages in a row contain nothing new`);
     url = toUnreadUrl(page, seen);
   }
   return [...found.values()];
@@ -51,7 +51,7 @@ function addNew(found: Map<string, JsonObject>, resources: readonly ListedResour
   return found.size > before;
 }
 
-/** Where to go on. A link to a page that was read, of this page or another, empty or not, leaves unknown what lies behind. */
+/** The next page to read. After a link back to a page that was read, the rest of the list is unknown. */
 function toUnreadUrl({ url, nextUrl }: Page, seen: ReadonlySet<string>): URL | undefined {
   if (nextUrl === undefined || !seen.has(nextUrl.href)) return nextUrl;
   throw fault(url, `next_page_uri leads back to ${toPath(nextUrl)}, so the list cannot be read to its end`);
@@ -72,9 +72,9 @@ function parseNextUrl(next: Json | undefined, url: URL, origin: string): URL | u
   if (next === undefined || next === null || next === '') return undefined;
   const nextUrl = typeof next === 'string' ? URL.parse(next, url) : null;
   if (nextUrl === null || nextUrl.username !== '' || nextUrl.password !== '')
-    throw fault(url, 'next_page_uri is not a URL to follow');
+    throw fault(url, 'next_page_uri is not a valid URL');
   if (nextUrl.origin !== origin)
-    throw fault(url, `next_page_uri leads to ${nextUrl.origin}, and the key is for ${origin} only`);
+    throw fault(url, `next_page_uri leads to ${nextUrl.origin}, but the key is only for ${origin}`);
   nextUrl.hash = '';
   return nextUrl;
 }

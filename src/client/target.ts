@@ -9,8 +9,8 @@ export function checkBaseUrl(text: string): string | undefined {
   if (url === null) return `${shown} is not an absolute URL: ${example}`;
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return `${shown} is neither an https nor an http URL: ${example}`;
-  if (url.username !== '' || url.password !== '') return `${shown} holds a user name or a password: leave them out`;
-  if (url.search !== '' || url.hash !== '') return `${shown} has a query or a fragment: leave it out`;
+  if (url.username !== '' || url.password !== '') return `${shown} contains a user name or a password: remove them`;
+  if (url.search !== '' || url.hash !== '') return `${shown} has a query or a fragment: remove it`;
   return undefined;
 }
 
@@ -22,12 +22,12 @@ function withoutSecrets(url: string): string {
 /** What is wrong with an API key; `undefined`: nothing. Never quotes it. */
 export function checkApiKey(text: string): string | undefined {
   if (text === '') return 'The API key is empty';
-  return /^[\x21-\x7e]+$/.test(text) ? undefined : 'The API key has white space or characters outside of ASCII in it';
+  return /^[\x21-\x7e]+$/.test(text) ? undefined : 'The API key contains white space or characters outside ASCII';
 }
 
 /** What is wrong with the name of the version header; `undefined`: nothing. */
 export function checkVersionHeader(name: string): string | undefined {
-  return FORMATS['header-name'].check(name) === undefined ? undefined : `\`${name}\` is not the name of a header`;
+  return FORMATS['header-name'].check(name) === undefined ? undefined : `\`${name}\` is not a valid header name`;
 }
 
 /** The URL of a path below the base URL. Throws `InvariantError` for a path that does not start with a slash. */

@@ -35,7 +35,7 @@ export function tooLarge(
   maxBytes = MAX_BODY_BYTES,
 ): NetworkError {
   const head = new TextDecoder().decode(chunks[0]?.subarray(0, HEAD_BYTES));
-  return new NetworkError(`${method} ${url}: the answer is larger than ${maxBytes} bytes, the most that is taken`, {
+  return new NetworkError(`${method} ${url}: the response is larger than ${maxBytes} bytes, the limit`, {
     head,
   });
 }

@@ -33,7 +33,7 @@ function toBrokenStream(
   let isSent = part.length === 0;
   return new ReadableStream({
     pull: (controller) => {
-      if (isSent) controller.error(new NetworkError(`${method} ${url}: the answer broke off`));
+      if (isSent) controller.error(new NetworkError(`${method} ${url}: the connection was lost`));
       else controller.enqueue(part);
       isSent = true;
     },

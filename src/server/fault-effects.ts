@@ -39,7 +39,7 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
     case 'status':
       return refuse(rule.code ?? 500, 'fault', {});
     case 'reset':
-      throw new NetworkError(`${nameOf(scene)}: the connection was broken off`);
+      throw new NetworkError(`${nameOf(scene)}: the connection was lost`);
     case 'hang':
       return hang(rule.ms ?? PATIENCE_MS, scene);
     case 'content_type':
@@ -80,7 +80,7 @@ function refuse(status: number, code: string, headers: Readonly<Record<string, s
 
 async function hang(ms: number, scene: FaultScene): Promise<never> {
   await scene.sleep(ms, scene.request.signal);
-  throw new TimeoutError(`${nameOf(scene)}: no answer came in time`);
+  throw new TimeoutError(`${nameOf(scene)}: no response in time`);
 }
 
 async function breakJson(response: Response): Promise<Response> {

@@ -143,7 +143,7 @@ describe('a new credential', () => {
     const { result, sent } = await apply([CREATE, DELIVER], { answer: () => ({ ...WHOLE('POST'), token: null }) });
     expect(sent).toEqual(['POST /credentials', 'DELETE /credentials/cr_1']);
     expect(toOutcomes(result)[0]).toContain(
-      'the service did not show its token; cr_1, which this run made, was deleted again',
+      'the service did not show its token; cr_1, which this run created, was deleted again',
     );
   });
 
@@ -151,7 +151,7 @@ describe('a new credential', () => {
     for (const answer of [() => ({ token: 'the-token' }), () => null, () => ({ id: '..', token: 'the-token' })]) {
       const { result, sent } = await apply([CREATE, DELIVER], { answer, list: () => [] });
       expect(sent).toEqual(['POST /credentials', 'GET /credentials']);
-      expect(toOutcomes(result)[0]).toContain('the service did not say which id it has');
+      expect(toOutcomes(result)[0]).toContain('the service did not return its id');
       expect(result.tokens).toHaveLength(answer() === null ? 0 : 1);
     }
   });
@@ -174,14 +174,14 @@ describe('a new credential', () => {
     const answer = (method: string) => (method === 'DELETE' ? refuse(500) : { ...WHOLE('POST'), metadata: '' });
     const { result } = await apply([CREATE, DELIVER], { answer });
     expect(toOutcomes(result)[0]).toMatch(
-      /cr_1, which this run made, could not be deleted again \(.*\). Delete it by hand, unless the next plan does$/,
+      /cr_1, which this run created, could not be deleted again \(.*\). Delete it by hand, unless the next plan does$/,
     );
   });
 
   it('whose delivery the service does not record lets what it replaces go, since the token is in its place', async () => {
     const old = makeWrite('delete', 'Credential/agent', { resourceId: 'cr_0', needs: [CREATE.id, DELIVER.id] });
     const { result, sent } = await apply([CREATE, DELIVER, old], { answer: () => WHOLE('POST') });
-    expect(toOutcomes(result)[1]).toContain('the service did not take metadata');
+    expect(toOutcomes(result)[1]).toContain('the service did not accept metadata');
     expect(sent).toContain('DELETE /credentials/cr_0');
   });
 

@@ -4,7 +4,7 @@ import { JournalError } from '../../src/apply/journal.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import type { LiveResource } from '../../src/model/state.ts';
 
-const LOST = new NetworkError('the connection was broken off');
+const LOST = new NetworkError('the connection was lost');
 const UNSENT = new NetworkError('the connection was refused', { isUnsent: true });
 
 function toLive(id: string): LiveResource {

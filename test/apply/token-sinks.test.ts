@@ -197,9 +197,9 @@ describe('a command', () => {
     await writeFile(join(folder, 'inert'), '');
     await expect(sinks.find('there')?.test()).resolves.toEqual([]);
     await expect(sinks.find('missing')?.test()).rejects.toThrow(
-      'edgewise-no-such-program is not a program that can be run here',
+      'edgewise-no-such-program is not an executable program',
     );
-    await expect(sinks.find('inert')?.test()).rejects.toThrow('not a program');
+    await expect(sinks.find('inert')?.test()).rejects.toThrow('not an executable program');
     await chmod(join(folder, 'inert'), 0o700);
     await expect(sinks.find('inert')?.test()).resolves.toEqual([]);
     expect(await readdir(folder)).toEqual(['inert']);

@@ -49,7 +49,9 @@ describe('two applies at once, whatever the order of their requests', () => {
         expect(first?.world.resources()[resource.kind], order).toHaveLength(1);
         const failed = applied.flatMap(({ result }) => result.outcomes.filter(({ outcome }) => outcome === 'failed'));
         expect(failed, order).toHaveLength(1);
-        expect(failed[0], order).toMatchObject({ message: expect.stringMatching(/another apply made it first, as /) });
+        expect(failed[0], order).toMatchObject({
+          message: expect.stringMatching(/another apply created it first, as /),
+        });
         expect(first && listTouched(await first.world.plan([resource])), order).toEqual([]);
       },
     );

@@ -104,8 +104,8 @@ describe('abuse-report submit, when the answer does not come', () => {
   }
 
   it.each<[string, () => Promise<Response>]>([
-    ['the connection breaks', () => Promise.reject(new NetworkError('the connection was broken off'))],
-    ['it takes too long', () => Promise.reject(new TimeoutError('no answer came in time'))],
+    ['the connection breaks', () => Promise.reject(new NetworkError('the connection was lost'))],
+    ['it takes too long', () => Promise.reject(new TimeoutError('no response in time'))],
     [
       'the service fails',
       async () => Response.json({ msg: 'oops', details: { operation_id: 'op_1' } }, { status: 500 }),

@@ -135,7 +135,7 @@ describe('a credential whose apply is overtaken by one that planned before its t
     };
     const { exitCode, stdout } = await edgewise(line, { transport });
     expect(stdout).toMatch(
-      /another apply replaced it by cr_\w+ while its token was delivered\. Which token came last is not known/,
+      /another apply replaced it by cr_\w+ while its token was being delivered\. It is unknown which token arrived last/,
     );
     expect(exitCode).toBe(1);
     expect(await edgewise(line)).toMatchObject({ exitCode: 0 });

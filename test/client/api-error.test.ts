@@ -141,7 +141,7 @@ describe('the answer to a write that cannot be read', () => {
   it('is not shown, for it may hold a token', async () => {
     const error = await failureOf(sayJson('{"id":"cr_1","token":"2abcSecret', 201));
     expect(error).toBeInstanceOf(NetworkError);
-    expect(error.message).toBe('POST /edges/tcp: the answer is not JSON (32 bytes)');
+    expect(error.message).toBe('POST /edges/tcp: the response is not JSON (32 bytes)');
     expect(inspect(error, { depth: 20 })).not.toContain('2abcSecret');
   });
 });

@@ -88,7 +88,7 @@ describe('send', () => {
     const { client } = createFakeService({ 'POST /x': [[1]] });
     const error = await catchError(client.send('POST', '/x', {}));
     expect(error).toBeInstanceOf(NetworkError);
-    expect(error).toHaveProperty('message', 'POST /x: the answer is not a JSON object');
+    expect(error).toHaveProperty('message', 'POST /x: the response is not a JSON object');
   });
 });
 
@@ -126,10 +126,10 @@ describe('a client', () => {
     ['ftp://api.example.test', '"ftp://api.example.test" is neither an https nor an http URL: write it like https://'],
     [
       'https://me:secret@api.example.test',
-      '"https://…@api.example.test" holds a user name or a password: leave them out',
+      '"https://…@api.example.test" contains a user name or a password: remove them',
     ],
-    ['https://:secret@api.example.test', '"https://…@api.example.test" holds a user name or a password'],
-    ['https://api.example.test/?a=secret', '"https://api.example.test/?…" has a query or a fragment: leave it out'],
+    ['https://:secret@api.example.test', '"https://…@api.example.test" contains a user name or a password'],
+    ['https://api.example.test/?a=secret', '"https://api.example.test/?…" has a query or a fragment: remove it'],
     ['https://api.example.test/#secret', '"https://api.example.test/#…" has a query or a fragment'],
   ])('refuses the base URL %j and quotes it, but for what may be a secret', (baseUrl, message) => {
     const create = () => createFakeService({}, { baseUrl });
@@ -140,11 +140,11 @@ describe('a client', () => {
 
   it.each(['', 'line\nbreak', 'with space', 'schlüssel'])('refuses the key %j and does not quote it', (apiKey) => {
     const create = () => createFakeService({}, { apiKey });
-    expect(create).toThrow(/^The API key (is empty|has white space or characters outside of ASCII in it)$/);
+    expect(create).toThrow(/^The API key (is empty|contains white space or characters outside ASCII)$/);
   });
 
   it.each(['', 'with space', 'colon:'])('refuses %j as the name of the version header', (versionHeader) => {
-    expect(() => createFakeService({}, { versionHeader })).toThrow(`\`${versionHeader}\` is not the name of a header`);
+    expect(() => createFakeService({}, { versionHeader })).toThrow(`\`${versionHeader}\` is not a valid header name`);
   });
 
   it('lets no more requests run at once than its concurrency, tasks of others included', async () => {

@@ -10,10 +10,10 @@ function withCode(code: string, message: string): Error {
 
 describe('toNetworkFault', () => {
   it.each([
-    ['ENOTFOUND', 'the host name is not known'],
-    ['EAI_AGAIN', 'the host name could not be looked up'],
-    ['ECONNRESET', 'the connection was broken off'],
-    ['EPIPE', 'the connection was broken off'],
+    ['ENOTFOUND', 'the host name does not exist'],
+    ['EAI_AGAIN', 'the host name could not be resolved'],
+    ['ECONNRESET', 'the connection was lost'],
+    ['EPIPE', 'the connection was lost'],
     ['SOMETHING_ELSE', 'the request failed'],
   ])('says what %s means, where the request went and what the system said', (code, sentence) => {
     const cause = withCode(code, 'as the system says');
@@ -29,7 +29,7 @@ describe('toNetworkFault', () => {
   it.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'])('takes %s for a timeout', (code) => {
     const error = toNetworkFault(withCode(code, 'late'), REQUEST);
     expect(error).toBeInstanceOf(TimeoutError);
-    expect(error).toHaveProperty('message', expect.stringContaining('no connection was made in time (late)'));
+    expect(error).toHaveProperty('message', expect.stringContaining('could not connect in time (late)'));
   });
 
   it.each([

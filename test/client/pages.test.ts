@@ -104,15 +104,15 @@ describe('list, rather than give a part', () => {
   it.each([
     [
       'https://evil.test/edges/tcp?limit=100',
-      'leads to https://evil.test, and the key is for https://api.example.test only',
+      'leads to https://evil.test, but the key is only for https://api.example.test',
     ],
-    ['//evil.test/edges/tcp', 'leads to https://evil.test, and'],
-    ['http://api.example.test/edges/tcp?p=2', 'leads to http://api.example.test, and'],
-    ['https://api.example.test:8443/edges/tcp?p=2', 'leads to https://api.example.test:8443, and'],
-    ['https://me@api.example.test/edges/tcp?p=2', 'is not a URL to follow'],
-    ['https://:pw@api.example.test/edges/tcp?p=2', 'is not a URL to follow'],
-    ['https://', 'is not a URL to follow'],
-    [7, 'is not a URL to follow'],
+    ['//evil.test/edges/tcp', 'leads to https://evil.test, but'],
+    ['http://api.example.test/edges/tcp?p=2', 'leads to http://api.example.test, but'],
+    ['https://api.example.test:8443/edges/tcp?p=2', 'leads to https://api.example.test:8443, but'],
+    ['https://me@api.example.test/edges/tcp?p=2', 'is not a valid URL'],
+    ['https://:pw@api.example.test/edges/tcp?p=2', 'is not a valid URL'],
+    ['https://', 'is not a valid URL'],
+    [7, 'is not a valid URL'],
   ])('refuses the next link %j before anything is sent there', async (next, message) => {
     const { client, log } = createFakeService({ [FIRST]: [page([1], next)] });
     const error = await catchError(client.list(KIND));
@@ -158,7 +158,7 @@ describe('list, rather than give a part', () => {
     const { client } = createFakeService({}, { transport });
     expect(await catchError(client.list(KIND))).toHaveProperty(
       'message',
-      expect.stringContaining('101 pages in a row brought nothing new'),
+      expect.stringContaining('101 pages in a row contain nothing new'),
     );
     expect(served).toBe(102);
   });
@@ -167,20 +167,20 @@ describe('list, rather than give a part', () => {
     ['has no list', {}, 'tcp_edges is not a list: {}'],
     ['has null for a list', { tcp_edges: null }, 'tcp_edges is not a list: {"tcp_edges":null}'],
     ['has an object for a list', { tcp_edges: {} }, 'tcp_edges is not a list: {"tcp_edges":{}}'],
-    ['is null', Response.json(null), 'the answer is not a JSON object'],
-    ['is a list', [[]], 'the answer is not a JSON object'],
-    ['is empty', new Response(''), 'the answer is not a JSON object'],
-    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is no TCP edge with an id: null'],
-    ['has a resource without an id', { tcp_edges: [edge(1), {}] }, 'tcp_edges[1] is no TCP edge with an id: {}'],
+    ['is null', Response.json(null), 'the response is not a JSON object'],
+    ['is a list', [[]], 'the response is not a JSON object'],
+    ['is empty', new Response(''), 'the response is not a JSON object'],
+    ['has null for a resource', { tcp_edges: [null] }, 'tcp_edges[0] is not an object with an id: null'],
+    ['has a resource without an id', { tcp_edges: [edge(1), {}] }, 'tcp_edges[1] is not an object with an id: {}'],
     [
       'has a resource with an empty id',
       { tcp_edges: [{ id: '' }] },
-      'tcp_edges[0] is no TCP edge with an id: {"id":""}',
+      'tcp_edges[0] is not an object with an id: {"id":""}',
     ],
     [
       'has a field of the wrong type',
       { tcp_edges: [{ id: 'edgtcp_1', description: 5, backend: { enabled: 'yes' } }] },
-      'tcp_edges[0] (edgtcp_1) is not what it should be: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string: {"id":"edgtcp_1","description":5,"backend":{"enabled":"yes"}}',
+      'tcp_edges[0] (edgtcp_1) does not match the interface: description: Invalid input: expected string, received number; backend.enabled: Invalid input: expected boolean, received string: {"id":"edgtcp_1","description":5,"backend":{"enabled":"yes"}}',
     ],
   ])('refuses a page that %s', async (_, answer, message) => {
     expect(await failureOf(answer)).toBe(`${FIRST}: ${message}`);
@@ -189,13 +189,13 @@ describe('list, rather than give a part', () => {
   it('refuses a page that is not JSON, and shows how it begins, fit for a terminal', async () => {
     const html = `<html>\n  \u001b[31mLogin\u202e ${'x'.repeat(300)}`;
     expect(await failureOf(sayJson(html))).toBe(
-      `${FIRST}: the answer is not JSON: <html> \\u001b[31mLogin\\u202e ${'x'.repeat(171)}…`,
+      `${FIRST}: the response is not JSON: <html> \\u001b[31mLogin\\u202e ${'x'.repeat(171)}…`,
     );
   });
 
   it('refuses a page that is cut off', async () => {
     expect(await failureOf(sayJson(JSON.stringify(page([1])).slice(0, -2)))).toContain(
-      'the answer is not JSON: {"tcp_edges"',
+      'the response is not JSON: {"tcp_edges"',
     );
   });
 
@@ -242,6 +242,6 @@ describe('list, rather than give a part', () => {
   });
 
   it('strikes the key out of what a page says', async () => {
-    expect(await failureOf(sayJson(`bad key ${API_KEY}!`))).toBe(`${FIRST}: the answer is not JSON: bad key [key]!`);
+    expect(await failureOf(sayJson(`bad key ${API_KEY}!`))).toBe(`${FIRST}: the response is not JSON: bad key [key]!`);
   });
 });

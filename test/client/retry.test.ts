@@ -6,7 +6,7 @@ import { getKind } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';
 
-const reset = new NetworkError('the connection was broken off');
+const reset = new NetworkError('the connection was lost');
 
 function failing(status: number, headers: Record<string, string> = {}): Response {
   return new Response('', { status, headers });
@@ -210,9 +210,9 @@ describe('an answer', () => {
     [
       'text/html',
       '<html>captive portal</html>',
-      'GET /x: the answer is text/html and not JSON: <html>captive portal</html>',
+      'GET /x: the response is text/html, not JSON: <html>captive portal</html>',
     ],
-    ['application/json', '{"a":', 'GET /x: the answer is not JSON: {"a":'],
+    ['application/json', '{"a":', 'GET /x: the response is not JSON: {"a":'],
   ])('of type %s that is no JSON is shown by its first characters', async (type, body, message) => {
     const { client } = createFakeService({ 'GET /x': [new Response(body, { headers: { 'content-type': type } })] });
     expect(await catchError(client.get('/x'))).toHaveProperty('message', message);
@@ -224,13 +224,11 @@ describe('an answer', () => {
     const { client } = createFakeService({}, { transport });
     expect(await catchError(client.get('/x'))).toHaveProperty(
       'message',
-      expect.stringMatching(
-        /: the answer is larger than 33554432 bytes, the most that is taken: \[key\] and so on \[key\]/,
-      ),
+      expect.stringMatching(/: the response is larger than 33554432 bytes, the limit: \[key\] and so on \[key\]/),
     );
     expect(transport, 'it would be too large again').toHaveBeenCalledTimes(1);
     const error = await catchError(client.send('PATCH', '/x', {}));
-    expect(error).toHaveProperty('message', expect.stringMatching(/the most that is taken$/));
+    expect(error).toHaveProperty('message', expect.stringMatching(/the limit$/));
     expect(inspect(error, { depth: 10 })).not.toContain(API_KEY);
   });
 

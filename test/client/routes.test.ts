@@ -147,7 +147,7 @@ describe('a compressed answer', () => {
     const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(100_000);
     const broken = gzipSync('{"a":1}').subarray(0, 12);
-    const messages = ['is larger than 33554432 bytes', 'cannot be decompressed', 'was not asked for'];
+    const messages = ['is larger than 33554432 bytes', 'cannot be decompressed', 'was not requested'];
     const urls = [await serve(bomb), await serve(broken), await serve(Buffer.from('x'), 'zstd')];
     for (const [index, url] of urls.entries()) {
       const error = await catchError(open({})(new Request(url)));

@@ -119,19 +119,19 @@ describe('the transport over sockets, when no response comes', () => {
       'in the middle of an answer of unknown length',
       (response: ServerResponse) => response.write('{"half":', () => response.destroy()),
     ],
-  ])('says that the connection was broken off when the server hangs up %s', async (_, hangUp) => {
+  ])('says that the connection was lost when the server hangs up %s', async (_, hangUp) => {
     const { origin } = await serve((__, response) => hangUp(response));
     const error = await catchError(connect()(new Request(origin)));
     expect(error).toBeInstanceOf(NetworkError);
-    expect(error).toHaveProperty('message', expect.stringContaining(`GET ${origin}/: the connection was broken off (`));
+    expect(error).toHaveProperty('message', expect.stringContaining(`GET ${origin}/: the connection was lost (`));
   });
 
   it.each([
-    ['answer', (response: ServerResponse) => response, 'no answer came in time'],
+    ['answer', (response: ServerResponse) => response, 'no response in time'],
     [
       'go on with its answer',
       (response: ServerResponse) => response.write('{"half":'),
-      'the answer broke off and did not go on in time',
+      'the response stopped before its end',
     ],
   ])('says that it took too long when the server does not %s', async (_, stall, message) => {
     const { origin } = await serve((__, response) => stall(response));
@@ -162,7 +162,7 @@ describe('the transport over sockets, when no response comes', () => {
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toHaveProperty(
       'message',
-      expect.stringContaining('the answer is larger than 33554432 bytes, the most that is taken'),
+      expect.stringContaining('the response is larger than 33554432 bytes, the limit'),
     );
   });
 

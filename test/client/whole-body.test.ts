@@ -31,7 +31,7 @@ describe('a body', () => {
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toHaveProperty(
       'message',
-      'GET https://api.example.test/x: the answer is larger than 4 bytes, the most that is taken',
+      'GET https://api.example.test/x: the response is larger than 4 bytes, the limit',
     );
   });
 

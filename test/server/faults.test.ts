@@ -83,14 +83,14 @@ describe.each([
     );
     await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(NetworkError);
     expect(await countEdges(trouble)).toBe(0);
-    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow('broken off');
+    await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow('was lost');
     expect(await countEdges(trouble)).toBe(1);
   });
 
   it('cut an answer in the middle of its body, after the write took effect', async () => {
     const trouble = await createTrouble(reach, '{ rules: [{ on: "*", fault: cut }] }');
     const answer = trouble.send('POST', '/edges/tcp', '{}').then((response) => response.text());
-    await expect(answer).rejects.toThrow(/broke/);
+    await expect(answer).rejects.toThrow(/was lost/);
     expect(await countEdges(trouble)).toBe(1);
   });
 

@@ -1,5 +1,6 @@
 import { listOneTimeFields } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Mark } from '../model/mark.ts';
 import type { SinkSettings, TokenSettings } from '../model/stack.ts';
 import type { Decision } from './decide.ts';
 
@@ -7,15 +8,19 @@ import type { Decision } from './decide.ts';
 export function describeTokens(decision: Decision, settings: TokenSettings): readonly string[] {
   if (listOneTimeFields(decision.pair.kind).length === 0) return [];
   const { formerName, live } = decision.pair;
-  if (decision.action === 'adopt' && live?.mark !== undefined)
-    return [`its token stays where the stack ${live.mark.stack} delivered it`];
-  if (decision.action === 'update' && formerName !== undefined)
-    return [`its token stays where it was delivered under the name ${formerName}: no file is moved`];
-  if (decision.action === 'adopt')
-    return ['its token is unknown: the service showed it only once, when it was created'];
+  if (decision.action === 'adopt') return [describeAdoptedToken(live?.mark)];
+  if (decision.action === 'update' && formerName !== undefined) return [TOKEN_STAYS];
   const sink = givesToken(decision) ? findSink(decision, settings) : undefined;
   return sink === undefined ? [] : [`its token goes to ${describeSink(sink)}`];
 }
+
+/** A mark says that a token is in use, and not who delivered it: the stack may have adopted the credential itself. */
+function describeAdoptedToken(mark: Mark | undefined): string {
+  if (mark === undefined) return 'its token is unknown: the service showed it only once, when it was created';
+  return mark.delivered ? TOKEN_STAYS : 'its token was not delivered: the next apply replaces it';
+}
+
+const TOKEN_STAYS = 'its token stays where it is: no file is moved';
 
 /** A warning for each credential that would be created with no place for its token. Apply refuses such a plan. */
 export function listTokensWithoutSink(decisions: readonly Decision[], settings: TokenSettings): readonly Diagnostic[] {

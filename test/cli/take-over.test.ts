@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
-import { createWorkspace, STACK, toEdge, toTranscript, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toTranscript, type Workspace } from './workspace.ts';
 
 const EDGE = toEdge('a', 20001);
 const OTHER = STACK.replace('name: test', 'name: other');
@@ -38,6 +38,34 @@ describe('--take-over', () => {
       "
     `);
     expect((await edgewise('plan empty.yaml --take-over test')).stdout).toContain('it is the stack of these manifests');
+  });
+
+  it('says of a token only what is so: a stack that adopted a credential never had it', async () => {
+    const id = `cr_${'a'.repeat(27)}`;
+    const adopting = `${toCredential('agent')}lifecycle: { adopt: ${id} }\n`;
+    const renamed = `${toCredential('office')}lifecycle: { renamed_from: agent }\n`;
+    const { edgewise, write } = await createWorkspace(
+      { 'other.yaml': `${OTHER}${adopting}`, 'test.yaml': `${STACK}${toCredential('agent')}` },
+      { seed: { resources: { Credential: [{ id }] } } },
+    );
+    expect((await edgewise('apply other.yaml --yes')).stdout).toContain('its token is unknown');
+    await write({ 'renamed.yaml': `${OTHER}${renamed}` });
+    for (const line of ['plan test.yaml --take-over other', 'plan renamed.yaml']) {
+      const { stdout } = await edgewise(line);
+      expect(stdout).toContain('its token stays where it is: no file is moved');
+      expect(stdout).not.toMatch(/token.*delivered/);
+    }
+  });
+
+  it('says that a token was not delivered where the mark does not show it', async () => {
+    const metadata = JSON.stringify({ edgewise: { stack: 'other', name: 'agent', fields: {} } });
+    const { edgewise } = await createWorkspace(
+      { 'test.yaml': `${STACK}${toCredential('agent')}` },
+      { seed: { resources: { Credential: [{ id: `cr_${'a'.repeat(27)}`, metadata }] } } },
+    );
+    const { stdout } = await edgewise('apply test.yaml --take-over other --yes');
+    expect(stdout).toContain('its token was not delivered: the next apply replaces it');
+    expect((await edgewise('plan test.yaml --token-directory tokens')).stdout).toContain('1 to replace');
   });
 
   it('may be said again once all is moved', async () => {

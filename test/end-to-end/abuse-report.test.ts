@@ -18,7 +18,8 @@ it('a wait for a report ends when it is interrupted, long before it would look a
   const submitted = await runEdgewise(['abuse-report', 'submit', 'https://phishing.example.com/'], env);
   const id = /abrp_\w+/.exec(submitted.stdout)?.[0] ?? '';
   const { child, ended } = startEdgewise(['abuse-report', 'get', id, '--wait'], env);
-  await once(child.stderr ?? child, 'data');
+  let shown = '';
+  while (!shown.includes(`${id}: PENDING`)) shown += String((await once(child.stderr ?? child, 'data'))[0]);
   child.kill('SIGINT');
   const { exitCode, stdout, stderr } = await ended;
   expect(exitCode, stderr).toBe(130);

@@ -9,6 +9,7 @@ import { listFindings } from '../schemas/findings.ts';
 import type { Environment } from './environment.ts';
 import { fillInFiles, type ReadFieldFile } from './field-files.ts';
 import type { Locator, Position } from './locate.ts';
+import { findOrigin } from './origin.ts';
 import { type ParsedDocument, parseDocuments } from './parse.ts';
 import {
   createDiagnostic,
@@ -92,7 +93,9 @@ interface Candidate {
 /** The documents that a document is or holds. */
 function unfold(parsed: ParsedDocument, position: Position, value: Json): readonly Candidate[] {
   if (value === null && position.base.length === 0 && !parsed.isBroken) return [];
-  const candidate = { position, value, isBroken: parsed.isBroken };
+  const origin = findOrigin(value);
+  const own = origin === undefined ? position : { ...position, origin };
+  const candidate = { position: own, value, isBroken: parsed.isBroken };
   if (!isJsonObject(value) || value['kind'] !== 'List' || !isJsonArray(value['items'])) return [candidate];
   const members = value['items'].flatMap((item, index) =>
     unfold(parsed, { ...position, base: [...position.base, 'items', index] }, item),

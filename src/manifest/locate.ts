@@ -22,6 +22,8 @@ export interface Position {
   readonly span: Span;
   /** The way to it inside of the YAML document: that of a member of a `List`. */
   readonly base: FieldPath;
+  /** The file that a tool made it of. */
+  readonly origin?: string;
 }
 
 /** What of a field is pointed at. A value that starts on the next line is pointed at by its key. */

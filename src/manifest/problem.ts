@@ -120,8 +120,9 @@ export function shorten(message: string): string {
 /** Where a place stands, with its excerpt. */
 export function toPlace({ position, path, target }: Place, locator: Locator, part?: TextPart): SourcePlace {
   const span = locator.locate(position, path, target);
-  const { source } = position;
-  return source.toPlace(part === undefined ? span : toPartSpan(source.text, span, part));
+  const { source, origin } = position;
+  const found = source.toPlace(part === undefined ? span : toPartSpan(source.text, span, part));
+  return origin === undefined ? found : { ...found, origin };
 }
 
 /** The problem that a schema's finding is. */

@@ -11,6 +11,8 @@ export interface SourceLocation {
 /** A place with the source lines around it, ready to print: `excerpt` has its caret line in it. */
 export interface SourcePlace extends SourceLocation {
   readonly excerpt: string;
+  /** The file that a tool made this place of, as the tool says: its lines are not known. */
+  readonly origin?: string;
 }
 
 /** A part of a text in a manifest, in UTF-16 units of the text. */

@@ -80,6 +80,12 @@ export interface TextOptions {
   readonly verbose: boolean;
 }
 
+/** What a rule means, and what to do about what it finds. */
+export interface RuleDescription {
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
 /** A command line that can be pasted into a shell. */
 export interface CommandLine {
   readonly line: string;
@@ -106,6 +112,10 @@ export interface FormOptions extends TextOptions {
   readonly version?: string;
   /** The path of a manifest from the root of its repository; absent: as it was given. */
   readonly toRepositoryPath?: (file: string) => string;
+  /** The same of a path that a tool says a manifest was made of. */
+  readonly toOriginPath?: (path: string) => string;
+  /** More on a diagnostic code than the one sentence of it. */
+  readonly describeRule?: (id: string) => RuleDescription | undefined;
   readonly locate?: Locate;
   /** When the report is made. */
   readonly at?: Date;

@@ -20,6 +20,7 @@ const place = z.strictObject({
   line: z.int().describe('From 1.'),
   column: z.int().describe('From 1.'),
   excerpt: z.string().describe('The source lines, with a caret line.'),
+  origin: optional(z.string()).describe('The file that a tool made this of, as kustomize says.'),
 });
 
 /** A safety rule that a plan breaks. */

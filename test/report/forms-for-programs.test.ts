@@ -178,6 +178,39 @@ describe('sarif', () => {
     expect(first).not.toEqual(second);
   });
 
+  it('has each result in a place, that of the Stack where it has none', () => {
+    const stack = makePlace('stack.yaml', 1, 1);
+    const [run] = read(toValidation(WARNING), { locate: () => stack }).runs;
+    expect(run.results[0].locations[0].physicalLocation).toEqual({
+      artifactLocation: { uri: 'stack.yaml' },
+      region: { startLine: 1, startColumn: 1 },
+    });
+    const [alone] = read(toValidation(WARNING)).runs;
+    expect(alone.results[0].locations).toHaveLength(1);
+  });
+
+  it('points into the file that a tool made a manifest of', () => {
+    const place = { ...makePlace('<stdin>', 40, 3), origin: 'base/edge.yaml' };
+    const [run] = read(toValidation({ ...UNKNOWN, place })).runs;
+    expect(run.results[0].locations[0].physicalLocation).toEqual({
+      artifactLocation: { uri: 'base/edge.yaml' },
+      region: { startLine: 1, startColumn: 1 },
+    });
+  });
+
+  it('describes its rules in full, with what is known of them', () => {
+    const describeRule = (id: string) => (id === 'unknown-field' ? { meaning: 'M.', remedy: 'R.' } : undefined);
+    const [run] = read(toValidation(UNKNOWN, WARNING), { describeRule }).runs;
+    expect(run.tool.driver.rules).toMatchObject([
+      { id: 'mark-invalid', name: 'MarkInvalid', fullDescription: { text: expect.stringMatching(/./) } },
+      {
+        id: 'unknown-field',
+        fullDescription: { text: 'M.' },
+        help: { text: 'R.\nSee: edgewise explain unknown-field' },
+      },
+    ]);
+  });
+
   it('has safety rules among its results, and no planned delete', () => {
     const rules = read(PLAN).runs[0].results.map(({ ruleId }: { readonly ruleId: string }) => ruleId);
     expect(rules).toEqual(['protect', 'mark-invalid', 'drift']);

@@ -1,8 +1,8 @@
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { loadForm } from '../../report/forms.ts';
-import type { FormOptions, Report, SentEvents } from '../../report/report.ts';
+import type { FormOptions, Report, RuleDescription, SentEvents } from '../../report/report.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { VERSION } from '../version.ts';
@@ -27,7 +27,7 @@ export interface Publication {
 /** Shows a report on stdout, writes it into the files that `--report` names, and gives the exit code. */
 export async function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
-  const surroundings = toSurroundings(publication, context);
+  const surroundings = { ...toSurroundings(publication, context), ...(await loadRules(flags)) };
   if (!isShown) {
     const form = await loadForm(flags.format);
     const text = form(report, { ...toTextOptions(context.stdout, context, flags), ...surroundings });
@@ -54,12 +54,31 @@ function toSurroundings(
     ...(sent !== undefined && { sent }),
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
-    ...(root !== '' && { toRepositoryPath: (file) => toPathBelow(root, file, cwd) }),
+    toRepositoryPath: (file) => toPathBelow(root, file, cwd),
+    toOriginPath: (path) => toPathBelow(root, findOrigin(path, cwd), cwd),
   };
+}
+
+/** What the codes mean, loaded only for the form that says it. */
+async function loadRules({ format, report = [] }: FormatFlags): Promise<Pick<FormOptions, 'describeRule'>> {
+  if (format !== 'sarif' && report.every(({ form }) => form !== 'sarif')) return {};
+  const { EXPLANATIONS } = await import('../../explain/explanations.ts');
+  const byCode: ReadonlyMap<string, RuleDescription> = new Map(Object.entries(EXPLANATIONS));
+  return { describeRule: (id) => byCode.get(id) };
+}
+
+/**
+ * Kustomize counts paths from its kustomization, which is not known here: it is the working folder, or the file is looked for below that.
+ * What is not found stays as it was said.
+ */
+function findOrigin(path: string, cwd: string): string {
+  const below = path.replace(/^(?:[.][.]?\/)+/, '');
+  return [path, below].find((candidate) => existsSync(resolve(cwd, candidate))) ?? path;
 }
 
 /** The path from a folder, with slashes; as it was given when it is not below it. */
 function toPathBelow(root: string, file: string, cwd: string): string {
+  if (root === '') return file;
   const path = relative(root, resolve(cwd, file));
   return path.split(sep)[0] === '..' || isAbsolute(path) ? file : path.split(sep).join('/');
 }

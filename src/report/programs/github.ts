@@ -1,6 +1,6 @@
 import type { FormOptions, Report } from '../report.ts';
 import { toCount } from '../view/wording.ts';
-import { listRemarks, type Remark, summarizeReport } from './remarks.ts';
+import { listRemarks, type Remark, summarizeReport, toFilePosition } from './remarks.ts';
 
 /**
  * A report as workflow annotations: a command on each line and nothing else, so that no text of others is ever read as one.
@@ -25,9 +25,11 @@ function toAnnotation({ rule, level, message, remedy, place }: Remark, options: 
 }
 
 /** Nothing for what is in no file: the annotation then stands at the run. */
-function toPosition(place: Remark['place'], { toRepositoryPath = (file) => file }: FormOptions): Properties {
-  if (place === undefined || place.file === '<stdin>') return {};
-  return { file: toRepositoryPath(place.file), line: String(place.line), col: String(place.column) };
+function toPosition(place: Remark['place'], options: FormOptions): Properties {
+  const position = place === undefined ? undefined : toFilePosition(place, options);
+  return position === undefined
+    ? {}
+    : { file: position.file, line: String(position.line), col: String(position.column) };
 }
 
 type Properties = Readonly<Record<string, string>>;

@@ -138,6 +138,23 @@ function withPlace(remark: Remark, { locate }: FormOptions): Remark {
   return place === undefined ? remark : { ...remark, place };
 }
 
+/** A position in a file of the repository. Of what a tool made, that is the file that it says; its lines are not known. */
+export interface FilePosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where in the repository a place is; nothing for what was read from standard input, unless it says of what it was made. */
+export function toFilePosition(
+  { file, line, column, origin }: SourcePlace,
+  { toRepositoryPath = (path) => path, toOriginPath = (path) => path }: FormOptions,
+): FilePosition | undefined {
+  if (origin !== undefined) return { file: toOriginPath(origin), line: 1, column: 1 };
+  if (file === '<stdin>') return undefined;
+  return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
+}
+
 function toDiagnosticRemark(diagnostic: Diagnostic): Remark {
   const { code, severity, ...rest } = toPrintableDiagnostic(diagnostic);
   return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };

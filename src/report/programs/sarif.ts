@@ -3,7 +3,7 @@ import { DIAGNOSTIC_CODES } from '../../model/diagnostic-codes.ts';
 import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
-import { listRemarks, OTHER_RULES, type Remark } from './remarks.ts';
+import { type FilePosition, listRemarks, OTHER_RULES, type Remark, toFilePosition } from './remarks.ts';
 
 /**
  * A report as a SARIF log: a result for each thing that is wrong, a notification for why a run came to none. What an apply
@@ -19,7 +19,13 @@ export function renderSarifForm(report: Report, options: FormOptions): string {
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'edgewise', ...toVersion(report, options), rules: rules.map(toRule) } },
+        tool: {
+          driver: {
+            name: 'edgewise',
+            ...toVersion(report, options),
+            rules: rules.map((rule) => toRule(rule, options)),
+          },
+        },
         columnKind: 'utf16CodeUnits',
         invocations: [toInvocation(failures, options)],
         results: toResults(findings, { rules, options }),
@@ -36,12 +42,27 @@ function toVersion(report: Report, { version }: FormOptions): { readonly version
 
 const MEANINGS: Readonly<Record<string, string>> = { ...DIAGNOSTIC_CODES, ...OTHER_RULES };
 
-function toRule(id: string): object {
+function toRule(id: string, { describeRule }: FormOptions): object {
   const text = Object.hasOwn(MEANINGS, id) ? MEANINGS[id] : undefined;
   if (text === undefined) return { id };
+  const description = describeRule?.(id);
   const isCode = Object.hasOwn(DIAGNOSTIC_CODES, id);
-  const help = isCode ? `${text} See: edgewise explain ${id}` : text;
-  return { id, shortDescription: { text }, help: { text: help } };
+  const help = [description?.remedy ?? text, ...(isCode ? [`See: edgewise explain ${id}`] : [])];
+  return {
+    id,
+    ...(id.includes('-') && { name: toPascalCase(id) }),
+    shortDescription: { text },
+    fullDescription: { text: description?.meaning ?? text },
+    help: { text: help.join('\n') },
+  };
+}
+
+/** `unknown-field`: `UnknownField`. A name must not be the id in another spelling, so one word is none. */
+function toPascalCase(id: string): string {
+  return id
+    .split('-')
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('');
 }
 
 function toInvocation(failures: readonly Remark[], { exitCode = failures.length > 0 ? 1 : 0 }: FormOptions): object {
@@ -69,7 +90,7 @@ function toResults(findings: readonly Remark[], { rules, options }: Log): readon
     const digest = toFingerprint(finding, options);
     const number = (seen.get(digest) ?? 0) + 1;
     seen.set(digest, number);
-    const others = related.flatMap((one) => toRelated(one, options));
+    const others = related.map((one) => toRelated(one, options));
     return {
       ruleId: rule,
       ruleIndex: rules.indexOf(rule),
@@ -84,41 +105,42 @@ function toResults(findings: readonly Remark[], { rules, options }: Log): readon
 
 /** Nothing of it says on which line: a finding is the same when lines are put before it. */
 function toFingerprint({ rule, address, message, place }: Remark, options: FormOptions): string {
-  return toDigest([rule, address ?? '', message, place === undefined ? '' : toUri(place.file, options)]);
+  const position = place === undefined ? undefined : toFilePosition(place, options);
+  return toDigest([rule, address ?? '', message, position === undefined ? '' : toUri(position.file)]);
 }
 
 function toMessage(message: string, remedy: string | undefined): { readonly text: string } {
   return { text: remedy === undefined ? message : `${message}\n${remedy}` };
 }
 
-/** One location at most; without a file, the resource alone. */
+/** Code scanning takes no result without a place: what has none of its own stands where the Stack does. */
 function toLocations({ address }: Remark, place: SourcePlace | undefined, options: FormOptions): readonly object[] {
   const logical =
     address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: address, kind: 'resource' }] };
-  const location = { ...toPhysical(place, options), ...logical };
-  return Object.keys(location).length === 0 ? [] : [location];
+  return [{ ...toPhysical(place ?? options.locate?.(), options), ...logical }];
 }
 
-function toRelated(
-  { message, place }: NonNullable<Remark['related']>[number],
-  options: FormOptions,
-): readonly object[] {
-  return [{ ...toPhysical(place, options), message: { text: message } }];
+function toRelated({ message, place }: NonNullable<Remark['related']>[number], options: FormOptions): object {
+  return { ...toPhysical(place, options), message: { text: message } };
 }
 
 function toPhysical(place: SourcePlace | undefined, options: FormOptions): object {
-  if (place === undefined || place.file === '<stdin>') return {};
-  const { file, line, column } = place;
+  const { file, line, column } = (place && toFilePosition(place, options)) ?? toUnfiled(place);
   return {
     physicalLocation: {
-      artifactLocation: { uri: toUri(file, options) },
-      region: { startLine: Math.max(1, line), startColumn: Math.max(1, column) },
+      artifactLocation: { uri: toUri(file) },
+      region: { startLine: line, startColumn: column },
     },
   };
 }
 
+/** What was read from standard input, and what is in no file at all. */
+function toUnfiled(place: SourcePlace | undefined): FilePosition {
+  return { file: place === undefined ? '.' : 'stdin', line: place?.line ?? 1, column: place?.column ?? 1 };
+}
+
 /** A path as a URI reference: relative, when it can be. The first part of a relative path must not look like a scheme. */
-function toUri(file: string, { toRepositoryPath = (path) => path }: FormOptions): string {
-  const encoded = toRepositoryPath(file).toWellFormed().split('/').map(encodeURIComponent).join('/');
+function toUri(file: string): string {
+  const encoded = file.toWellFormed().split('/').map(encodeURIComponent).join('/');
   return encoded.startsWith('/') ? `file://${encoded}` : encoded;
 }

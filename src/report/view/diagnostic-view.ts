@@ -20,7 +20,13 @@ export function toPrintableDiagnostic(diagnostic: Diagnostic): Diagnostic {
 /** The place with every text of it printable. A tab is a space here: an escape of more columns would move what the caret points at. */
 export function toPrintablePlace(place: SourcePlace): SourcePlace {
   const lines = toPrintableLines(place.excerpt.replaceAll('\t', ' '));
-  return { ...place, file: toPrintable(place.file), excerpt: lines.join('\n') };
+  const { file, origin } = place;
+  return {
+    ...place,
+    file: toPrintable(file),
+    excerpt: lines.join('\n'),
+    ...(origin !== undefined && { origin: toPrintable(origin) }),
+  };
 }
 
 /** What a diagnostic is about, unless its message says so. */

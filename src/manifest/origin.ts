@@ -1,0 +1,16 @@
+import { isJsonObject, type Json } from '../model/json.ts';
+
+/**
+ * The file that a tool made a document of, as kustomize's `originAnnotations` say; nothing for what comes from another repository, where a path
+ * means nothing here. Source: "Kustomize built-ins, buildMetadata".
+ */
+export function findOrigin(document: Json): string | undefined {
+  const metadata = isJsonObject(document) ? document['metadata'] : undefined;
+  const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
+  const text = isJsonObject(annotations) ? annotations[ANNOTATION] : undefined;
+  if (typeof text !== 'string' || /^repo:/m.test(text)) return undefined;
+  const [, path] = /^path: *(\S.*?) *$/m.exec(text) ?? /^configuredIn: *(\S.*?) *$/m.exec(text) ?? [];
+  return path?.replace(/^(["'])(.*)\1$/, '$2');
+}
+
+const ANNOTATION = 'config.kubernetes.io/origin';

@@ -1,0 +1,150 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { assertDefined } from '../../src/model/errors.ts';
+import { renderSarifForm } from '../../src/report/programs/sarif.ts';
+import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
+import { REPORTS } from '../report/sample-reports.ts';
+import { describeWith, runTool } from './tools.ts';
+
+/** A recommendation that cannot be followed: the tool has no address of its own. */
+const EXCEPTIONS = ['SARIF2005'];
+
+const NOWHERE = 'http://127.0.0.1:9';
+
+interface Verdict {
+  readonly ruleId: string;
+  readonly message: { readonly arguments?: readonly string[] };
+  readonly locations: readonly { readonly physicalLocation: Place }[];
+}
+
+/** What the SARIF Multitool has against logs, by the standard and by what GitHub's code scanning asks for besides. */
+async function listVerdicts(folder: string, logs: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const files = Object.keys(logs).map((name) => `${name}.sarif`);
+  for (const [name, log] of Object.entries(logs)) await writeFile(join(folder, `${name}.sarif`), log);
+  const args = ['validate', ...files, '--rule-kind', 'Sarif;Ghas', '--level', 'Error;Warning', '-o', 'verdict.json'];
+  // It comes without the data on languages, which it does not need. One of its rules would ask the network for every address.
+  const env = { DOTNET_SYSTEM_GLOBALIZATION_INVARIANT: '1', https_proxy: NOWHERE, http_proxy: NOWHERE };
+  const { output } = await runTool('sarif-multitool', args.map(quote), { cwd: folder, env });
+  expect(output).toContain(`${files.length} files scanned`);
+  const { runs } = JSON.parse((await readFile(join(folder, 'verdict.json'), 'utf8')).replace(/^\ufeff/, ''));
+  expect(runs[0].invocations[0].toolExecutionNotifications ?? []).toEqual([]);
+  return runs[0].results.filter(({ ruleId }: Verdict) => !EXCEPTIONS.includes(ruleId)).map(toSentence);
+}
+
+function toSentence({ ruleId, message, locations }: Verdict): string {
+  const [file] = locations.map(({ physicalLocation }) => basename(physicalLocation.artifactLocation.uri));
+  return [file, ruleId, ...(message.arguments ?? [])].join(' ');
+}
+
+/** Its launcher hands its words to a shell. */
+function quote(word: string): string {
+  return `'${word}'`;
+}
+
+/** Everything that a log says is in some file of the repository. */
+function listUris(log: string): readonly string[] {
+  const { runs } = JSON.parse(log);
+  return runs[0].results.map(
+    ({ locations }: { readonly locations: readonly { readonly physicalLocation: Place }[] }) =>
+      locations[0]?.physicalLocation.artifactLocation.uri,
+  );
+}
+
+interface Place {
+  readonly artifactLocation: { readonly uri: string };
+}
+
+const OPTIONS = { color: false, width: 0, verbose: false, version: '1.0.0', exitCode: 0 } as const;
+
+/** A log whose rules lack their descriptions, or whose results lack their places. */
+function spoil(part: string): unknown {
+  const log = JSON.parse(renderSarifForm(assertDefined(REPORTS['drift'], 'a comparison'), OPTIONS));
+  const [run] = log.runs;
+  if (part === 'rules') for (const rule of run.tool.driver.rules) delete rule.fullDescription;
+  if (part === 'results') for (const result of run.results) result.locations = [];
+  return log;
+}
+
+/** A mark that cannot be read: nothing in a manifest says where that is. */
+async function putBrokenMark({ server }: Workspace): Promise<void> {
+  const metadata = JSON.stringify({ edgewise: { stack: 7 } });
+  const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };
+  const request = new Request('https://api.test/edges/tcp', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ metadata }),
+  });
+  expect((await server.handle(request)).status).toBe(201);
+}
+
+vi.setConfig({ testTimeout: 120_000 });
+
+describeWith(['sarif-multitool'], 'a SARIF log, checked by the SARIF Multitool as code scanning does', () => {
+  it('is not merely taken: what lacks a place or a description is refused', async () => {
+    const { folder } = await createWorkspace();
+    const logs = Object.fromEntries(['rules', 'results'].map((part) => [part, JSON.stringify(spoil(part))]));
+    const verdicts = await listVerdicts(folder, logs);
+    expect(verdicts.filter((one) => one.startsWith('rules.sarif GH2012 '))).not.toEqual([]);
+    expect(verdicts.filter((one) => one.startsWith('results.sarif GH1015 '))).not.toEqual([]);
+  });
+
+  it('has nothing wrong with it, whatever the report', async () => {
+    const { folder } = await createWorkspace();
+    const logs = Object.entries(REPORTS).map(([name, report]) => [name, renderSarifForm(report, OPTIONS)]);
+    expect(await listVerdicts(folder, Object.fromEntries(logs))).toEqual([]);
+  });
+
+  it('has each result in a file, in that of the Stack where nothing says more', async () => {
+    const workspace = await createWorkspace({
+      'stack.yaml': STACK,
+      'edge.yaml': `${toEdge('a', 20001)}${toCredential('bot')}`,
+      'wrong.yaml': toEdge('b', 20002).replace('hostports', 'hostport'),
+    });
+    const { edgewise, folder } = workspace;
+    await putBrokenMark(workspace);
+    const planned = (await edgewise('plan stack.yaml edge.yaml --format sarif')).stdout;
+    expect(new Set(listUris(planned))).toEqual(new Set(['edge.yaml', 'stack.yaml']));
+    const refused = (await edgewise('plan --format sarif')).stdout;
+    expect(listUris(refused)).toEqual(['wrong.yaml']);
+    const checked = (await edgewise('validate edge.yaml --format sarif')).stdout;
+    const drifted = (await edgewise('drift stack.yaml edge.yaml --format sarif')).stdout;
+    const applied = (await edgewise('apply stack.yaml edge.yaml --yes --token-directory gone --format sarif')).stdout;
+    await edgewise('plan stack.yaml edge.yaml -o plan.json');
+    const shown = (await edgewise('show plan.json --format sarif')).stdout;
+    expect(new Set(listUris(shown))).toContain('plan.json');
+    const input = (await edgewise('plan - --format sarif', { stdin: `${STACK}${toCredential('c')}` })).stdout;
+    expect(new Set(listUris(input))).toEqual(new Set(['stdin']));
+    const logs = { planned, refused, checked, drifted, applied, shown, input };
+    expect(await listVerdicts(folder, logs)).toEqual([]);
+  });
+});
+
+const KUSTOMIZATIONS = {
+  'base/kustomization.yaml': 'resources: [edge.yaml, stack.yaml]\n',
+  'base/stack.yaml': STACK,
+  'base/edge.yaml': toEdge('a', 20001).replace('hostports', 'hostport'),
+  'overlays/production/kustomization.yaml': 'resources: [../../base, bot.yaml]\nbuildMetadata: [originAnnotations]\n',
+  'overlays/production/bot.yaml': toCredential('bot'),
+} as const;
+
+describeWith(['kustomize', 'sarif-multitool'], 'what kustomize made', () => {
+  it.each(['.', 'overlays/production'])('is found in the file that it came from, built in %s', async (at) => {
+    const { folder } = await createWorkspace();
+    for (const [file, text] of Object.entries(KUSTOMIZATIONS)) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), text);
+    }
+    const cwd = join(folder, at);
+    const target = at === '.' ? 'overlays/production' : '.';
+    const built = await runTool('kustomize', ['build', target, '--load-restrictor', 'LoadRestrictionsNone'], { cwd });
+    expect(built.status).toBe(0);
+    const env = { GITHUB_WORKSPACE: folder };
+    const { edgewise } = await createWorkspace();
+    const run = (form: string) => edgewise(`validate - --format ${form}`, { cwd, env, stdin: built.output });
+    const log = (await run('sarif')).stdout;
+    expect(listUris(log)).toEqual(['base/edge.yaml']);
+    expect(await listVerdicts(folder, { log })).toEqual([]);
+    expect((await run('github')).stdout).toContain('::error file=base/edge.yaml,line=1,col=1,');
+  });
+});

@@ -58,7 +58,7 @@ export interface Change {
   readonly sent?: Spec;
   /** Fields that somebody else owns: as they are live, and marked as not ours. */
   readonly ignored?: readonly string[];
-  /** How long what is created will be valid, from the moment at which it is made. */
+  /** How long what is created is valid, from the moment at which it is made. */
   readonly validForMs?: number;
   /** The manifest protects it: its mark will say so. */
   readonly protect?: boolean;

@@ -1,13 +1,12 @@
 import type { Field } from '../kinds/field.ts';
 import { fillUnknown, isUnknown } from '../kinds/fill-unknown.ts';
-import { listSpecFields } from '../kinds/kind.ts';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { isSameJson, type Json } from '../model/json.ts';
 import { toFieldDigest, UNMANAGED } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { toDefaultDigest } from './attribute.ts';
 import { waitsForId } from './desired-form.ts';
-import type { Pair } from './match.ts';
 
 /** A live spec as a plan compares it. */
 export interface Assumed {
@@ -20,8 +19,8 @@ export interface Assumed {
  * The live spec, and in the place of what the service does not show what was last applied, by the digests of the mark. A field that the manifest
  * has otherwise since is left out, whole: it is to be written, whatever it is.
  */
-export function assumeApplied(pair: Pair, live: LiveResource, normal: Spec): Assumed {
-  const { kind } = pair;
+export function assumeApplied(subject: Subject, live: Live, normal: Spec): Assumed {
+  const { kind } = subject;
   const filled = fillUnknown(kind, live.spec, normal);
   const hidden = listSpecFields(kind).filter(
     ([name, field]) => normal[name] !== undefined && isUnknown(field.type, live.spec[name]),
@@ -29,7 +28,7 @@ export function assumeApplied(pair: Pair, live: LiveResource, normal: Spec): Ass
   const states = hidden.map(([name, field]) => {
     const wanted = normal[name] ?? null;
     const isDefault = isSameJson(filled[name] ?? null, normalizeField(field, live.spec[name]));
-    return [name, toHiddenState({ pair, live, name, field, wanted, isDefault })] as const;
+    return [name, toHiddenState({ ...subject, live, name, field, wanted, isDefault })] as const;
   });
   const changed = new Set(states.flatMap(([name, state]) => (state === 'changed' ? [name] : [])));
   return {
@@ -38,9 +37,17 @@ export function assumeApplied(pair: Pair, live: LiveResource, normal: Spec): Ass
   };
 }
 
-interface Hidden {
-  readonly pair: Pair;
-  readonly live: LiveResource;
+/** What the live spec is one of. */
+export interface Subject {
+  readonly kind: Kind;
+  /** Fields that somebody else owns. */
+  readonly ignored: readonly string[];
+}
+
+type Live = Pick<LiveResource, 'spec' | 'mark'>;
+
+interface Hidden extends Subject {
+  readonly live: Live;
   readonly name: string;
   readonly field: Field;
   readonly wanted: Json;
@@ -49,13 +56,20 @@ interface Hidden {
 }
 
 /** Only what is known to have changed in the manifest is written, or what can be written without a new resource. */
-function toHiddenState({ pair, live, name, field, wanted, isDefault }: Hidden): 'applied' | 'changed' | 'unproven' {
-  const { kind, desired, by } = pair;
-  if (desired?.lifecycle.ignore.includes(name)) return 'applied';
+function toHiddenState({
+  kind,
+  ignored,
+  live,
+  name,
+  field,
+  wanted,
+  isDefault,
+}: Hidden): 'applied' | 'changed' | 'unproven' {
+  if (ignored.includes(name)) return 'applied';
   const applied = live.mark === undefined ? UNMANAGED : (live.mark.fields[name] ?? toDefaultDigest(kind, name));
   if (applied === UNMANAGED) {
     if (isDefault) return 'applied';
-    return by === 'attachment' || field.lifecycle === 'immutable' ? 'unproven' : 'changed';
+    return kind.role === 'attached' || field.lifecycle === 'immutable' ? 'unproven' : 'changed';
   }
   return !waitsForId(kind, { [name]: wanted }) && toFieldDigest(wanted) === applied ? 'applied' : 'changed';
 }

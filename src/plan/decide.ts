@@ -7,12 +7,11 @@ import { assertDefined } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import { assumeApplied } from './assume-applied.ts';
-import { toOrigin } from './attribute.ts';
 import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm, withLive } from './desired-form.ts';
-import { diffSpecs } from './diff.ts';
+import { type Compared, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { Pair } from './match.ts';
 import { findRenewal, listExpiredManifests, type RenewalContext } from './renew.ts';
-import { listUnstated } from './unstated.ts';
+import { toValidForMs } from './validity.ts';
 
 /** A pair with what was decided about it. */
 export interface Decision {
@@ -91,31 +90,41 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
     return { ...plain, action: 'delete', reason: toDeleteReason(pair, context.mode), form: undefined };
   const asked = toDesiredForm(pair.kind, desired, live, ids);
   if (live === undefined) return { ...plain, action: 'create', reason: undefined, form: asked };
-  const known = assumeApplied(pair, live, asked.normal);
-  const found = [
-    ...listDifferences(pair, { ...live, spec: known.spec }, asked),
-    ...listUnstated({ kind: pair.kind, desired, live }, asked.normal),
-  ];
-  const kept = context.keepDrift ? listDrifted(found) : [];
+  const compared = toCompared({ ...pair, desired, live }, asked, context);
+  const kept = context.keepDrift ? listDrifted(listSpecDifferences(compared)) : [];
   const form = kept.length === 0 ? asked : withLive(pair.kind, asked, live, kept);
+  const differences = listDifferences({ ...compared, normal: form.normal, kept });
   const renewal = findRenewal(pair, form.written, context);
-  const differences = [
-    ...found.filter(({ field }) => !kept.includes(field)),
-    ...renewal.differences,
-    ...listNameDifference(pair),
-    ...listProtectDifference(pair, desired, live),
-  ];
   const action = toAction(pair, differences, renewal.reason !== undefined);
   const notes = [
     ...(action === 'replace' ? [] : renewal.notes),
     ...describeKept(kept),
-    ...describeUnproven(known.unproven),
+    ...describeUnproven(assumeApplied(compared, live, asked.normal).unproven),
   ];
   return { pair, action, reason: renewal.reason ?? toMoveReason(pair, context.stack), differences, notes, kept, form };
 }
 
+/** What its differences follow from. */
+function toCompared(
+  { address, kind, desired, live }: Pair & { readonly desired: DesiredResource; readonly live: LiveResource },
+  { normal }: DesiredForm,
+  { stack }: DecisionContext,
+): Compared {
+  return {
+    kind,
+    address,
+    stack,
+    live,
+    normal,
+    ignored: desired.lifecycle.ignore,
+    kept: [],
+    validForMs: toValidForMs(kind, desired),
+    protect: desired.lifecycle.protect,
+  };
+}
+
 /** Top-level fields that differ only because they drifted. */
-function listDrifted(found: readonly FoundDifference[]): readonly string[] {
+function listDrifted(found: readonly FieldDifference[]): readonly string[] {
   return [...new Set(found.filter(({ origin }) => origin === 'drift').map(({ field }) => field))];
 }
 
@@ -134,35 +143,12 @@ function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean
   return differences.length > 0 ? 'update' : 'no-op';
 }
 
-/** A difference with the top-level field that it is in. All of one field have one origin. */
-type FoundDifference = Difference & { readonly field: string };
-
-function listDifferences(pair: Pair, live: LiveResource, form: DesiredForm): readonly FoundDifference[] {
-  return diffSpecs(pair.kind, live.spec, form.normal).map((difference) => {
-    const sides = { desired: form.normal, live: live.spec, mark: live.mark };
-    return { ...difference, origin: toOrigin(pair.kind, difference.field, sides) };
-  });
-}
-
-/** The mark's name is nobody's field, and its change is an update none the less. */
-function listNameDifference({ formerName, desired }: Pair): readonly Difference[] {
-  if (formerName === undefined || desired === undefined) return [];
-  return [{ path: 'mark.name', from: formerName, to: desired.name, origin: 'manifest', forcesReplace: false }];
-}
-
 /** Where a resource comes from that is not under this name, or in this stack, yet. */
 function toMoveReason({ kind, formerName, live, by }: Pair, stack: string): string | undefined {
   if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
   const mark = by === 'adopt' ? live?.mark : undefined;
   if (mark === undefined || mark.stack === stack) return undefined;
   return `taken over from the stack ${mark.stack}, where it is ${kind.name}/${mark.name}`;
-}
-
-function listProtectDifference(pair: Pair, desired: DesiredResource, live: LiveResource): readonly Difference[] {
-  const from = live.mark?.protect ?? false;
-  const to = desired.lifecycle.protect;
-  if (pair.by === 'attachment' || from === to) return [];
-  return [{ path: 'lifecycle.protect', from, to, origin: 'manifest', forcesReplace: false }];
 }
 
 function toDeleteReason({ by }: Pair, mode: Plan['mode']): string | undefined {

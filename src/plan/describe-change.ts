@@ -1,4 +1,4 @@
-import { describeKeys, describeValidity } from './certificates.ts';
+import { describeKeys } from './certificates.ts';
 import type { Decision } from './decide.ts';
 import type { PlanInput } from './plan-input.ts';
 import { describeRelease } from './release.ts';
@@ -8,6 +8,5 @@ import { describeTokens } from './tokens.ts';
 export function listNotes(decision: Decision, { desired, tokens }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
   if (decision.action === 'release') return describeRelease(decision, desired);
-  const described = [...describeTokens(decision, tokens), ...describeKeys(decision), ...describeValidity(decision)];
-  return [...described, ...decision.notes];
+  return [...describeTokens(decision, tokens), ...describeKeys(decision), ...decision.notes];
 }

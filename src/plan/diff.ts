@@ -31,13 +31,14 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
 }
 
 /** Whether making a live spec what a manifest says takes a new resource. Ignored fields don't count, nor what the service does not show. */
-export function forcesReplace({ kind, live, desired }: Described): boolean {
-  const normal = normalizeSpec(kind, desired.spec);
+export function forcesReplace(described: Described, desired: Spec): boolean {
+  const { kind, live, ignored } = described;
+  const normal = normalizeSpec(kind, desired);
   const known = fillUnknown(kind, live.spec, normal);
-  if (isReplacedForChoice({ kind, live, desired }, normal)) return true;
+  if (isReplacedForChoice(described, normal)) return true;
   return listSpecFields(kind).some(([name, field]) => {
     const to = normal[name];
-    if (field.lifecycle !== 'immutable' || to === undefined || desired.lifecycle.ignore.includes(name)) return false;
+    if (field.lifecycle !== 'immutable' || to === undefined || ignored.includes(name)) return false;
     return !isSameJson(known[name] ?? null, to);
   });
 }

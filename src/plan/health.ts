@@ -2,7 +2,8 @@ import { renderTimeSpan } from '../kinds/duration.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource } from '../model/state.ts';
 import type { Decision } from './decide.ts';
-import { NEAR, readTime } from './renew.ts';
+import { NEAR } from './renew.ts';
+import { readTime } from './validity.ts';
 
 /** Warnings on what is live, ours, and not well, whether or not the plan changes it: what fails at the service, and what is about to end. */
 export function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {

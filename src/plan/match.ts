@@ -12,6 +12,7 @@ import {
 import { findAdoption, listIdleTakeOvers, type Ownership } from './adoptions.ts';
 import { forcesReplace } from './diff.ts';
 import { type Bearers, type Owned, Renames } from './renames.ts';
+import { toValidForMs } from './validity.ts';
 
 /** A desired and a live resource that are the same one, or either alone. */
 export interface Pair {
@@ -120,12 +121,21 @@ function compareBearers(
   desired: DesiredResource | undefined,
   { left, right }: Readonly<Record<'left' | 'right', LiveResource>>,
 ): number {
-  const isOutdated = (live: LiveResource) => desired !== undefined && forcesReplace({ kind, live, desired });
+  const isOutdated = (live: LiveResource) => desired !== undefined && isReplaced({ kind, desired, live });
   return (
     Number(isUndelivered(kind, left)) - Number(isUndelivered(kind, right)) ||
     Number(isOutdated(left)) - Number(isOutdated(right)) ||
     (isRotatable(kind) ? compareAge(right, left) : compareAge(left, right))
   );
+}
+
+function isReplaced({
+  kind,
+  desired,
+  live,
+}: Readonly<{ kind: Kind; desired: DesiredResource; live: LiveResource }>): boolean {
+  const { lifecycle, spec } = desired;
+  return forcesReplace({ kind, live, ignored: lifecycle.ignore, validForMs: toValidForMs(kind, desired) }, spec);
 }
 
 function isUndelivered(kind: Kind, { mark }: LiveResource): boolean {

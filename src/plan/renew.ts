@@ -1,9 +1,9 @@
-import { renderTimeSpan, toDurationMs, toDurationText } from '../kinds/duration.ts';
+import { renderTimeSpan, toDurationMs } from '../kinds/duration.ts';
 import { listOneTimeFields } from '../kinds/kind.ts';
-import type { Difference } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
 import type { Pair } from './match.ts';
+import { listLengthDifference, readTime, toValidForMs } from './validity.ts';
 
 /** What decides besides the manifests whether something is renewed. */
 export interface RenewalContext {
@@ -16,12 +16,11 @@ export interface RenewalContext {
 export interface Renewal {
   /** Why it is to be replaced though no field differs. */
   readonly reason: string | undefined;
-  readonly differences: readonly Difference[];
   /** When its time will come. */
   readonly notes: readonly string[];
 }
 
-const NOTHING: Renewal = { reason: undefined, differences: [], notes: [] };
+const NOTHING: Renewal = { reason: undefined, notes: [] };
 
 /** A live resource that a manifest describes, seen at a time. */
 interface Subject extends Pair {
@@ -29,15 +28,15 @@ interface Subject extends Pair {
   readonly live: LiveResource;
 }
 
-/** Whether a live resource is due for renewal. An adopted one is renewed only once the stack owns it. */
+/** Whether a live resource is due for renewal. An adopted one is renewed only once the stack owns it; one of another length is replaced anyway. */
 export function findRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
   const { desired, live } = pair;
   if (desired === undefined || live === undefined || pair.by === 'attachment') return NOTHING;
   const subject = { ...pair, desired, live };
   const due = pair.by === 'mark' ? (findLoss(subject) ?? findRequest(subject, context)) : undefined;
   if (due !== undefined) return { ...NOTHING, reason: due };
-  const length = listLengthDifference(subject);
-  if (length.length > 0) return { ...NOTHING, differences: length };
+  const validForMs = toValidForMs(pair.kind, desired);
+  if (listLengthDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOTHING;
   const timed = findEnd(subject, written, context.now) ?? findAge(subject, context.now) ?? NOTHING;
   return pair.by === 'mark' || timed.reason === undefined ? timed : toLater(timed.reason);
 }
@@ -88,16 +87,6 @@ function findRequest({ address }: Subject, { rotate }: RenewalContext): string |
   return rotate.includes(address) ? 'asked for with --rotate' : undefined;
 }
 
-/** How long it is valid is no field of the service's: it shows in the times. */
-function listLengthDifference({ kind, desired, live }: Subject): readonly Difference[] {
-  const wantedMs = toSettingMs(desired, 'valid_for');
-  const from = readTime(live.spec, kind.validity?.after);
-  const until = readTime(live.spec, kind.validity?.until);
-  if (wantedMs === 0 || from === undefined || until === undefined || until - from === wantedMs) return [];
-  const sides = { from: toDurationText(until - from), to: toDurationText(wantedMs) };
-  return [{ path: 'lifecycle.valid_for', ...sides, origin: 'manifest', forcesReplace: true }];
-}
-
 /** An end that the manifest states is no reason to replace: a new one would end at the same time. */
 function findEnd({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
   const until = readTime(live.spec, kind.validity?.until);
@@ -141,11 +130,4 @@ function toLater(reason: string): Renewal {
 function toSettingMs({ lifecycle }: DesiredResource, name: string): number {
   const text = lifecycle.settings[name];
   return typeof text === 'string' ? (toDurationMs(text) ?? 0) : 0;
-}
-
-/** The time that a field of a spec holds, in milliseconds since 1970; `undefined`: none. */
-export function readTime(spec: Spec, name: string | undefined): number | undefined {
-  const text = name === undefined ? undefined : spec[name];
-  const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
 }

@@ -3,8 +3,8 @@ import type { Change, ChangeStart } from '../model/change.ts';
 import { toDigest } from '../model/json.ts';
 import type { LiveResource } from '../model/state.ts';
 import { listSentForms } from './bodies.ts';
-import { toValidForMs } from './certificates.ts';
 import type { Decision } from './decide.ts';
+import { toValidForMs } from './validity.ts';
 import { listChangedFields } from './writes.ts';
 
 /** A decision as a change: all that its writes are computed from, without the manifest and what else was live. */
@@ -34,7 +34,7 @@ function toFuture(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignore
   if (form === undefined) return {};
   const sent = listSentForms(pair.kind, form, listWritten(decision));
   const ignored = listIgnored(pair);
-  const validForMs = isMade(decision) ? toValidForMs(decision) : undefined;
+  const validForMs = toValidForMs(pair.kind, pair.desired);
   return {
     desired: form.normal,
     ...(Object.keys(sent).length > 0 && { sent }),

@@ -2,13 +2,16 @@ import type { Field } from '../kinds/field.ts';
 import { type Kind, listSpecFields, type NamedField } from '../kinds/kind.ts';
 import type { Difference } from '../model/change.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
-import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
+import type { LiveResource, Spec } from '../model/state.ts';
 
 /** A resource that a manifest describes, as it is live. */
 export interface Described {
   readonly kind: Kind;
-  readonly desired: DesiredResource;
   readonly live: Pick<LiveResource, 'spec' | 'mark'>;
+  /** Fields that somebody else owns. */
+  readonly ignored: readonly string[];
+  /** How long a new one is valid, where its manifest says that instead of times. */
+  readonly validForMs: number | undefined;
 }
 
 /**
@@ -35,8 +38,8 @@ export function isReplacedForChoice(described: Described, normal: Spec): boolean
   return listUnstatedFields(described, normal).some(([name, field]) => isReplacing(described, name, field));
 }
 
-function listUnstatedFields({ kind, desired, live }: Described, normal: Spec): readonly NamedField[] {
-  const isOurs = (name: string) => isStated(live.mark, name) && !desired.lifecycle.ignore.includes(name);
+function listUnstatedFields({ kind, ignored, live }: Described, normal: Spec): readonly NamedField[] {
+  const isOurs = (name: string) => isStated(live.mark, name) && !ignored.includes(name);
   return listSpecFields(kind).filter(
     ([name, field]) => field.serviceDefault && normal[name] === undefined && isOurs(name),
   );
@@ -47,8 +50,8 @@ function isStated(mark: Mark | undefined, name: string): boolean {
 }
 
 /** How long a certificate is valid may be stated in another way, which is then compared instead of its times. */
-function isReplacing({ kind, desired }: Described, name: string, field: Field): boolean {
+function isReplacing({ kind, validForMs }: Described, name: string, field: Field): boolean {
   const isTime = kind.validity?.after === name || kind.validity?.until === name;
-  const isCovered = isTime && desired.lifecycle.settings['valid_for'] !== undefined;
+  const isCovered = isTime && validForMs !== undefined;
   return field.lifecycle === 'immutable' && !field.staysWhenLeftOut && !isCovered;
 }

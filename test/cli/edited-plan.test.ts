@@ -107,6 +107,78 @@ describe('a plan file that would do what it does not show is refused before any 
     expect(recorder.take()).toEqual([]);
   });
 
+  it.each<[string, string, (plan: Plan) => unknown]>([
+    [
+      'a mark without its protection',
+      'update TCPEdge/a has another mark.protect than its change shows',
+      (plan) => withMark(plan, 'update TCPEdge/a', { protect: true }),
+    ],
+    [
+      "other metadata of the user's",
+      'create TCPEdge/new has another mark.user than its change shows',
+      (plan) => withMark(plan, 'create TCPEdge/new', { user: { team: 'theirs' } }),
+    ],
+    [
+      'a token that counts as delivered',
+      'create Credential/agent has another mark.delivered than its change shows',
+      (plan) => withMark(plan, 'create Credential/agent', { delivered: true }),
+    ],
+    [
+      'a digest of something else',
+      'update TCPEdge/a has another mark.fields.hostports than its change shows',
+      (plan) => withMark(plan, 'update TCPEdge/a', { fields: { hostports: 'aaaaaa' } }),
+    ],
+    ['no writes', 'is missing', (plan) => ({ ...plan, writes: [] })],
+    [
+      'one write less',
+      'update TCPEdge/a is missing',
+      (plan) => ({ ...plan, writes: plan.writes.filter(({ id }) => id !== 'update TCPEdge/a') }),
+    ],
+    [
+      'writes in another order',
+      'does not stand where it should',
+      (plan) => ({ ...plan, writes: plan.writes.toReversed() }),
+    ],
+    [
+      'protection that no difference shows',
+      'TCPEdge/a shows another difference of lifecycle.protect than there is',
+      (plan) => ({ ...plan, changes: plan.changes.map((change) => ({ ...change, protect: true })) }),
+    ],
+    [
+      'a difference less',
+      'TCPEdge/a shows another difference of hostports than there is',
+      (plan) => ({ ...plan, changes: plan.changes.map((change) => ({ ...change, differences: [] })) }),
+    ],
+    [
+      'another start than it had',
+      'TCPEdge/old has another digest than what it starts from',
+      (plan) => ({
+        ...plan,
+        changes: plan.changes.map((change) => ({
+          ...change,
+          ...(change.live && { live: { ...change.live, digest: 'x' } }),
+        })),
+      }),
+    ],
+  ])('%s: %s', async (_, sentence, change) => {
+    const { edgewise, recorder, edit } = await savePlan();
+    await edit(change);
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes --token-directory tokens');
+    expect(stderr).toContain(sentence);
+    expect(exitCode).toBe(3);
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('and one of an older format, with what to do', async () => {
+    const { edgewise, recorder, edit } = await savePlan();
+    await edit((plan) => ({ ...plan, format: 1 }));
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    expect(stderr).toContain('plan.json is a plan of format 1, and this version of edgewise reads format 2 only.');
+    expect(stderr).toContain('Make a new plan with this version: edgewise plan -o FILE.');
+    expect(exitCode).toBe(3);
+    expect(recorder.take()).toEqual([]);
+  });
+
   it('and one that was not edited is applied', async () => {
     const { edgewise, edit } = await savePlan();
     await edit((plan) => plan);

@@ -2,7 +2,7 @@ import { isModule, type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { toClearValue } from '../../src/kinds/request-body.ts';
-import { getKind } from '../../src/kinds/tables/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isAddress, parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
@@ -100,4 +100,15 @@ function toMetadata(live: JsonObject, value: Json | undefined): string {
   const { mark } = parseMetadata(String(live['metadata']));
   const user = typeof value === 'string' || isJsonObject(value) ? value : '';
   return mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
+}
+
+/** The kinds of which the service takes the same twice. */
+export const COPYABLE = OWNED_KINDS.filter(({ fields }) => Object.values(fields).every(({ unique }) => !unique));
+
+/** Makes everything a second time that can be, marks included, as two applies at once might leave it. */
+export async function copyEverything(world: SharedService): Promise<void> {
+  const resources = world.resources();
+  for (const kind of COPYABLE)
+    for (const { id: _, created_at: __, state: ___, ...spec } of resources[kind.name] ?? [])
+      await world.call('POST', kind.path, spec);
 }

@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toShownChange } from '../../src/model/change.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { COPYABLE, copyEverything } from './behind-the-back.ts';
 import { holds, LONG } from './properties.ts';
 import { listTouched, World } from './world.ts';
-
-const COPYABLE = OWNED_KINDS.filter(({ fields }) => Object.values(fields).every(({ unique }) => !unique));
 
 describe('two live resources with one mark', () => {
   it('become one, and the other is pruned', LONG, async () => {
@@ -74,11 +73,3 @@ describe('two live resources with one mark', () => {
     await holds(property, 20);
   });
 });
-
-/** As two applies at once might leave it. */
-async function copyEverything(world: World): Promise<void> {
-  const resources = world.resources();
-  for (const kind of COPYABLE)
-    for (const { id: _, created_at: __, state: ___, ...spec } of resources[kind.name] ?? [])
-      await world.call('POST', kind.path, spec);
-}

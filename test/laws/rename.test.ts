@@ -63,7 +63,9 @@ describe('a stack that is taken over by one of another name', () => {
       const plan = await world.migrate(heir, { takeOver: [state.stack.name] });
       const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');
       const adopted = plan.changes.filter(({ action }) => action === 'adopt');
-      expect(adopted.map(({ differences }) => differences)).toEqual(owned.map(() => []));
+      expect(adopted.map(({ differences }) => differences.map(({ path }) => path))).toEqual(
+        owned.map(() => ['mark.stack']),
+      );
       expect(plan.writes.map((write) => [write.act, write.act === 'adopt' && write.mark.stack])).toEqual(
         owned.map(() => ['adopt', 'heir']),
       );

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
-import { InvariantError } from '../../src/model/errors.ts';
+import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
 import type { Pair } from '../../src/plan/match.ts';
 import { findRenewal, listExpiredManifests } from '../../src/plan/renew.ts';
+import { listLengthDifference, toValidForMs } from '../../src/plan/validity.ts';
 
 const CREATED = '2026-03-01T12:00:00Z';
 const DAY_MS = 86_400_000;
@@ -89,9 +90,12 @@ describe('a certificate', () => {
 
   it('of another length is replaced, and both lengths are named', () => {
     const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
-    expect(renewalAfter(0, short).differences).toEqual([
+    const { kind, desired, live } = short;
+    const validForMs = toValidForMs(kind, desired);
+    expect(listLengthDifference({ kind, live: assertDefined(live, 'live certificate'), validForMs })).toEqual([
       { path: 'lifecycle.valid_for', from: '1d', to: '90d', origin: 'manifest', forcesReplace: true },
     ]);
+    expect(renewalAfter(0, short)).toEqual({ reason: undefined, notes: [] });
   });
 
   it('whose manifest states its end is never due', () => {

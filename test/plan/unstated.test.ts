@@ -25,11 +25,7 @@ interface Case {
 function find({ options, normal = {}, live = { size: 'l' }, ignore = [], digest = toFieldDigest('l') }: Case) {
   const kind = toKind(options);
   const mark: Mark = { stack: 'test', name: 'a', protect: false, delivered: false, fields: { size: digest } };
-  const lifecycle = { protect: false, ignore, adopt: undefined, settings: {} };
-  const place = { file: 'made.yaml', line: 1, column: 1, excerpt: '' };
-  const base = { address: 'Made/a', kind: 'Made', name: 'a' } as const;
-  const desired = { ...base, spec: normal, written: normal, lifecycle, allow: {}, locate: () => place };
-  const described = { kind, desired, live: { spec: live, mark } };
+  const described = { kind, live: { spec: live, mark }, ignored: ignore, validForMs: undefined };
   return { found: listUnstated(described, normal), isReplaced: isReplacedForChoice(described, normal) };
 }
 

@@ -3,22 +3,29 @@ import { normalizeSpec } from '../../kinds/normalize.ts';
 import { isId, listPathFields } from '../../kinds/paths.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import { isResourceName, toAddress, toName } from '../../model/address.ts';
-import { type Action, type Change, toShownChange } from '../../model/change.ts';
-import { isJsonObject, isSameJson } from '../../model/json.ts';
+import { type Action, type Change, type Difference, toShownChange } from '../../model/change.ts';
+import { isJsonObject, isSameJson, type Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Spec } from '../../model/state.ts';
+import { listDifferences } from '../differences.ts';
+import { toLiveDigest } from '../to-change.ts';
 
 /** What of a plan its changes are held against. */
 type PlanFrame = Pick<Plan, 'stack' | 'takeOver' | 'mode'>;
 
-/** What is wrong with a change of a plan file, in sentences. None: its writes can be computed from it, and do what it shows. */
-export function listChangeFaults(change: Change, plan: PlanFrame): readonly string[] {
+/** What is wrong with a change of a plan file. None: it shows all that its writes are computed from. */
+export function findChangeFault(change: Change, plan: PlanFrame): string | undefined {
   const shown = toShownChange(change);
   const kind = findKind(change.kind);
   if (kind === undefined || kind.role === 'submitted')
-    return [`${shown} is of the kind ${change.kind}, which there is not`];
-  const fault = findShapeFault(kind, change) ?? findSpecFault(kind, change) ?? findOwnerFault(kind, change, plan);
-  return fault === undefined ? [] : [`${shown} ${fault}`];
+    return `${shown} is of the kind ${change.kind}, which there is not`;
+  const fault =
+    findShapeFault(kind, change) ??
+    findSpecFault(kind, change) ??
+    findOwnerFault(kind, change, plan) ??
+    findDifferenceFault(kind, change, plan) ??
+    findActionFault(kind, change, plan);
+  return fault === undefined ? undefined : `${shown} ${fault}`;
 }
 
 /** What a change of each action has. */
@@ -32,68 +39,111 @@ const SHAPES: Readonly<Record<Action, { readonly hasLive: boolean; readonly hasD
   'no-op': { hasLive: true, hasDesired: false },
 };
 
-function findShapeFault(kind: Kind, change: Change): string | undefined {
-  const { action, address, live, desired, duplicateOf } = change;
+function findShapeFault(kind: Kind, { action, address, live, desired }: Change): string | undefined {
   const name = toName(address);
-  const shape = SHAPES[action];
+  const { hasLive, hasDesired } = SHAPES[action];
   if (address !== toAddress(kind.name, name) || !isResourceName(name))
     return `is not an address of the kind ${kind.name}`;
-  if (kind.role === 'attached' && action !== 'update' && action !== 'no-op')
-    return `cannot be the ${action} of a ${kind.title}`;
-  if (shape.hasLive !== (live !== undefined))
-    return shape.hasLive ? 'does not say what it starts from' : 'exists already';
-  if (shape.hasDesired !== (desired !== undefined))
-    return shape.hasDesired ? 'does not say what will be there' : 'says what will be there';
-  if (live !== undefined && action !== 'no-op' && live.spec === undefined) return 'does not show what it starts from';
-  if (live !== undefined && !isId(live.id)) return 'starts from what has no id';
-  if (duplicateOf !== undefined && action !== 'delete' && action !== 'release')
-    return `is a duplicate, and would be kept`;
-  const isPlaced = kind.role === 'owned' || listPathFields(kind).every((field) => isId(live?.spec?.[field]));
+  if (hasLive !== (live !== undefined)) return hasLive ? 'does not say what it starts from' : 'exists already';
+  if (hasDesired !== (desired !== undefined))
+    return hasDesired ? 'does not say what will be there' : `says what will be there, and is a ${action}`;
+  if (live === undefined) return undefined;
+  if (!isId(live.id)) return 'starts from a resource without an id';
+  if (action !== 'no-op' && live.spec === undefined) return 'does not show what it starts from';
+  const isPlaced = kind.role === 'owned' || listPathFields(kind).every((field) => isId(live.spec?.[field]));
   return isPlaced ? undefined : 'does not say what it is attached to';
 }
 
-function findSpecFault(kind: Kind, { live, desired = {}, sent = {} }: Change): string | undefined {
+/** What will be there stands in normal form, and nothing that means something else is sent. */
+function findSpecFault(kind: Kind, { live, desired, sent = {} }: Change): string | undefined {
   const start = live?.spec ?? {};
-  const unknown = [start, desired, sent].flatMap(Object.keys).find((field) => kind.fields[field] === undefined);
+  const unknown = [start, desired ?? {}, sent].flatMap(Object.keys).find((name) => kind.fields[name] === undefined);
   if (unknown !== undefined) return `has ${unknown}, which ${kind.name} does not have`;
-  for (const spec of [start, desired]) {
-    const odd = Object.keys(spec).find((field) => !isNormal(kind, spec, field));
-    if (odd !== undefined) return `has ${odd} in a form that no plan has it in`;
-  }
-  const other = Object.keys(sent).find(
-    (field) => !isSame(pick(normalizeSpec(kind, sent), field), pick(desired, field)),
-  );
-  return other === undefined ? undefined : `sends another ${other} than it shows`;
+  const broken = [start, desired ?? {}].map((spec) => findBrokenModule(kind, spec)).find((name) => name !== undefined);
+  if (broken !== undefined) return `has a ${broken} that cannot be one`;
+  const odd = desired === undefined ? undefined : findOther(normalizeSpec(kind, desired), desired);
+  if (odd !== undefined) return `has ${odd} in a form in which no plan has it`;
+  const meant = normalizeSpec(kind, sent);
+  const other = Object.keys(sent).find((name) => !isSameValue(meant[name], desired?.[name]));
+  if (other !== undefined) return `sends another ${other} than it shows`;
+  const isSealed = live?.spec === undefined || live.digest === toLiveDigest({ spec: live.spec, mark: live.mark });
+  return isSealed ? undefined : 'has another digest than what it starts from';
 }
 
-function isNormal(kind: Kind, spec: Spec, name: string): boolean {
-  const field = kind.fields[name];
-  const value = pick(spec, name);
-  const isWhole = field === undefined || !isModule(field) || value === null || isJsonObject(value);
-  return isWhole && isSame(pick(normalizeSpec(kind, spec), name), value);
+/** A module is an object, or nothing. */
+function findBrokenModule(kind: Kind, spec: Spec): string | undefined {
+  return Object.keys(spec).find((name) => {
+    const field = kind.fields[name];
+    return field !== undefined && isModule(field) && spec[name] !== null && !isJsonObject(spec[name]);
+  });
 }
 
-/** `null` where there is none, which is never the normal form of what the service chooses. */
-function pick(spec: Spec, name: string) {
-  return spec[name] ?? null;
+/** The first field that two specs do not have alike. */
+function findOther(left: Spec, right: Spec): string | undefined {
+  return Object.keys({ ...left, ...right }).find((name) => !isSameValue(left[name], right[name]));
 }
 
-const isSame = isSameJson;
+function isSameValue(left: Json | undefined, right: Json | undefined): boolean {
+  return left === undefined || right === undefined ? left === right : isSameJson(left, right);
+}
 
 /** Whose resource it is, and under which name, changes only where the plan says so. */
 function findOwnerFault(
   kind: Kind,
   { action, address, live, differences, duplicateOf }: Change,
-  plan: PlanFrame,
+  { stack, takeOver }: PlanFrame,
 ): string | undefined {
-  const mark = live?.mark;
   if (kind.role === 'attached' || live === undefined) return undefined;
+  const { mark } = live;
   if (mark === undefined) return action === 'adopt' ? undefined : 'is about a resource that is not ours';
-  if (mark.stack !== plan.stack) {
-    const isTaken = action === 'adopt' && plan.takeOver.includes(mark.stack);
+  if (mark.stack !== stack) {
+    const isTaken = action === 'adopt' && takeOver.includes(mark.stack);
     return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
   }
-  const isRenamed = differences.some(({ path, from }) => path === 'mark.name' && from === mark.name);
+  if (action === 'adopt') return 'adopts a resource that is ours';
+  const isRenamed = differences.length > 0 && action !== 'delete' && action !== 'release';
   const isOwn = mark.name === toName(address);
   return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';
+}
+
+/** What differs follows from what it starts from and what will be there. */
+function findDifferenceFault(kind: Kind, change: Change, { stack }: PlanFrame): string | undefined {
+  const expected = computeDifferences(kind, change, stack);
+  const { differences } = change;
+  const index = expected.findIndex((one, at) => !isSameDifference(one, differences[at]));
+  const wrong = expected[index] ?? differences[expected.length];
+  return wrong === undefined ? undefined : `shows another difference of ${wrong.path} than there is`;
+}
+
+function computeDifferences(kind: Kind, change: Change, stack: string): readonly Difference[] {
+  const { address, live, desired, ignored = [], kept = [], validForMs, protect = false } = change;
+  if (live?.spec === undefined || desired === undefined) return [];
+  const { spec, mark } = live;
+  return listDifferences({
+    ...{ kind, address, stack, live: { spec, mark }, normal: desired },
+    ...{ ignored, kept, validForMs, protect },
+  });
+}
+
+function isSameDifference(left: Difference, right: Difference | undefined): boolean {
+  return right !== undefined && isSameJson(toJson(left), toJson(right));
+}
+
+function toJson(difference: Difference): Json {
+  return { ...difference } as Json; // every property of a difference is JSON
+}
+
+/** The action follows from what differs; that something is due to be replaced needs a reason. */
+function findActionFault(kind: Kind, change: Change, { mode }: PlanFrame): string | undefined {
+  const { action, differences, reason, duplicateOf, live, protect = false } = change;
+  const isForced = differences.some(({ forcesReplace }) => forcesReplace);
+  const isRemoval = action === 'delete' || action === 'release';
+  if ((action === 'release') !== (mode === 'release')) return `cannot be a ${action} in a plan to ${mode}`;
+  if (kind.role === 'attached' && action !== 'update' && action !== 'no-op') return `cannot be a ${action}`;
+  if (duplicateOf !== undefined && !isRemoval) return 'is called a duplicate, and would stay';
+  if (action === 'replace' && !isForced && reason === undefined) return 'is replaced, and shows no reason';
+  if (isForced && action !== 'replace') return 'shows a difference that only a replace can settle';
+  if (action === 'update' && differences.length === 0) return 'is updated, and shows no difference';
+  const isKept = action !== 'no-op' || kind.role === 'attached' || protect === live?.mark?.protect;
+  return isKept ? undefined : 'stays as it is, and says something else of its protection';
 }

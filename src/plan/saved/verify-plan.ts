@@ -1,63 +1,78 @@
 import { type PlanDocument, type ShownWrite, toPlanDocument } from '../../kinds/plan-document.ts';
+import { getKind } from '../../kinds/tables/registry.ts';
 import { type Change, toShownChange } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import { toPathText } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../model/json.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { Plan, PlannedFile, Withheld } from '../../model/plan.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { orderWrites } from '../order.ts';
-import { listChangeFaults } from './verify-change.ts';
+import { findChangeFault } from './verify-change.ts';
 
 /**
  * Holds a plan file against itself. People approve its changes, and apply makes its writes. So the writes are computed again from the
  * changes: a file that has others was edited, and nothing of it may be done. Gives the plan, or a sentence on the first fault.
  */
 export function verifyPlan(document: PlanDocument): Plan | string {
-  const [fault] = [
-    ...document.changes.flatMap((change) => listChangeFaults(change, document)),
-    ...listPlanFaults(document),
-  ];
+  const fault = findPlanFault(document);
   if (fault !== undefined) return fault;
-  const plan = {
-    ...document,
-    writes: hasErrors(document.diagnostics) ? [] : orderWrites(document.changes, document.stack),
-  };
+  const { changes, stack, diagnostics } = document;
+  const plan = { ...document, writes: hasErrors(diagnostics) ? [] : orderWrites(changes, stack) };
   return findWriteFault(document.writes, toPlanDocument(plan).writes) ?? plan;
 }
 
-/** What is wrong with the changes as a whole, and with what stands beside them. */
-function listPlanFaults({ changes, withheld = [], files }: PlanDocument): readonly string[] {
-  const shown = changes.map(toShownChange);
-  const twice = shown.filter((address, index) => shown.indexOf(address) < index);
-  const addresses = new Set<string>(changes.map(({ address }) => address));
-  return [
-    ...twice.map((address) => `${address} stands there twice`),
-    ...changes.filter((change) => !isKnownDuplicate(change, changes)).map(toDuplicateFault),
-    ...(withheld.length > 0 ? listWithheldFaults(changes, new Set(withheld.map(({ id }) => id))) : []),
-    ...files
-      .filter(({ address }) => !addresses.has(address))
-      .map(({ path }) => `${path} belongs to no change of the plan`),
-  ];
+/** What is wrong with the changes, one by one and as a whole, and with what stands beside them. */
+function findPlanFault(plan: PlanDocument): string | undefined {
+  const { changes, withheld = [], files } = plan;
+  for (const change of changes) {
+    const fault = findChangeFault(change, plan);
+    if (fault !== undefined) return fault;
+  }
+  return (
+    findTwin(changes) ?? findStrayDuplicate(changes) ?? findStrayFile(files, changes) ?? findPrune(changes, withheld)
+  );
+}
+
+function findTwin(changes: readonly Change[]): string | undefined {
+  const seen = new Set<string>();
+  const twin = changes.map(toShownChange).find((address) => seen.has(address) || !seen.add(address));
+  return twin === undefined ? undefined : `${twin} stands there twice`;
 }
 
 /** What a duplicate duplicates is in the plan, too. */
-function isKnownDuplicate({ address, duplicateOf }: Change, changes: readonly Change[]): boolean {
-  const isKept = (other: Change) => other.address === address && other.duplicateOf === undefined;
-  return duplicateOf === undefined || changes.some((other) => isKept(other) && other.live?.id === duplicateOf);
+function findStrayDuplicate(changes: readonly Change[]): string | undefined {
+  const kept = new Map(changes.filter(isKept).map(({ address, live }) => [address, live?.id]));
+  const stray = changes.find((change) => !isKept(change) && kept.get(change.address) !== change.duplicateOf);
+  return stray && `${toShownChange(stray)} is called a duplicate of ${stray.duplicateOf}, which the plan does not know`;
 }
 
-function toDuplicateFault(change: Change): string {
-  return `${toShownChange(change)} is called a duplicate of ${change.duplicateOf}, which the plan does not know`;
+function isKept({ duplicateOf }: Change): boolean {
+  return duplicateOf === undefined;
+}
+
+/** A file holds a value of a resource; where the value is not known yet, the resource is made by the plan. */
+function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]): string | undefined {
+  const byAddress: ReadonlyMap<string, Change> = new Map(
+    changes.filter(isKept).map((change) => [change.address, change]),
+  );
+  const stray = files.find(({ address, text }) => {
+    const change = byAddress.get(address);
+    const isHeld = change !== undefined && getKind(change.kind).fileField !== undefined;
+    return !isHeld || (text === undefined) !== (change.action === 'create' || change.action === 'replace');
+  });
+  return stray && `${stray.path} is to hold a value of ${stray.address}, which no change of the plan gives it`;
 }
 
 /** A plan that says what it leaves deletes nothing else, but for what is left of a replace. */
-function listWithheldFaults(changes: readonly Change[], withheld: ReadonlySet<string>): readonly string[] {
+function findPrune(changes: readonly Change[], withheld: readonly Withheld[]): string | undefined {
+  if (withheld.length === 0) return undefined;
+  const ids = new Set(withheld.map(({ id }) => id));
   const replaced = new Set(changes.filter(({ action }) => action === 'replace').map(({ address }) => address));
-  const isPrune = ({ action, address }: Change) => action === 'delete' && !replaced.has(address);
-  return changes
-    .filter((change) => isPrune(change) || withheld.has(change.live?.id ?? ''))
-    .map((change) => `it says that it deletes nothing, and would ${change.action} ${toShownChange(change)}`);
+  const prune = changes.find(
+    ({ action, address, live }) => (action === 'delete' && !replaced.has(address)) || ids.has(live?.id ?? ''),
+  );
+  return prune && `it says that it deletes nothing, and would ${prune.action} ${toShownChange(prune)}`;
 }
 
 /** The first write that is not the one that the changes make, and where it differs. */

@@ -3,6 +3,7 @@ import { type Change, isProtected } from '../../model/change.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
+import { listChangeNotes } from './change-notes.ts';
 import { toWord } from './escape.ts';
 import { type FieldView, listFieldViews, type OriginWords, toDifferenceView } from './field-view.ts';
 import { listLeaves } from './leaves.ts';
@@ -59,7 +60,7 @@ export function toChangeView({ change, action, differences, isContinued }: Chang
     address: toWord(change.address),
     ...(live !== undefined && { id: toWord(live.id) }),
     ...(reason !== undefined && !isContinued && { reason }),
-    notes: isContinued ? [] : (change.notes ?? []).map(toPrintable),
+    notes: isContinued ? [] : listChangeNotes(change),
     protect: isProtected(change),
     fields: isNew
       ? listFieldViews(desired, 'added', context)

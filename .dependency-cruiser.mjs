@@ -4,20 +4,22 @@
  */
 const MAY_IMPORT = {
   model: [],
+  files: ['model'],
   kinds: ['model'],
   schemas: ['model', 'kinds'],
-  manifest: ['model', 'kinds', 'schemas'],
+  manifest: ['model', 'files', 'kinds', 'schemas'],
   lint: ['model', 'kinds', 'manifest'],
   client: ['model', 'kinds', 'schemas', 'manifest'],
   plan: ['model', 'kinds', 'manifest'],
   export: ['model', 'kinds', 'schemas', 'manifest'],
-  apply: ['model', 'kinds', 'manifest', 'client', 'plan'],
+  apply: ['model', 'files', 'kinds', 'manifest', 'client', 'plan'],
   forge: ['model'],
-  server: ['model', 'kinds', 'schemas', 'manifest'],
+  server: ['model', 'files', 'kinds', 'schemas', 'manifest'],
   report: ['model', 'kinds'],
   explain: ['model', 'kinds', 'schemas', 'manifest', 'report'],
   cli: [
     'model',
+    'files',
     'kinds',
     'schemas',
     'manifest',
@@ -66,13 +68,14 @@ const HOMES = {
 
 /** The files that touch the world outside of the process, besides src/cli. Everything else computes values. */
 const EFFECTS = [
+  'files/read-input',
+  'files/atomic-file',
   'manifest/load',
   'apply/command-sink',
   'apply/run-command',
   'apply/unlinked-file',
   'apply/directory-sink',
   'apply/journal-file',
-  'apply/atomic-file',
   'apply/certificate-file',
   'server/listen',
   'server/snapshot-file',

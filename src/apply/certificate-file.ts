@@ -1,7 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { writeAtomically } from '../files/atomic-file.ts';
+import { InputError, readInput } from '../files/read-input.ts';
 import { toReason } from '../model/errors.ts';
-import { writeAtomically } from './atomic-file.ts';
 
 /** Writes a file that a plan lists; rejects with why it cannot be. */
 export type WriteFile = (path: string, text: string) => Promise<void>;
@@ -26,11 +27,19 @@ export function createFileWriter(cwd: string): WriteFile {
 
 /** The texts of files that are there, by path. One that cannot be read counts as absent: writing it says what is wrong. */
 export async function readFiles(paths: readonly string[], cwd: string): Promise<ReadonlyMap<string, string>> {
-  const read = await Promise.allSettled(paths.map((path) => readFile(resolve(cwd, path), 'utf8')));
   return new Map(
-    read.flatMap((result, index): [string, string][] => {
-      const path = paths[index];
-      return path !== undefined && result.status === 'fulfilled' ? [[path, result.value]] : [];
+    paths.flatMap((path): [string, string][] => {
+      const text = readText(resolve(cwd, path));
+      return text === undefined ? [] : [[path, text]];
     }),
   );
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readInput(file, { onlyFiles: true }).toString('utf8');
+  } catch (error) {
+    if (error instanceof InputError || (error instanceof Error && 'code' in error)) return undefined;
+    throw error;
+  }
 }

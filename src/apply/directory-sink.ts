@@ -2,8 +2,8 @@ import { lstatSync, readlinkSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join, resolve } from 'node:path';
+import { tryOutWriting, writeAtomically } from '../files/atomic-file.ts';
 import { toReason } from '../model/errors.ts';
-import { tryOutWriting, writeAtomically } from './atomic-file.ts';
 import type { TokenSink } from './token-sink.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { sleepFor } from '../client/retry.ts';
+import { readStream } from '../files/read-input.ts';
 import { createAsk } from './ask.ts';
 import type { Context } from './context.ts';
 import { createOutput, settleOutputs } from './output/output.ts';
@@ -19,7 +20,7 @@ const context: Context = {
     const timer = setTimeout(act, ms).unref();
     return () => clearTimeout(timer);
   },
-  readStdin,
+  readStdin: () => readStream(process.stdin),
   ask: createAsk({ input: process.stdin, output: process.stderr, onInterrupt }),
   onInterrupt,
   exitNow: (code) => process.exit(code),
@@ -27,12 +28,6 @@ const context: Context = {
 };
 
 process.exitCode = await settleOutputs(await run(process.argv.slice(2), context), { stdout, stderr });
-
-async function readStdin(): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of process.stdin) parts.push(part);
-  return Buffer.concat(parts);
-}
 
 function onInterrupt(listener: () => void): () => void {
   process.on('SIGINT', listener);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { readInput, toFileFault } from '../files/read-input.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { toReason } from '../model/errors.ts';
 import { type ReadFieldFile, STDIN, toManifestPath } from './field-files.ts';
 import { isForeignFile } from './foreign-file.ts';
 import { suggest } from './suggest.ts';
@@ -77,7 +77,7 @@ function readNamed(path: string, cwd: string, reading: Reading): void {
     if (stats.isDirectory()) readNamedFolder(file, reading);
     // A pipe has no real path: it is what a shell gives for `<(command)`.
     else if (!stats.isFile() || isNew(file.real, reading.seen))
-      keep({ file: path, bytes: readFileSync(file.real) }, reading);
+      keep({ file: path, bytes: readInput(file.real) }, reading);
   } catch (error) {
     reading.diagnostics.push(toUnreadable(path, error, suggestPath(file)));
   }
@@ -138,7 +138,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     if (type.isDirectory()) return readFolder(path, walk);
     if (!type.isFile() || !isManifestName(entry.name)) return 0;
     if (!isNew(path.real, walk.seen)) return 1;
-    const bytes = readFileSync(path.real);
+    const bytes = readInput(path.real);
     if (isForeignFile(entry.name, bytes)) return 0;
     walk.sources.push({ file: path.shown, bytes });
   } catch (error) {
@@ -164,12 +164,7 @@ function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic 
     meant === undefined
       ? 'Correct the path, or make it readable for the user that edgewise runs as.'
       : `Did you mean \`${meant}\`?`;
-  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileReason(error)}`, remedy };
-}
-
-function toFileReason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS[code] ?? `cannot be read: ${toReason(error)}`;
+  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileFault(error)}`, remedy };
 }
 
 /** Values of fields are small; a larger file is most likely the wrong one. */
@@ -180,21 +175,10 @@ export function createFieldFileReader({ cwd }: Pick<LoadContext, 'cwd'>): ReadFi
   return (manifest, path) => {
     const real = resolve(cwd, toManifestPath(manifest, path));
     try {
-      const stats = statSync(real);
-      if (!stats.isFile()) return { fault: 'is not a file' };
-      if (stats.size > MAX_FIELD_FILE_BYTES) return { fault: `is larger than ${MAX_FIELD_FILE_BYTES} bytes` };
-      const bytes = readFileSync(real);
+      const bytes = readInput(real, { maxBytes: MAX_FIELD_FILE_BYTES, onlyFiles: true });
       return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { fault: 'is not UTF-8 text' };
     } catch (error) {
-      return { fault: toFileReason(error) };
+      return { fault: toFileFault(error) };
     }
   };
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EACCES: 'cannot be read: permission denied',
-  EPERM: 'cannot be read: permission denied',
-  ELOOP: 'is a symbolic link to itself',
-  ENOTDIR: 'has a part that is not a folder',
-};

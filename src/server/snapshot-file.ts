@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
+import { readInput, toFileFault } from '../files/read-input.ts';
 import { parseServerSeed, type ServerSeed, type ServerSnapshot } from './seed.ts';
 
 /** Reads a snapshot or seed; `undefined` when there is no such file. Throws `RangeError`, naming the file, on a bad one. */
@@ -28,10 +29,10 @@ export async function writeSnapshotFile(path: string, snapshot: ServerSnapshot):
 
 async function readText(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return readInput(path).toString('utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+    throw new RangeError(`${path} ${toFileFault(error)}`, { cause: error });
   }
 }
 

@@ -75,10 +75,10 @@ describe('a public key in a file', () => {
 
   it.each([
     ['does not exist', () => undefined],
-    ['is not a file', (path: string) => mkdirSync(path)],
+    ['is a folder, not a file', (path: string) => mkdirSync(path)],
     ['is larger than 65536 bytes', (path: string) => writeFileSync(path, 'a'.repeat(65_537))],
     ['is not UTF-8 text', (path: string) => writeFileSync(path, Buffer.from([0xff, 0xfe]))],
-    ['is not a file', (path: string) => execFileSync('mkfifo', [path])],
+    ['is a pipe, not a file', (path: string) => execFileSync('mkfifo', [path])],
     ['is a symbolic link to itself', (path: string) => symlinkSync(path, path)],
   ])('is refused where it stands when it %s', (fault, make) => {
     make(join(folder, 'alice.pub'));

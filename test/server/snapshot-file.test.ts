@@ -46,6 +46,6 @@ describe('a snapshot file', () => {
   it('that is not a snapshot is refused by name', async () => {
     writeFileSync(file, '{"resources":[]}');
     await expect(readSnapshotFile(file)).rejects.toThrow(`${file}: resources must be a mapping`);
-    await expect(readSnapshotFile(folder)).rejects.toThrow('EISDIR');
+    await expect(readSnapshotFile(folder)).rejects.toThrow(`${folder} is a folder, not a file`);
   });
 });

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readInput } from '../../files/read-input.ts';
 import { type Forge, findMarker, type Posted, postComment, postIssue } from '../../forge/forge.ts';
 import { NoForge, openForge } from '../../forge/open-forge.ts';
 import { toReason } from '../../model/errors.ts';
@@ -93,7 +93,7 @@ function toFailure(error: unknown, place: string): CommandError {
 
 async function readText(path: string, shown: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return readInput(path).toString('utf8');
   } catch (error) {
     throw new CommandError(`${shown} cannot be read: ${toReason(error)}`, { exitCode: EXIT.invalid, cause: error });
   }

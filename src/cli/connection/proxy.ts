@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { readInput } from '../../files/read-input.ts';
 import type { Context, TransportSettings } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
@@ -29,10 +29,13 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
   });
 }
 
+/** The authorities of a whole system have a tenth of it. */
+const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
+
 /** Certificates of authorities from a file, in PEM. */
 export async function readAuthorities(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<string> {
   try {
-    const text = await readFile(resolve(cwd, file), 'utf8');
+    const text = readInput(resolve(cwd, file), { maxBytes: MAX_AUTHORITIES_BYTES }).toString('utf8');
     const certificates = Array.from(text.matchAll(CERTIFICATE), ([certificate]) => new X509Certificate(certificate));
     const begun = text.split(CERTIFICATE_START).length - 1;
     if (begun === 0) throw new Error('there is no certificate in it');
@@ -49,4 +52,4 @@ export async function readAuthorities(file: string, { cwd }: Pick<Context, 'cwd'
 }
 
 const CERTIFICATE_START = '-----BEGIN CERTIFICATE-----';
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { readInput } from '../../files/read-input.ts';
 import { toReason } from '../../model/errors.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -17,7 +17,7 @@ export async function withServerInput<T>(what: string, task: () => T | Promise<T
 /** The text of a file that the bundled server is given. One that cannot be read is the user's to mend. */
 export async function readServerFile(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<string> {
   try {
-    return await readFile(resolve(cwd, file), 'utf8');
+    return readInput(resolve(cwd, file)).toString('utf8');
   } catch (error) {
     const why = toReason(error);
     throw new CommandError(`${file} cannot be read: ${why}`, { exitCode: EXIT.invalid, cause: error });

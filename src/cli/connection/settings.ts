@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { readInput } from '../../files/read-input.ts';
 import { DURATION_EXPECTED, toDurationMs } from '../../kinds/duration.ts';
 import { toReason } from '../../model/errors.ts';
 import type { ConnectionSettings } from '../../model/plan.ts';
@@ -98,6 +98,9 @@ function toNormalUrl(baseUrl: string): string {
   return /^https?:/i.test(baseUrl) ? baseUrl.replace(/\/+$/, '') : baseUrl;
 }
 
+/** A key is a line; a larger file is another than was meant. */
+const MAX_KEY_FILE_BYTES = 65_536;
+
 /** The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names, and from nowhere else. */
 export async function readApiKey({ env, cwd }: Pick<Context, 'env' | 'cwd'>): Promise<string> {
   const { EDGEWISE_API_KEY: key, EDGEWISE_API_KEY_FILE: file } = env;
@@ -106,7 +109,7 @@ export async function readApiKey({ env, cwd }: Pick<Context, 'env' | 'cwd'>): Pr
   if (file === undefined || file === '')
     throw new CommandError('There is no API key.', { exitCode: EXIT.authentication, remedy });
   try {
-    const text = (await readFile(resolve(cwd, file), 'utf8')).trim();
+    const text = readInput(resolve(cwd, file), { maxBytes: MAX_KEY_FILE_BYTES }).toString('utf8').trim();
     if (text !== '') return text;
   } catch (error) {
     const why = toReason(error);

@@ -1,5 +1,5 @@
 import { realpath, stat, writeFile } from 'node:fs/promises';
-import { writeAtomically } from '../../apply/atomic-file.ts';
+import { writeAtomically } from '../../files/atomic-file.ts';
 
 /** Writes a result as a whole or not at all; what is no regular file, such as a device or a pipe, is written to as it is. */
 export async function writeResultFile(path: string, text: string): Promise<void> {

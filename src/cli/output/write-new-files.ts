@@ -1,7 +1,7 @@
 import { lstat, mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { writeAtomically } from '../../apply/atomic-file.ts';
 import type { ExportFile } from '../../export/lay-out.ts';
+import { writeAtomically } from '../../files/atomic-file.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 
 /** Where files go. */

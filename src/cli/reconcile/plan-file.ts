@@ -1,5 +1,6 @@
-import { open, readFile, rm, stat } from 'node:fs/promises';
+import { open, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { InputError, readInput } from '../../files/read-input.ts';
 import type { PlanDocument } from '../../kinds/plan-document.ts';
 import { toReason } from '../../model/errors.ts';
 import { isJsonObject, parseJson } from '../../model/json.ts';
@@ -80,10 +81,10 @@ export async function isPlanFile(path: string, cwd: string): Promise<boolean> {
   try {
     const file = resolve(cwd, path);
     if (!(await startsAsObject(file))) return false;
-    const value = parseJson(await readFile(file, 'utf8'));
+    const value = parseJson(readInput(file).toString('utf8'));
     return isJsonObject(value) && 'writes' in value && 'changes' in value;
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
+    if (error instanceof InputError || (error instanceof Error && 'code' in error)) return false;
     throw error;
   }
 }
@@ -102,7 +103,7 @@ async function startsAsObject(file: string): Promise<boolean> {
 
 async function readText(file: string, cwd: string): Promise<string> {
   try {
-    return await readFile(resolve(cwd, file), 'utf8');
+    return readInput(resolve(cwd, file)).toString('utf8');
   } catch (error) {
     throw new CommandError(`The plan file ${file} cannot be read: ${toReason(error)}`, {
       exitCode: EXIT.invalid,

@@ -1,0 +1,99 @@
+import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { toReason } from '../model/errors.ts';
+
+/** The most that is read of one file, or of standard input: a plan of ten thousand changes has half of it. */
+export const MAX_INPUT_BYTES = 32 * 1024 * 1024;
+
+/** Something that is not read, and why: `is a folder`. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+  /** To be read behind the name of the file. */
+  readonly fault: string;
+
+  constructor(fault: string) {
+    super(`it ${fault}`);
+    this.fault = fault;
+  }
+}
+
+/** The limit of a read. */
+export interface ReadLimit {
+  readonly maxBytes?: number;
+  /** A pipe is refused too: nobody has said that it is to be waited for. */
+  readonly onlyFiles?: boolean;
+}
+
+/**
+ * The bytes of a file or a pipe: the one function by which files are read. Throws `InputError` on anything else and on what is too large, and as the system
+ * does. Size and end are found by reading: a pipe has no size, and a file may grow.
+ */
+export function readInput(path: string, { maxBytes = MAX_INPUT_BYTES, onlyFiles = false }: ReadLimit = {}): Buffer {
+  const stats = statSync(path);
+  if (!stats.isFile() && (onlyFiles || !stats.isFIFO())) throw new InputError(`is a ${toKindName(stats)}, not a file`);
+  if (stats.size > maxBytes) throw toSizeError(maxBytes);
+  const file = openSync(path, 'r');
+  try {
+    return readAll(file, maxBytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** All that a stream gives. Rejects with `InputError` when that is too large. */
+export async function readStream(stream: Readable, { maxBytes = MAX_INPUT_BYTES }: ReadLimit = {}): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of stream) {
+    const bytes = Buffer.from(part);
+    size += bytes.length;
+    if (size > maxBytes) throw toSizeError(maxBytes);
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+const PART_BYTES = 65_536;
+
+function readAll(file: number, maxBytes: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let size = 0; ; ) {
+    const part = Buffer.allocUnsafe(PART_BYTES);
+    const count = readSync(file, part);
+    if (count === 0) return Buffer.concat(parts);
+    size += count;
+    if (size > maxBytes) throw toSizeError(maxBytes);
+    parts.push(part.subarray(0, count));
+  }
+}
+
+function toSizeError(maxBytes: number): InputError {
+  return new InputError(`is larger than ${toSizeText(maxBytes)}`);
+}
+
+function toSizeText(bytes: number): string {
+  return bytes % MEBIBYTE === 0 ? `${bytes / MEBIBYTE} MiB` : `${bytes} bytes`;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+function toKindName(stats: Stats): string {
+  if (stats.isDirectory()) return 'folder';
+  if (stats.isFIFO()) return 'pipe';
+  return stats.isSocket() ? 'socket' : 'device';
+}
+
+/** Why a file could not be read, to be read behind its name. */
+export function toFileFault(error: unknown): string {
+  if (error instanceof InputError) return error.fault;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return FAULTS[code] ?? `cannot be read: ${toReason(error)}`;
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'cannot be read: permission denied',
+  EPERM: 'cannot be read: permission denied',
+  ELOOP: 'is a symbolic link to itself',
+  ENOTDIR: 'has a part that is not a folder',
+};

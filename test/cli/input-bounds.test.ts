@@ -1,0 +1,81 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
+
+const FILES = { 'stack.yaml': `${STACK}${toEdge('a', 20001)}` };
+const WITH_SINK = { 'stack.yaml': `${STACK}spec: { tokens: { default: { directory: tokens } } }\n` };
+
+describe('what is no file is refused at once, with nothing sent', () => {
+  it.each([
+    ['manifests', 'validate /dev/zero', 3, '/dev/zero is a device, not a file'],
+    ['a saved plan', 'show /dev/zero', 3, '/dev/zero cannot be read: it is a device, not a file'],
+    ['a snapshot', 'plan stack.yaml --base-url embedded:/dev/zero', 3, '/dev/zero is a device, not a file'],
+    ['the snapshot of a server', 'serve --snapshot /dev/zero', 3, '/dev/zero is a device, not a file'],
+    ['a seed', 'serve --seed /dev/zero', 3, '/dev/zero cannot be read: it is a device, not a file'],
+    ['faults', 'serve --faults /dev/zero', 3, '/dev/zero cannot be read: it is a device, not a file'],
+    ['certificates', 'plan stack.yaml --ca-file /dev/zero', 3, 'it is a device, not a file'],
+    ['a folder', 'plan stack.yaml --base-url embedded:.', 3, 'is a folder, not a file'],
+  ])('%s', async (_, line, code, message) => {
+    const { edgewise, recorder } = await createWorkspace(FILES);
+    const { exitCode, stdout, stderr } = await edgewise(line);
+    expect(stdout + stderr).toContain(message);
+    expect(exitCode).toBe(code);
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('the API key', async () => {
+    const { edgewise, recorder } = await createWorkspace(FILES);
+    const env = { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: '/dev/zero' };
+    const { exitCode, stderr } = await edgewise('plan stack.yaml', { env });
+    expect(stderr).toContain('The API key file cannot be read: it is a device, not a file');
+    expect(exitCode).toBe(4);
+    expect(recorder.take()).toEqual([]);
+  });
+});
+
+/** The name of a pipe that a command writes into. */
+function openPipe({ folder }: Workspace, command: string): string {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  spawn('sh', ['-c', `${command} >'${pipe}'`], { cwd: folder });
+  return pipe;
+}
+
+describe('a pipe', () => {
+  it('is read: manifests, a plan, a key', async () => {
+    const workspace = await createWorkspace(FILES);
+    const { edgewise } = workspace;
+    expect(await edgewise('plan stack.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise(`validate ${openPipe(workspace, 'cat stack.yaml')}`)).toMatchObject({ exitCode: 0 });
+    execFileSync('rm', [join(workspace.folder, 'pipe')]);
+    expect(await edgewise(`show ${openPipe(workspace, 'cat plan.json')}`)).toMatchObject({ exitCode: 0 });
+    execFileSync('rm', [join(workspace.folder, 'pipe')]);
+    const env = { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: openPipe(workspace, 'echo dev') };
+    expect(await edgewise('plan stack.yaml', { env })).toMatchObject({ exitCode: 0 });
+  });
+
+  it('that has no end is left at the limit', async () => {
+    const workspace = await createWorkspace(FILES);
+    const endless = openPipe(workspace, 'head -c 1000000000 /dev/zero');
+    const { exitCode, stdout, stderr } = await workspace.edgewise(`validate ${endless}`);
+    expect(stdout + stderr).toContain('pipe is larger than 32 MiB');
+    expect(exitCode).toBe(3);
+  });
+});
+
+it('a file that a manifest has written to is not waited for when it is a pipe', async () => {
+  const workspace = await createWorkspace(WITH_SINK);
+  execFileSync('mkfifo', [join(workspace.folder, 'pipe')]);
+  const certificate = `---
+apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: a }
+spec:
+  public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L
+  ssh_certificate_authority_id: sshca_2k9XLTJrEKpUhfwyWqZzQNvMbcA
+lifecycle: { write_to: pipe }
+`;
+  await workspace.write({ 'stack.yaml': `${STACK}${certificate}` });
+  expect(await workspace.edgewise('plan stack.yaml')).toMatchObject({ exitCode: 0 });
+});

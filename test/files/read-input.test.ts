@@ -1,0 +1,111 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InputError, readInput, readStream, toFileFault } from '../../src/files/read-input.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'edgewise-input-'));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function faultOf(path: string, limit = {}): string {
+  try {
+    readInput(path, limit);
+    return 'nothing';
+  } catch (error) {
+    return toFileFault(error);
+  }
+}
+
+describe('a file', () => {
+  it('is read up to its limit, whatever it says of its size', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, 'x'.repeat(100_000));
+    expect(readInput(file, { maxBytes: 100_000 })).toHaveLength(100_000);
+    expect(faultOf(file, { maxBytes: 99_999 })).toBe('is larger than 99999 bytes');
+    expect(faultOf(file, { maxBytes: 0 })).toBe('is larger than 0 MiB');
+  });
+
+  it.runIf(process.platform === 'linux')('of the system, which says that it is empty, is read', () => {
+    expect(readInput('/proc/self/status').toString('utf8')).toContain('VmPeak');
+    expect(faultOf('/proc/self/status', { maxBytes: 10 })).toBe('is larger than 10 bytes');
+  });
+
+  it('may be a link, but not to itself', () => {
+    writeFileSync(join(folder, 'file'), 'text');
+    symlinkSync(join(folder, 'file'), join(folder, 'link'));
+    symlinkSync(join(folder, 'loop'), join(folder, 'loop'));
+    expect(readInput(join(folder, 'link')).toString('utf8')).toBe('text');
+    expect(faultOf(join(folder, 'loop'))).toBe('is a symbolic link to itself');
+  });
+
+  it('that is not there is said to be so', () => {
+    expect(faultOf(join(folder, 'nothing'))).toBe('does not exist');
+  });
+});
+
+describe('what is no file', () => {
+  it.each(['/dev/zero', '/dev/null', '/dev/random'])('is refused at once: %s', (path) => {
+    expect(faultOf(path)).toBe('is a device, not a file');
+  });
+
+  it('is refused at once: a folder, a socket', async () => {
+    expect(faultOf(folder)).toBe('is a folder, not a file');
+    const server = createServer();
+    await new Promise<void>((done) => server.listen(join(folder, 'socket'), done));
+    expect(faultOf(join(folder, 'socket'))).toBe('is a socket, not a file');
+    server.close();
+  });
+});
+
+describe('a pipe', () => {
+  function feed(bytes: number): string {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    spawn('sh', ['-c', `head -c ${bytes} /dev/zero >'${pipe}'`]);
+    return pipe;
+  }
+
+  it('is read to its end', () => {
+    expect(readInput(feed(200_000))).toHaveLength(200_000);
+  });
+
+  it('that has no end is left at the limit', () => {
+    expect(faultOf(feed(1_000_000_000), { maxBytes: 1_048_576 })).toBe('is larger than 1 MiB');
+  });
+
+  it('is not waited for where only a file is asked for', () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    expect(faultOf(pipe, { onlyFiles: true })).toBe('is a pipe, not a file');
+  });
+});
+
+describe('a stream', () => {
+  it('is read to its end', async () => {
+    expect((await readStream(Readable.from([Buffer.from('a'), Buffer.from('b')]))).toString('utf8')).toBe('ab');
+  });
+
+  it('that has no end is left at the limit', async () => {
+    let parts = 0;
+    const endless = Readable.from(
+      (function* () {
+        for (;;) {
+          parts += 1;
+          yield Buffer.alloc(1000);
+        }
+      })(),
+    );
+    await expect(readStream(endless, { maxBytes: 10_000 })).rejects.toThrow(InputError);
+    expect(parts).toBeLessThan(30);
+  });
+});

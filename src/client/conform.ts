@@ -2,7 +2,7 @@ import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isId } from '../kinds/paths.ts';
 import { NetworkError } from '../model/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { toModuleSchema, toResponseSchema } from '../schemas/field.ts';
 
 /** A resource of a list, by its id. */
@@ -50,16 +50,12 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
-/** JSON that is nested without end exhausts the stack: it does not fit either. */
+/** JSON that is nested without end would exhaust the stack later: it does not fit either. */
 function expectFit(schema: Schema, json: JsonObject, { place, excerpt }: Origin): void {
-  try {
-    const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    if (found !== undefined)
-      throw new NetworkError(`${place} does not match the interface: ${found.join('; ')}${toShown(json, excerpt)}`);
-  } catch (error) {
-    if (error instanceof RangeError) throw new NetworkError(`${place} is nested too deeply`, { cause: error });
-    throw error;
-  }
+  if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
+  const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  if (found !== undefined)
+    throw new NetworkError(`${place} does not match the interface: ${found.join('; ')}${toShown(json, excerpt)}`);
 }
 
 function toShown(json: Json, excerpt: Origin['excerpt']): string {

@@ -19,7 +19,7 @@ export function findSchemaPage(kind: string, steps: readonly string[]): FoundPag
 
 /** The ways to everything that the document of a kind can hold, but for what may have any name. */
 export function listSchemaPaths(kind: string): readonly (readonly string[])[] {
-  return listInner(toManifestJsonSchema(kind));
+  return listInner(writeOutParts(toManifestJsonSchema(kind)));
 }
 
 function listInner(schema: JsonObject): readonly (readonly string[])[] {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { countPools, writeManifests } from './manifests.ts';
 import { recordCreations, toReads, type Wave, writeFloor } from './replay.ts';
 import { API_KEY, type BenchServer, startServer } from './server.ts';
+import { parseSizes } from './sizes.ts';
 import { type Row, renderTable, toMedians } from './table.ts';
 
 /**
@@ -13,7 +14,6 @@ import { type Row, renderTable, toMedians } from './table.ts';
  * undici alone, as a whole process too. Prints a Markdown table of medians.
  */
 
-const SIZES = [100, 1_000, 10_000];
 const CONCURRENCY = 8;
 const RUNS = 3;
 const COMMAND = resolve('dist/cli.js');
@@ -120,9 +120,8 @@ function runMeasured(
   return { seconds, peakMegabytes: (Number(readFileSync(peakFile, 'utf8')) * 1024) / 1e6 };
 }
 
-const sizes = process.argv.slice(2).map(Number);
 const rows: Row[] = [];
-for (const edges of sizes.length > 0 ? sizes : SIZES) {
+for (const edges of parseSizes(process.argv.slice(2))) {
   const runs: (readonly Row[])[] = [];
   for (let run = 0; run < RUNS; run += 1) runs.push(await benchSize(edges));
   rows.push(...toMedians(runs));

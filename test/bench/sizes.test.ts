@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { parseSizes, SIZES } from './sizes.ts';
+
+it('the bench takes whole numbers above zero, and nothing else', () => {
+  expect(parseSizes([])).toEqual(SIZES);
+  expect(parseSizes(['7', '1000'])).toEqual([7, 1000]);
+  for (const word of ['x', '0', '-1', '1.5', '']) expect(() => parseSizes([word])).toThrow(RangeError);
+});

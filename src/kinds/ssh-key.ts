@@ -12,7 +12,7 @@ const MIN_RSA_BITS = 2048;
 /** What is wrong with an OpenSSH public key of a known type; `undefined`: nothing. The key itself is not quoted. */
 export function findSshKeyFault(text: string): string | undefined {
   const key = parseSshPublicKey(text);
-  if (key === undefined) return 'is not a whole SSH public key';
+  if (key === undefined) return 'is not a complete SSH public key';
   if (key.type === 'rsa' && key.size < MIN_RSA_BITS)
     return `is an RSA key of ${key.size} bits, and less than ${MIN_RSA_BITS} are refused`;
   return undefined;

@@ -8,7 +8,7 @@ const every = {
   time: z.iso.datetime().describe('When it happened.'),
 };
 const aWrite = { write: z.string().describe('Such as `create TCPEdge/postgres`.'), address: z.string() };
-const progress = { done: z.int().describe('Writes that are over.'), total: z.int() };
+const progress = { done: z.int().describe('Finished writes.'), total: z.int() };
 const optional = z.exactOptional;
 const outcome = z.enum(['applied', 'failed', 'skipped']);
 
@@ -19,15 +19,17 @@ const summary = z.looseObject({
   ok: z.boolean().describe('As in the JSON document of the same result.'),
   exit_code: z.int().nullable(),
   changes: optional(z.record(z.string(), z.int())).describe('Of a plan: resources by action.'),
-  violations: optional(z.array(VIOLATION_SCHEMA)).describe('Of a plan: the safety rules that stand against it.'),
+  violations: optional(z.array(VIOLATION_SCHEMA)).describe(
+    'Of a plan: the safety rules that it breaks without consent.',
+  ),
   interrupted: optional(z.boolean()),
   totals: optional(
     z.strictObject({ applied: z.int(), already_done: z.int(), failed: z.int(), skipped: z.int() }),
-  ).describe('Of an apply: writes by how they ended.'),
+  ).describe('Of an apply: writes by outcome.'),
   tokens: optional(z.array(z.looseObject({ address: z.string(), place: z.string(), rescued: z.boolean() }))),
   files: optional(z.array(z.looseObject({ address: z.string(), path: z.string(), outcome }))),
   drifted: optional(z.boolean()),
-  error: optional(z.string()).describe('Why the command came to no result.'),
+  error: optional(z.string()).describe('Why the command has no result.'),
 });
 
 const EVENT_SCHEMA = z
@@ -49,7 +51,7 @@ const EVENT_SCHEMA = z
       ...aWrite,
       ...progress,
       message: z.string(),
-      status: optional(z.int()).describe('HTTP status of the refusal, when the service refused it.'),
+      status: optional(z.int()).describe('HTTP status, if the service refused the write.'),
       field: optional(z.string()).describe(
         'The field of the spec that the service names, such as `backend.backend_id`.',
       ),

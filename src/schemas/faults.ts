@@ -21,39 +21,39 @@ const CALLS = z
     z.int().min(1),
     z
       .string()
-      .regex(RANGE, { error: 'must be a number, `3-5` for some after another, or `3-` for all from one on' })
-      .refine(isForward, { error: 'ends before it begins' }),
+      .regex(RANGE, { error: 'must be a number, a range such as `3-5`, or `3-` for all from there' })
+      .refine(isForward, { error: 'ends before it starts' }),
   ])
-  .describe('One call, or some: `2`, `"3-5"`, `"4-"`.');
+  .describe('One request or several: `2`, `"3-5"`, `"4-"`.');
 
 /** What every rule has. */
 const CHOICE = {
   on: z
     .string()
     .regex(/^(\*|(\*|GET|POST|PUT|PATCH|DELETE) (\*|\/\S*))$/, {
-      error: 'must be a method and a path, such as `POST /credentials`, `GET *` or `PATCH /edges/tcp/{id}`, or `*`',
+      error: 'must be `*`, or a method and a path such as `POST /credentials`, `GET *` or `PATCH /edges/tcp/{id}`',
     })
     .describe(
-      'Which requests: a method and a path. `*` is any method, or any text in a path; `{id}` is one part of a path. `*` alone is every request. The query counts only when there is a `?`.',
+      'Which requests: a method and a path. `*` is any method, or any text in a path; `{id}` is one path segment. `*` alone is every request. The query is compared only if there is a `?`.',
     )
     .meta({ examples: ['*', 'GET *', 'POST /credentials', 'PATCH /edges/tcp/{id}'] }),
   nth: z
     .union([CALLS, z.array(CALLS).min(1), z.literal('every')])
     .optional()
-    .describe('Which of those requests, counted from 1: `2`, `"3-5"`, `[1, "4-"]`, `every`. Left out: every one.'),
+    .describe('Which of those requests, counted from 1: `2`, `"3-5"`, `[1, "4-"]`, `every`. Default: every.'),
   rate: z
     .number()
     .min(0)
     .max(1)
     .optional()
-    .describe('How likely each of those requests is to meet it, 0 to 1. The seed of the document decides which.'),
-  times: z.int().min(1).optional().describe('How often at most. Left out: as often as it comes up.'),
+    .describe('Probability of the fault for each of those requests, 0 to 1. The seed decides which requests meet it.'),
+  times: z.int().min(1).optional().describe('How often at most. Default: no limit.'),
 };
 
 const WHEN = z
   .enum(['before', 'after'])
   .optional()
-  .describe('Whether it comes before the request has an effect, or after. Left out: before.');
+  .describe('Whether the fault comes before or after the request takes effect. Default: before.');
 
 /** A rule of one fault. */
 function rule<Name extends string, Shape extends z.core.$ZodLooseShape>(fault: Name, about: string, shape: Shape) {
@@ -62,50 +62,50 @@ function rule<Name extends string, Shape extends z.core.$ZodLooseShape>(fault: N
 
 const RULE = z
   .discriminatedUnion('fault', [
-    rule('latency', 'The answer comes late. Of all rules, this one goes together with another.', {
+    rule('latency', 'The response is delayed. Unlike other faults, this one combines with another.', {
       ms: z
         .union([
           z.int().min(0),
           z
             .string()
             .regex(/^\d{1,7}-\d{1,7}$/, { error: 'must be milliseconds, or a range of them such as `20-200`' })
-            .refine(isForward, { error: 'ends before it begins' }),
+            .refine(isForward, { error: 'ends before it starts' }),
         ])
         .describe('Milliseconds, or a range of them: `"20-200"`.'),
     }),
-    rule('throttle', 'Answers 429.', {
+    rule('throttle', 'Responds with 429.', {
       retry_after: z
         .int()
         .min(0)
         .optional()
-        .describe('Seconds in `Retry-After`. Left out: the answer has no such header.'),
+        .describe('Seconds in `Retry-After`. Left out: the response has no such header.'),
     }),
-    rule('status', 'Answers with a failure of the service.', {
+    rule('status', 'Responds with a server error.', {
       code: z
         .union([z.literal(500), z.literal(502), z.literal(503), z.literal(504)])
         .optional()
-        .describe('Left out: 500.'),
+        .describe('Default: 500.'),
       when: WHEN,
     }),
     rule('reset', 'The connection is reset.', { when: WHEN }),
-    rule('cut', 'The answer breaks off in the middle of its body. The request took effect.', {}),
-    rule('hang', 'No answer comes, and in the end the connection is closed.', {
+    rule('cut', 'The response is truncated in the middle of its body. The request takes effect.', {}),
+    rule('hang', 'No response comes, and the connection is closed later.', {
       ms: z
         .int()
         .min(0)
         .optional()
-        .describe('Milliseconds until the connection is closed. Left out: 120000, which is longer than clients wait.'),
+        .describe('Milliseconds until the connection is closed. Default: 120000, which is longer than clients wait.'),
       when: WHEN,
     }),
-    rule('broken_json', 'The answer is complete, but only half of its JSON. The request took effect.', {}),
-    rule('content_type', 'Answers 200 with an HTML page, as a proxy does.', { when: WHEN }),
-    rule('missing', 'A page of a list lacks resources, and nothing says so. Other requests are not affected.', {
-      resources: z.int().min(1).optional().describe('How many, chosen by the seed. Left out: 1.'),
+    rule('broken_json', 'The response is complete, but contains only half of its JSON. The request takes effect.', {}),
+    rule('content_type', 'Responds with 200 and an HTML page, as a proxy does.', { when: WHEN }),
+    rule('missing', 'A page of a list silently lacks resources. Other requests are not affected.', {
+      resources: z.int().min(1).optional().describe('How many; the seed chooses which. Default: 1.'),
     }),
-    rule('no_next', 'A page of a list says that it is the last one. Other requests are not affected.', {}),
-    rule('stale', 'A list is as it was before. Other requests are not affected.', {
-      changes: z.int().min(1).optional().describe('So many successful writes ago. Left out, with `requests`: 1.'),
-      requests: z.int().min(1).optional().describe('So many requests ago, instead.'),
+    rule('no_next', 'A page of a list claims to be the last one. Other requests are not affected.', {}),
+    rule('stale', 'A list is outdated. Other requests are not affected.', {
+      changes: z.int().min(1).optional().describe('Age in successful writes. Default, without `requests`: 1.'),
+      requests: z.int().min(1).optional().describe('Age in requests, instead of `changes`.'),
     }),
   ])
   .superRefine((value, context) => {
@@ -123,14 +123,14 @@ export const FAULTS_SCHEMA = z
       .int()
       .min(0)
       .optional()
-      .describe('Decides what is left to chance. The same seed, the same faults. Left out: 0.'),
+      .describe('Decides everything random: the same seed gives the same faults. Default: 0.'),
     rules: z
       .array(RULE)
-      .describe('Of the rules that a request meets, the first one holds, and with it the first one of latency.'),
+      .describe('Of the rules that match a request, the first one applies, and in addition the first `latency` rule.'),
   })
   .meta({
     title: 'Edgewise faults',
-    description: 'What goes wrong on the bundled server: `edgewise serve --faults FILE`.',
+    description: 'Faults of the bundled server: `edgewise serve --faults FILE`.',
   });
 
 /** What goes wrong on the bundled server. */

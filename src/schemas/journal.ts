@@ -7,7 +7,7 @@ const JOURNAL_LINE_SCHEMA = z
   .looseObject({
     format: z.literal(1),
     time: z.iso.datetime().describe('When the line was written.'),
-    run: z.string().describe('One word for all lines of one apply.'),
+    run: z.string().describe('Id of the apply, the same on all its lines.'),
     version: z.string().describe('Version of edgewise.'),
     stack: z.string(),
     baseUrl: z.string(),
@@ -15,7 +15,7 @@ const JOURNAL_LINE_SCHEMA = z
     request: z
       .enum(['write', 'look-up', 'undo'])
       .describe(
-        'A write of the plan; a list that finds out what became of a creation or who else made the same; a delete of what this run itself made.',
+        'A write of the plan; a list that finds out what became of a creation or who else created the same; or a delete of its own creation when a concurrent apply was first.',
       ),
     write: optional(z.string()).describe(
       'The write of the plan that it serves, such as `create TCPEdge/postgres`. Absent for a look-up.',
@@ -25,7 +25,7 @@ const JOURNAL_LINE_SCHEMA = z
     address: optional(z.string()),
     body: optional(z.string()).describe('Digest of the body as it is sent.'),
     outcome: optional(z.enum(['done', 'failed', 'not-sent'])).describe(
-      'How it ended. `not-sent`: the run was interrupted before its turn came.',
+      'How it ended. `not-sent`: the run was interrupted first.',
     ),
     id: optional(z.string()).describe('Id of the resource, when it is known.'),
     status: optional(z.int()).describe('HTTP status of a refusal.'),
@@ -34,7 +34,7 @@ const JOURNAL_LINE_SCHEMA = z
   .meta({
     title: 'Edgewise journal line',
     description:
-      'One line of the file that --journal names. A line that a crash tore is no JSON: pass over it. Fields may be added.',
+      'One line of the file of --journal. A line that a crash left incomplete is not JSON: skip it. Fields may be added.',
   });
 
 /** The published JSON Schema of a line, draft 2020-12. */

@@ -12,15 +12,15 @@ const FAILURES: Readonly<
   Record<number, { readonly name: string; readonly description: string; readonly header?: string }>
 > = {
   400: { name: 'BadRequest', description: 'The request is not valid: its version header, its query or its body.' },
-  401: { name: 'Unauthenticated', description: 'The API key is missing or not known.', header: 'WWW-Authenticate' },
-  403: { name: 'Forbidden', description: 'The API key is valid, and this act is not allowed.' },
-  404: { name: 'NotFound', description: 'There is nothing with this path or id, or the module is not set.' },
-  405: { name: 'MethodNotAllowed', description: 'The path exists, the method does not.', header: 'Allow' },
+  401: { name: 'Unauthenticated', description: 'The API key is missing or unknown.', header: 'WWW-Authenticate' },
+  403: { name: 'Forbidden', description: 'The API key is valid, but this is not allowed.' },
+  404: { name: 'NotFound', description: 'Nothing has this path or id, or the module is not set.' },
+  405: { name: 'MethodNotAllowed', description: 'The path exists, but not with this method.', header: 'Allow' },
   408: { name: 'RequestTimeout', description: 'The request took too long to arrive.' },
   409: { name: 'Conflict', description: 'Another resource has this value, or refers to this resource.' },
   413: { name: 'BodyTooLarge', description: 'The body is larger than 1 MiB.' },
   415: { name: 'BadContentType', description: 'The body is not application/json.' },
-  417: { name: 'ExpectationFailed', description: 'Only 100-continue can be expected.' },
+  417: { name: 'ExpectationFailed', description: 'The only supported expectation is 100-continue.' },
   429: { name: 'RateLimited', description: 'Too many requests.', header: 'Retry-After' },
   431: { name: 'HeadersTooLarge', description: 'The headers of the request are too large.' },
   500: { name: 'InternalError', description: 'A bug in the server.' },
@@ -28,7 +28,7 @@ const FAILURES: Readonly<
 
 /** The headers that responses share. */
 export function toComponentHeaders(): JsonObject {
-  return { OperationId: { description: 'Names this request.', schema: { type: 'string' }, required: true } };
+  return { OperationId: { description: 'Id of this request.', schema: { type: 'string' }, required: true } };
 }
 
 const HEADERS: JsonObject = { [OPERATION_ID_HEADER]: { $ref: '#/components/headers/OperationId' } };
@@ -64,7 +64,7 @@ function toSuccessName(operation: Operation): string {
 
 function toSuccess(operation: Operation): JsonObject {
   const schema = toResponseSchemaName(operation);
-  if (schema === undefined) return { description: 'It is gone.', headers: HEADERS };
+  if (schema === undefined) return { description: 'Deleted.', headers: HEADERS };
   return { description: operation.kind.description, headers: HEADERS, content: toContent(schema) };
 }
 

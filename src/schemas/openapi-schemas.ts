@@ -37,13 +37,13 @@ const ERROR: JsonObject = {
   type: 'object',
   description: 'Why a request failed.',
   properties: {
-    error_code: { type: 'string', description: 'What failed, in one word for programs.' },
+    error_code: { type: 'string', description: 'Code of the failure, for programs.' },
     status_code: { type: 'integer', description: 'The HTTP status.' },
-    msg: { type: 'string', description: 'What failed, for people.' },
+    msg: { type: 'string', description: 'Description of the failure, for people.' },
     details: {
       type: 'object',
-      description: 'More about it: the operation id, and where it applies the field, the id or who holds a value.',
-      properties: { operation_id: { type: 'string', description: 'Names this request.' } },
+      description: 'Details: the operation id and, where they apply, the field, the id or the holder of a value.',
+      properties: { operation_id: { type: 'string', description: 'Id of this request.' } },
       required: ['operation_id'],
       additionalProperties: { type: 'string' },
     },

@@ -24,7 +24,7 @@ export function toOpenApiDocument(options: { readonly versionHeader?: string } =
 }
 
 const DESCRIPTION =
-  'Configuration of network ingress. A method that a path does not have is answered with 405, a path that is not here with 404. What cannot be read as a request is answered with 400, 408, 413, 417 or 431, and the connection is closed.';
+  'Configuration of network ingress. An unknown path gets 404, an unknown method of a known path 405. Input that is not a valid request gets 400, 408, 413, 417 or 431, and the connection is closed.';
 
 /** How this very document is read. */
 const OWN_OPERATION: JsonObject = {
@@ -42,24 +42,24 @@ const SUMMARIES: Readonly<Record<OperationAction, string>> = {
   create: 'Create one.',
   list: 'List them, newest first.',
   get: 'Read one.',
-  update: 'Change the fields that are given; the others are kept.',
+  update: 'Change the given fields and keep the others.',
   delete: 'Delete one.',
   'replace-module': 'Set the module, as a whole.',
   'get-module': 'Read the module.',
-  'delete-module': 'Remove the module; nothing happens when it is not set.',
+  'delete-module': 'Remove the module; no effect if it is not set.',
 };
 
 const PAGE_PARAMETERS: JsonObject = {
   limit: {
     name: 'limit',
     in: 'query',
-    description: 'How many to list at most.',
+    description: 'Maximum number of resources in a page.',
     schema: { type: 'integer', minimum: 1, maximum: 100, default: 100 },
   },
   before_id: {
     name: 'before_id',
     in: 'query',
-    description: 'List only what was created before the one with this id.',
+    description: 'List only resources created before the one with this id.',
     schema: { type: 'string' },
   },
 };

@@ -57,10 +57,7 @@ const mark = z.strictObject({
 const address = z.string().regex(/^[A-Za-z]+\/[^/\s]+$/) as unknown as z.ZodType<Address>; // the pattern says what the type says
 const writeId = z.string() as unknown as z.ZodType<WriteId>; // compared with the ids that follow from the changes
 
-const validForMs = z
-  .int()
-  .min(1)
-  .describe('Milliseconds for which what is created is valid, from the moment at which it is made.');
+const validForMs = z.int().min(1).describe('Milliseconds for which a new resource is valid, from its creation.');
 
 const difference = z.strictObject({
   field: optional(z.string()).describe(
@@ -69,7 +66,7 @@ const difference = z.strictObject({
   path: z.string().describe('Such as `policy.inbound[0].name`.'),
   from: optional(json).describe('Live. Absent: no value.'),
   to: optional(json).describe('Desired. Absent: no value. An address stands for an id that is known after apply.'),
-  origin: z.enum(['manifest', 'drift', 'both', 'unknown']).describe('Whose difference it is.'),
+  origin: z.enum(['manifest', 'drift', 'both', 'unknown']).describe('What the difference comes from.'),
   forcesReplace: z.boolean(),
 });
 
@@ -83,16 +80,16 @@ const change = z.strictObject({
   reason: optional(z.string()),
   differences: z.array(difference),
   notes: optional(texts),
-  kept: optional(texts).describe('Fields that only drifted, and that are left so.'),
+  kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(
     z.strictObject({ id: z.string(), digest: z.string(), spec: optional(spec), mark: optional(mark) }),
-  ).describe('What the change starts from.'),
-  desired: optional(spec).describe('What will be there, in normal form.'),
-  sent: optional(spec).describe('Fields that are sent in another form, which means the same.'),
+  ).describe('The live resource that the change starts from.'),
+  desired: optional(spec).describe('The desired fields, in normal form.'),
+  sent: optional(spec).describe('Fields that are sent in another form with the same meaning.'),
   ignored: optional(texts).describe('Fields that somebody else owns.'),
   validForMs: optional(validForMs),
-  protect: optional(z.boolean()).describe('Whether its mark will say that it is protected.'),
-  was: optional(z.string()).describe('The name that its mark will remember as the one before.'),
+  protect: optional(z.boolean()).describe('Whether its mark will record protection.'),
+  was: optional(z.string()).describe('The former name that its mark will record.'),
 });
 
 const markDraft = z
@@ -115,7 +112,7 @@ const common = {
   address,
   kind: z.string(),
   needs: z.array(writeId).describe('Ids of the writes that must have succeeded before.'),
-  last: z.boolean().describe('Starts when all others are over.'),
+  last: z.boolean().describe('Starts after all others have finished.'),
   reason: z.string(),
 };
 const resourceId = { resourceId: z.string().describe('The resource that it changes.') };
@@ -152,7 +149,7 @@ const write: z.ZodType<ShownWrite> = z.discriminatedUnion('act', [
 const file = z.strictObject({
   address: z.string().describe('The resource whose value it holds.'),
   path: z.string().describe('Relative to the working folder, or absolute.'),
-  text: optional(z.string()).describe('What is written. Left out: known after apply.'),
+  text: optional(z.string()).describe('The text to write. Left out: known after apply.'),
   replaces: optional(z.literal(true)).describe('A file with other content stands there, and is replaced.'),
 });
 
@@ -175,9 +172,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       kinds: optional(texts).describe('Kinds that the stack uses; others were not read. Left out: every kind.'),
     }),
     targets: texts,
-    takeOver: texts.describe('Other stacks whose resources it may take over.'),
+    takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
-    externals: z.record(z.string(), z.string()).describe('Ids that the manifests have a name for, by address.'),
+    externals: z.record(z.string(), z.string()).describe('Ids that the manifests name, by address.'),
     changes: z.array(change),
     withheld: optional(
       z.array(
@@ -189,15 +186,17 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
           reason: z.string().describe('Why it would be deleted.'),
         }),
       ),
-    ).describe('What would be deleted, but for --no-delete.'),
+    ).describe('What is not deleted because of --no-delete.'),
     writes: z.array(write),
-    files: z.array(file).describe('Files that applying the plan writes, when the writes are over.'),
+    files: z.array(file).describe('Files that apply writes after all other writes.'),
     diagnostics: z.array(DIAGNOSTIC_SCHEMA),
     violations: z.array(VIOLATION_SCHEMA),
     requests: z.strictObject({
-      read: z.int().describe('What reading took.'),
-      apply: z.int().describe('What applying takes; at least, where it looks for what another apply made.'),
-      leastMs: z.int().describe('The least time that those take within the rate limit, in milliseconds.'),
+      read: z.int().describe('Requests that reading took.'),
+      apply: z
+        .int()
+        .describe('Requests that applying takes; at least, if it looks for creations of a concurrent apply.'),
+      leastMs: z.int().describe('The least time that these requests take within the rate limit, in milliseconds.'),
     }),
   })
   .meta({ title: 'Edgewise plan', description: 'What applying a stack of manifests would do. Holds no secrets.' });

@@ -6,14 +6,11 @@ import { ANY_JSON } from './parts.ts';
 /** What a resource in a seed has besides the fields of its kind, which are checked like a request's. */
 const SEED_RESOURCE = z
   .looseObject({
-    created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Left out: now.'),
-    deletable: z.boolean().optional().describe('False: the server does not let it go.'),
-    state: z
-      .record(z.string(), ANY_JSON)
-      .optional()
-      .describe('In snapshots: what the server remembers beside the fields.'),
+    created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Default: now.'),
+    deletable: z.boolean().optional().describe('False: the server refuses to delete it.'),
+    state: z.record(z.string(), ANY_JSON).optional().describe('In snapshots: data of the server beside the fields.'),
   })
-  .describe('An existing resource: the fields that a request to create it has, `id`, and these.');
+  .describe('An existing resource: the fields of a create request, `id`, and these.');
 
 const ABUSE_REPORT_RULE = z
   .strictObject({
@@ -21,18 +18,18 @@ const ABUSE_REPORT_RULE = z
       .string()
       .min(1)
       .describe(
-        'The host names that it is about: this one and all below it, so that `example.com` is about `a.example.com` too; `*` is about all.',
+        'The host name that the rule applies to, with all names below it: `example.com` matches `a.example.com` too. `*` matches all.',
       )
       .meta({ examples: ['phishing.example.com', '*'] }),
-    status: z.enum(HOSTNAME_STATUSES).describe('What is decided. `PENDING`: nothing, ever.'),
+    status: z.enum(HOSTNAME_STATUSES).describe('The decision. `PENDING`: never decided.'),
     after_seconds: z
       .int()
       .min(1)
       .max(31_536_000)
       .optional()
-      .describe("Seconds from the submission to the decision, on the server's clock. Left out: 30."),
+      .describe("Seconds from the submission to the decision, on the server's clock. Default: 30."),
   })
-  .describe('What becomes of some host names.');
+  .describe('The decision about some host names.');
 
 /** Schema of a seed of the bundled server, and of a snapshot of it. */
 export const SEED_SCHEMA = z
@@ -41,7 +38,7 @@ export const SEED_SCHEMA = z
       .array(z.string())
       .optional()
       .describe(
-        'The ids that exist besides those of the resources; `bkdhr_*` is every well-formed one with that prefix. Left out: every well-formed one of a kind that the interface cannot create.',
+        'Existing ids in addition to those of the resources; `bkdhr_*` is every well-formed id with that prefix. Default: every well-formed id of kinds that the API cannot create.',
       ),
     resources: z
       .partialRecord(z.enum(KINDS.map(({ name }) => name)), z.array(SEED_RESOURCE))
@@ -51,15 +48,15 @@ export const SEED_SCHEMA = z
       .array(ABUSE_REPORT_RULE)
       .optional()
       .describe(
-        'What becomes of the host names in abuse reports that are submitted from now on. The first rule that is about a host name holds; a host name that none is about stays PENDING. A report is PROCESSED when all its host names are decided, PARTIALLY_PROCESSED when some are. Left out: host names below `invalid` are ignored after 10 seconds, all others are banned after 30.',
+        'Decisions about the host names in new abuse reports. The first matching rule applies; a host name without a rule stays PENDING. A report is PROCESSED when all its host names are decided, PARTIALLY_PROCESSED when some are. Default: host names below `invalid` are ignored after 10 seconds, all others are banned after 30.',
       ),
     certificate_authorities: z
       .record(z.string(), z.string())
       .optional()
       .describe('The secrets of SSH certificate authorities, by id: 32 bytes in base64url.'),
-    sequence: z.int().min(0).optional().describe('How many ids were made before.'),
+    sequence: z.int().min(0).optional().describe('How many ids have been assigned.'),
   })
   .meta({
     title: 'Edgewise seed',
-    description: 'What the bundled server begins with. A snapshot has the same form. Everything may be left out.',
+    description: 'The initial data of the bundled server. A snapshot has the same form. Every part is optional.',
   });

@@ -57,7 +57,7 @@ function toDnsError(requestedAt: number, age: number): JsonObject {
     renews_at: null,
     provisioning_job: {
       error_code: 'DNS_ERROR',
-      msg: 'The NS records of the domain do not lead here: set them to ns_targets.',
+      msg: 'The NS records of the domain do not point to this service: set them to ns_targets.',
       started_at: toTimestamp(requestedAt),
       retries_at: toTimestamp(requestedAt + retries * RETRY_MS),
     },

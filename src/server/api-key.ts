@@ -25,11 +25,11 @@ const USER: ReferenceType = idOf('usr', 'bot');
 export function parseApiKey(text: string): ApiKey {
   const [key = '', ...rights] = text.split(':');
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new RangeError('An API key must not be empty, or have white space or characters outside of ASCII in it');
+    throw new RangeError('An API key must not be empty, or contain white space or characters outside ASCII');
   const bad = rights.findIndex((right) => right !== 'admin' && right !== 'abuse' && !hasPrefixOf(USER, right));
   if (bad >= 0) {
-    const which = `part ${bad + 2} of this one is something else`;
-    throw new RangeError(`An API key is KEY, with any of :admin, :abuse and :usr_… behind it; ${which}`);
+    const which = `part ${bad + 2} of this one is none of them`;
+    throw new RangeError(`An API key is KEY, optionally with the suffixes :admin, :abuse and :usr_…; ${which}`);
   }
   const users = rights.filter((right) => hasPrefixOf(USER, right));
   if (users.length > 1) throw new RangeError('An API key belongs to one user; this one names several');
@@ -50,6 +50,6 @@ export function authenticate(keyring: ReadonlyMap<string, ApiKey>, header: strin
   const apiKey = key === undefined ? undefined : keyring.get(key);
   if (apiKey !== undefined) return apiKey;
   const message =
-    key === undefined ? 'The request needs the header `Authorization: Bearer <API key>`' : 'The API key is not known';
+    key === undefined ? 'The request needs the header `Authorization: Bearer <API key>`' : 'The API key is unknown';
   throw new Failure(message, { code: 'unauthenticated', headers: { 'www-authenticate': 'Bearer' } });
 }

@@ -72,7 +72,7 @@ function refuse(status: number, code: string, headers: Readonly<Record<string, s
   const body = {
     error_code: code,
     status_code: status,
-    msg: 'This is a fault that the server was told to have',
+    msg: 'This failure comes from the faults file of the server',
     details: {},
   };
   return Response.json(body, { status, headers });

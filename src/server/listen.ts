@@ -82,11 +82,11 @@ function createHttpServer(server: Server): HttpServer {
     answer({ incoming, outgoing }, server.handle),
   );
   http.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const failure = new Failure('Only 100-continue can be expected', { code: 'expectation_failed' });
+    const failure = new Failure('The only supported expectation is 100-continue', { code: 'expectation_failed' });
     answer({ incoming, outgoing }, async () => refuse(server, failure, incoming));
   });
   http.on('connect', (incoming, socket) => {
-    endWith(socket, refuse(server, new Failure('This is no proxy', { code: 'bad_request' }), incoming));
+    endWith(socket, refuse(server, new Failure('This server is not a proxy', { code: 'bad_request' }), incoming));
   });
   const refused = new WeakSet<Duplex>();
   http.on('clientError', (error, socket) => {

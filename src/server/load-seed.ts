@@ -86,7 +86,7 @@ function placeResources(
 ): readonly Placed[] {
   const kind = findKind(name);
   if (kind === undefined) {
-    mistakes.add(`resources.${name}`, 'there is no such kind');
+    mistakes.add(`resources.${name}`, 'is not a known kind');
     return [];
   }
   return members.flatMap((resource, index) => {
@@ -152,7 +152,7 @@ function checkId(kind: Kind, id: string): void {
 }
 
 function refuseTwice(service: Service, kind: Kind, id: string): void {
-  if (service.store.listingOf(kind).find(id) !== undefined) throw refuse(`${id} stands there twice`);
+  if (service.store.listingOf(kind).find(id) !== undefined) throw refuse(`${id} appears twice`);
 }
 
 function refuse(message: string): Failure {

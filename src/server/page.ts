@@ -16,7 +16,7 @@ const MAX_LIMIT = 100;
 export function parsePage(query: URLSearchParams, knows: (id: string) => boolean): Page {
   const limit = query.get('limit') ?? String(MAX_LIMIT);
   if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
-    throw refuse('limit', `is not from 1 to ${MAX_LIMIT}`);
+    throw refuse('limit', `must be from 1 to ${MAX_LIMIT}`);
   const before = query.get('before_id') ?? undefined;
   if (before !== undefined && !knows(before)) throw refuse('before_id', 'is not an id of this list');
   return { limit: Number(limit), before };
@@ -26,7 +26,7 @@ export function parsePage(query: URLSearchParams, knows: (id: string) => boolean
 export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name)) throw refuse(name, 'is not a query parameter of this operation');
-    if (query.getAll(name).length > 1) throw refuse(name, 'stands there more than once');
+    if (query.getAll(name).length > 1) throw refuse(name, 'is given more than once');
   }
 }
 

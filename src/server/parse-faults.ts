@@ -18,9 +18,9 @@ export function parseServerFaults(text: string): ServerFaults {
 function parseOne(text: string): Json {
   const [first, second] = parseDocuments(text, {});
   const [fault] = first?.faults ?? [];
-  if (first === undefined || first.value === null) throw new RangeError('There is nothing in it');
+  if (first === undefined || first.value === null) throw new RangeError('It is empty');
   if (fault !== undefined) throw new RangeError(`It is not YAML: ${fault.message}`);
-  if (second !== undefined) throw new RangeError('It has more than one document');
+  if (second !== undefined) throw new RangeError('It contains more than one document');
   return first.value;
 }
 

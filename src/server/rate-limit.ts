@@ -5,8 +5,8 @@ import type { RateLimit } from '../model/rate-limit.ts';
  * Requests over the limit do not count. Throws `RangeError` on a limit that lets nothing through.
  */
 export function createRateLimit({ requests, windowMs }: RateLimit): (now: Date) => number | undefined {
-  if (!Number.isInteger(requests) || requests < 1) throw new RangeError('A rate limit allows at least one request');
-  if (!(windowMs > 0)) throw new RangeError('The window of a rate limit is longer than nothing');
+  if (!Number.isInteger(requests) || requests < 1) throw new RangeError('A rate limit must allow at least one request');
+  if (!(windowMs > 0)) throw new RangeError('The window of a rate limit must be longer than zero');
   let times: number[] = [];
   let oldest = 0;
   return (now) => {

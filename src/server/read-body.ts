@@ -19,7 +19,7 @@ async function readBytes(request: Request): Promise<Buffer> {
     return Number.isNaN(length) ? await readStream(request) : limit(Buffer.from(await request.arrayBuffer()));
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure('The body of the request broke off', { code: 'bad_body', cause: error });
+    throw new Failure('The body of the request is incomplete', { code: 'bad_body', cause: error });
   }
 }
 
@@ -41,7 +41,7 @@ function limit(bytes: Buffer): Buffer {
 }
 
 function refuseSize(): Failure {
-  return new Failure(`The body of a request may have ${MAX_BYTES} bytes`, { code: 'body_too_large' });
+  return new Failure(`The body of a request may have at most ${MAX_BYTES} bytes`, { code: 'body_too_large' });
 }
 
 function refuseDepth(): Failure {

@@ -101,8 +101,8 @@ function toLocalPath(request: Request, basePath: string): string {
 
 function refuseRoute(app: Hono<Env>, method: string, path: string): Failure {
   const allowed = METHODS.filter((candidate) => app.router.match(candidate, path)[0].length > 0).join(', ');
-  if (allowed === '') return new Failure('There is nothing at this path', { code: 'not_found' });
-  return new Failure(`${method} is not possible here, only ${allowed}`, {
+  if (allowed === '') return new Failure('Nothing has this path', { code: 'not_found' });
+  return new Failure(`${method} is not allowed here; allowed: ${allowed}`, {
     code: 'method_not_allowed',
     headers: { allow: allowed },
   });

@@ -42,7 +42,7 @@ function sign({ id, spec }: StoredResource, { identities, authorities }: Tools):
 
 function parsePublicKey(spec: Spec): Key {
   const key = parseSshPublicKey(String(spec['public_key']));
-  if (key === undefined) throw refuse('public_key', 'is not a whole SSH public key');
+  if (key === undefined) throw refuse('public_key', 'is not a complete SSH public key');
   return key;
 }
 
@@ -55,16 +55,13 @@ function parseTime(spec: Spec, field: string): Date | undefined {
   if (typeof value !== 'string') return undefined;
   const time = new Date(value);
   if (time.getTime() >= 0 && time.getTime() < YEAR_10000) return time;
-  throw refuse(field, 'is not between the years 1970 and 9999');
+  throw refuse(field, 'must be between the years 1970 and 9999');
 }
 
 function toDefaultUntil(after: Date): Date {
   const until = new Date(after.getTime() + DEFAULT_VALIDITY_MS);
   if (until.getTime() < YEAR_10000) return until;
-  throw refuse(
-    'valid_after',
-    'is too late for the default of valid_until, which is not between the years 1970 and 9999',
-  );
+  throw refuse('valid_after', 'is too late: the default of valid_until would be after the year 9999');
 }
 
 function toTexts(value: Json | undefined): Readonly<Record<string, string>> {

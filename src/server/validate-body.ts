@@ -26,7 +26,8 @@ export function validateCreate(kind: Kind, body: JsonObject): Spec {
 export function validateUpdate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, (name) => kind.fields[name]?.clear !== 'null');
   refuseImmutable(kind, given);
-  if (Object.keys(given).length === 0) throw new Failure('The body changes no field', { code: 'empty_update' });
+  if (Object.keys(given).length === 0)
+    throw new Failure('The body contains no field to change', { code: 'empty_update' });
   refuseFindings(
     getSchema(`update ${kind.name}`, () => toRequestSchema(kind, 'update')),
     given,
@@ -96,7 +97,7 @@ function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   if (module === undefined) return body;
   const beside = Object.keys(rest).find((name) => !listPathFields(kind).includes(name));
   if (beside === undefined && isJsonObject(module)) return module;
-  const problem = beside === undefined ? 'module is not an object' : `${beside} does not belong beside \`module\``;
+  const problem = beside === undefined ? 'module must be an object' : `${beside} is not allowed beside \`module\``;
   throw new Failure(problem, { code: 'invalid_field', details: { field: beside ?? 'module' } });
 }
 

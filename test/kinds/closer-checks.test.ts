@@ -41,7 +41,7 @@ describe('closer checks', () => {
       ['by_host', 'b', 'key'],
       ['by_key', CUT_OFF],
     ]);
-    expect(problems[1]?.message).toBe('spec.user_keys[1] is not a whole SSH public key');
+    expect(problems[1]?.message).toBe('spec.user_keys[1] is not a complete SSH public key');
   });
 
   it('look at a single value that stands for a list', async () => {

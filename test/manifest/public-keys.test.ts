@@ -129,6 +129,6 @@ describe('a public key', () => {
     ['cut off', ED25519.slice(0, -4)],
     ['with more behind its end', `${ED25519}AAAA`],
   ])('must be whole, not %s', (_, key) => {
-    expect(explainKey(key).join('\n')).toContain('spec.public_key is not a whole SSH public key');
+    expect(explainKey(key).join('\n')).toContain('spec.public_key is not a complete SSH public key');
   });
 });

@@ -190,8 +190,8 @@ describe('the body of a PUT', () => {
   });
 
   it.each([
-    ['what is beside `module` is no id', { module: breaker, enabled: true }, 'enabled does not belong beside `module`'],
-    ['`module` is no object', { module: null }, 'module is not an object'],
+    ['what is beside `module` is no id', { module: breaker, enabled: true }, 'enabled is not allowed beside `module`'],
+    ['`module` is no object', { module: null }, 'module must be an object'],
     ['the module is not valid', { module: { num_buckets: 999 } }, 'num_buckets is 999, but must be at most 128'],
     ['a field is not known', { buckets: 1 }, 'buckets is not a known field'],
     ['an id stands beside a bare module', { id: 'edghtsrt_1', ...breaker }, 'id is not a known field'],

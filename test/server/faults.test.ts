@@ -257,7 +257,7 @@ describe('a faults document', () => {
   });
 
   it.each([
-    ['', 'There is nothing in it'],
+    ['', 'It is empty'],
     ['{ rules: [', 'It is not YAML'],
     ['rules: []\n---\nrules: []', 'more than one document'],
     ['{}', 'rules is missing'],
@@ -267,14 +267,14 @@ describe('a faults document', () => {
       'rules[1].fault (GET *) is `rest`, but must be one of `latency`',
     ],
     ['{ rules: [{ on: GET * }] }', 'rules[0].fault (GET *) is missing'],
-    ['{ rules: [{ on: get *, fault: cut }] }', 'rules[0].on (get *) must be a method and a path'],
+    ['{ rules: [{ on: get *, fault: cut }] }', 'rules[0].on (get *) must be `*`, or a method and a path'],
     ['{ rules: [{ on: "*", fault: cut, nth: 0 }] }', 'rules[0].nth (*) is 0, but must be at least 1'],
-    ['{ rules: [{ on: "*", fault: cut, nth: "5-3" }] }', 'rules[0].nth (*) ends before it begins'],
+    ['{ rules: [{ on: "*", fault: cut, nth: "5-3" }] }', 'rules[0].nth (*) ends before it starts'],
     ['{ rules: [{ on: "*", fault: cut, nth: soon }] }', 'rules[0].nth (*) must be a number'],
     ['{ rules: [{ on: "*", fault: cut, rate: 2 }] }', 'rules[0].rate (*) is 2, but must be at most 1'],
     ['{ rules: [{ on: "*", fault: cut, rate: 0.5, nth: 2 }] }', 'rules[0].rate (*) and `nth` exclude each other'],
     ['{ rules: [{ on: "*", fault: latency }] }', 'rules[0].ms (*) is missing'],
-    ['{ rules: [{ on: "*", fault: latency, ms: "9-1" }] }', 'rules[0].ms (*) ends before it begins'],
+    ['{ rules: [{ on: "*", fault: latency, ms: "9-1" }] }', 'rules[0].ms (*) ends before it starts'],
     ['{ rules: [{ on: "*", fault: cut, when: after }] }', 'rules[0].when (*) is not a known field'],
     [
       '{ rules: [{ on: "*", fault: stale, changes: 1, requests: 1 }] }',

@@ -80,13 +80,13 @@ describe('a list', () => {
   });
 
   it.each([
-    ['limit=0', 'limit is not from 1 to 100'],
-    ['limit=101', 'limit is not from 1 to 100'],
-    ['limit=-1', 'limit is not from 1 to 100'],
-    ['limit=1e1', 'limit is not from 1 to 100'],
-    ['limit=', 'limit is not from 1 to 100'],
-    ['limit=1?x', 'limit is not from 1 to 100'],
-    ['limit=5&limit=6', 'limit stands there more than once'],
+    ['limit=0', 'limit must be from 1 to 100'],
+    ['limit=101', 'limit must be from 1 to 100'],
+    ['limit=-1', 'limit must be from 1 to 100'],
+    ['limit=1e1', 'limit must be from 1 to 100'],
+    ['limit=', 'limit must be from 1 to 100'],
+    ['limit=1?x', 'limit must be from 1 to 100'],
+    ['limit=5&limit=6', 'limit is given more than once'],
     ['before_id=cr_nobody', 'before_id is not an id of this list'],
     ['before_id=', 'before_id is not an id of this list'],
     ['page=2', 'page is not a query parameter of this operation'],

@@ -85,19 +85,15 @@ describe('a seed', () => {
   });
 
   it.each<[string, ServerSeed, string]>([
-    ['an unknown kind', { resources: { TcpEdge: [{}] } }, 'resources.TcpEdge: there is no such kind'],
+    ['an unknown kind', { resources: { TcpEdge: [{}] } }, 'resources.TcpEdge: is not a known kind'],
     [
       'a bad field',
       { resources: { TCPEdge: [{}, { hostports: ['x'] }] } },
       'resources.TCPEdge[1]: hostports[0] `x` is not',
     ],
     ['a bad id', { resources: { TCPEdge: [{ id: 'edge' }] } }, 'resources.TCPEdge[0]: id edge is not an id edgtcp_…'],
-    [
-      'an id twice',
-      { resources: { TCPEdge: [{ id: 'edgtcp_1' }, { id: 'edgtcp_1' }] } },
-      'edgtcp_1 stands there twice',
-    ],
-    ['a route twice', { resources: { HTTPSEdge: [{ id: 'edghts_1' }, { id: 'edghts_1' }] } }, 'stands there twice'],
+    ['an id twice', { resources: { TCPEdge: [{ id: 'edgtcp_1' }, { id: 'edgtcp_1' }] } }, 'edgtcp_1 appears twice'],
+    ['a route twice', { resources: { HTTPSEdge: [{ id: 'edghts_1' }, { id: 'edghts_1' }] } }, 'appears twice'],
     [
       'a dangling reference',
       { resources: { TCPEdge: [{ backend: { backend_id: 'bkdwd_x' } }] } },
@@ -146,7 +142,7 @@ describe('a seed', () => {
       ],
     };
     expect(() => createServer({ seed: { resources } })).toThrowErrorMatchingInlineSnapshot(`
-      [RangeError: resources.Thing: there is no such kind
+      [RangeError: resources.Thing: is not a known kind
       resources.WeightedBackend[1]: backends.ipp_1 must be an id bkdhr_… or bkdtg_…
       resources.WeightedBackend[2]: weight is not a known field
       resources.TCPEdge[2]: hostports[0] \`x\` is not \`host:port\` with a port from 1 to 65535

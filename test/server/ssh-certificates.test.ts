@@ -170,7 +170,7 @@ describe('a signed certificate', () => {
     const key = `${name} ${change(Buffer.from(blob, 'base64')).toString('base64')}`;
     expect(await sign({ public_key: key })).toMatchObject({
       status_code: 400,
-      msg: 'public_key is not a whole SSH public key',
+      msg: 'public_key is not a complete SSH public key',
       details: { field: 'public_key' },
     });
   });

@@ -190,7 +190,7 @@ describe('API keys', () => {
     ['', 'must not be empty'],
     [':admin', 'must not be empty'],
     ['my key', 'white space'],
-    ['kéy', 'outside of ASCII'],
+    ['kéy', 'outside ASCII'],
     [`${SECRET}:usr_`, 'part 2 of this one is none of them'],
     [`${SECRET}:admin:root`, 'part 3 of this one is none of them'],
     [`${SECRET}:usr_a:usr_b`, 'several'],

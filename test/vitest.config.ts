@@ -1,12 +1,23 @@
 import { defineConfig } from 'vitest/config';
+import { STRANGERS } from './stranger/tables.ts';
+import { withStrangers } from './stranger/with-strangers.ts';
 
 /** Where to leave the results as JSON, for a program that counts them. */
 const results = process.env['EDGEWISE_TEST_RESULTS'];
 
+const STRANGER = 'test/stranger/**/*.test.ts';
+
+/** What is told of every kind is told of the stranger's too. */
+const WITH_STRANGERS = [
+  'test/laws/**/*.test.ts',
+  'test/client/{pages,read-live}.test.ts',
+  'test/server/lists.test.ts',
+  'test/report/redact.test.ts',
+];
+
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
     setupFiles: ['test/setup.ts'],
     // Generous: what hangs is to fail, and what is slow on a busy machine is not.
     testTimeout: 30_000,
@@ -14,6 +25,18 @@ export default defineConfig({
     maxWorkers: '100%',
     hookTimeout: 60_000,
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
+    projects: [
+      { extends: true, test: { name: 'edgewise', include: ['test/**/*.test.ts'], exclude: [STRANGER] } },
+      {
+        extends: true,
+        plugins: [withStrangers()],
+        test: {
+          name: 'stranger',
+          include: [STRANGER, ...WITH_STRANGERS],
+          env: { EDGEWISE_KINDS: STRANGERS.map(({ name }) => name).join(' ') },
+        },
+      },
+    ],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

@@ -90,7 +90,7 @@ function toStatedType(field: Field, use: SchemaUse): z.ZodType {
       description: field.description,
       ...(use === 'manifest' && field.default !== undefined && { default: field.default }),
     });
-    return use === 'request' && !field.required ? type.nullable() : type;
+    return use === 'request' && !field.required ? toClearable(field, type).nullable() : type;
   };
   const name = findFieldName(field);
   if (name === undefined || use === 'response' || use === 'document') return stated();
@@ -110,6 +110,11 @@ const PARTS: Readonly<Record<SchemaUse, WeakMap<Field | ObjectType, z.ZodType>>>
   response: new WeakMap(),
   document: new WeakMap(),
 };
+
+/** An empty text stands for one that is not set, whatever form a text of the field has. */
+function toClearable({ type }: Field, schema: z.ZodType): z.ZodType {
+  return type.type === 'text' && type.format !== undefined ? z.union([z.literal(''), schema]) : schema;
+}
 
 /** Whether the server shows null for the field when it is not set. */
 export function isNullable(field: Field): boolean {

@@ -1,4 +1,4 @@
-import type { Kind } from '../kinds/kind.ts';
+import { onceForEachKind } from '../kinds/kind.ts';
 import { ABUSE_REPORT } from '../kinds/tables/abuse-report.ts';
 import { AGENT_INGRESS } from '../kinds/tables/agent-ingress.ts';
 import { CREDENTIAL } from '../kinds/tables/credential.ts';
@@ -8,6 +8,7 @@ import { ABUSE_REPORT_BEHAVIOUR } from './abuse-report-behaviour.ts';
 import { AGENT_INGRESS_BEHAVIOUR } from './agent-ingress-behaviour.ts';
 import type { Behaviour } from './behaviour.ts';
 import { CREDENTIAL_BEHAVIOUR } from './credential-behaviour.ts';
+import { createDefaultBehaviour } from './default-behaviour.ts';
 import { SSH_CERTIFICATE_BEHAVIOUR } from './ssh-certificate-behaviour.ts';
 
 /** A PATCH that leaves `backends` out keeps them, and its response shows none. Source: section 4.8 of the interface. */
@@ -23,9 +24,7 @@ const BEHAVIOURS: ReadonlyMap<string, Behaviour> = new Map([
   [WEIGHTED_BACKEND.name, WEIGHTED_BACKEND_BEHAVIOUR],
 ]);
 
-const NOTHING_SPECIAL: Behaviour = {};
-
-/** What the server does for a kind besides what its table says. */
-export function getBehaviour(kind: Kind): Behaviour {
-  return BEHAVIOURS.get(kind.name) ?? NOTHING_SPECIAL;
-}
+/** What the server does for a kind: what it does for every kind, but for what is special about this one. */
+export const getBehaviour = onceForEachKind(
+  (kind): Behaviour => ({ ...createDefaultBehaviour(kind), ...BEHAVIOURS.get(kind.name) }),
+);

@@ -1,7 +1,7 @@
 import type { Behaviour } from './behaviour.ts';
 import { Failure } from './failure.ts';
 
-/** A credential belongs to its caller unless an admin says otherwise, and shows its token once. */
+/** A credential belongs to its caller unless an admin says otherwise. */
 export const CREDENTIAL_BEHAVIOUR: Behaviour = {
   authorize: (caller, { owner_id: owner }) => {
     if (owner === undefined || owner === caller.userId || caller.isAdmin) return;
@@ -10,6 +10,4 @@ export const CREDENTIAL_BEHAVIOUR: Behaviour = {
       details: { field: 'owner_id' },
     });
   },
-  complete: (spec, caller) => ({ owner_id: caller.userId, ...spec }),
-  reveal: ({ id }, { identities }) => ({ token: identities.toToken(id) }),
 };

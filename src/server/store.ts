@@ -31,6 +31,11 @@ export function findOwnedKind(id: string): Kind | undefined {
   return OWNED_BY_PREFIX.get(id.slice(0, id.indexOf('_')));
 }
 
+/** What only one resource can have. That one document attaches to a thing is a rule for manifests: here there is one such thing. */
+function listHeld(kind: Kind, spec: Spec): readonly Claim[] {
+  return kind.role === 'owned' ? listClaims(kind, spec) : [];
+}
+
 const NONE: ReadonlySet<string> = new Set();
 
 /** Everything that the server knows. Nothing here costs more for having more resources. */
@@ -66,7 +71,7 @@ export class Store {
 
   /** Who has what this spec claims, other than the resource with this id. */
   findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
-    for (const claim of listClaims(kind, spec)) {
+    for (const claim of listHeld(kind, spec)) {
       const holder = this.#claims.get(claim.key);
       if (holder !== undefined && holder !== id) return { claim, id: holder };
     }
@@ -79,7 +84,7 @@ export class Store {
   }
 
   #note(kind: Kind, { id, spec }: StoredResource): void {
-    for (const { key } of listClaims(kind, spec)) this.#claims.set(key, id);
+    for (const { key } of listHeld(kind, spec)) this.#claims.set(key, id);
     for (const { value } of listReferences(kind, spec)) {
       if (findOwnedKind(value) === undefined) continue;
       const referrers = this.#referrers.get(value) ?? new Set();
@@ -88,7 +93,7 @@ export class Store {
   }
 
   #forget(kind: Kind, { id, spec }: StoredResource): void {
-    for (const { key } of listClaims(kind, spec)) this.#claims.delete(key);
+    for (const { key } of listHeld(kind, spec)) this.#claims.delete(key);
     for (const { value } of listReferences(kind, spec)) {
       const referrers = this.#referrers.get(value);
       referrers?.delete(id);

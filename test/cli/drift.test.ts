@@ -2,15 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { createWorkspace, STACK, toEdge } from './workspace.ts';
+import { createWorkspace, STACK, toEdge, withoutReads } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 const AUTHORIZED = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-
-/** Without the number of reads, which is one for each kind. */
-function withoutCount(text: string): string {
-  return text.replace(/^(Reading took |edgewise_requests\{.*\} )\d+/gm, '$1…');
-}
 
 describe('drift', () => {
   it('is none after an apply, and sends reads only', async () => {
@@ -36,7 +31,7 @@ describe('drift', () => {
     await write({ 'edgewise.yaml': `${TWO.replace('20002"]', '20003"]')}${toEdge('c', 20004)}` });
     const { exitCode, stdout } = await edgewise('drift edgewise.yaml');
     expect(exitCode).toBe(2);
-    await expect(withoutCount(stdout)).toMatchFileSnapshot('goldens/drift.txt');
+    await expect(withoutReads(stdout)).toMatchFileSnapshot('goldens/drift.txt');
     const json = JSON.parse((await edgewise('drift edgewise.yaml --format json')).stdout);
     expect(json).toMatchObject({ command: 'drift', ok: true, drifted: true, coverage: { owned: 2, unmanaged: 1 } });
     expect(json.counts).toMatchObject({ drifted: 1, pending: 1, missing: 1, 'in-sync': 0 });
@@ -66,7 +61,7 @@ describe('drift', () => {
       await edgewise('drift --against second.json'),
     ];
     expect([whole.exitCode, digests.exitCode]).toEqual([2, 2]);
-    await expect(withoutCount(`${whole.stdout}\n${digests.stdout}`)).toMatchFileSnapshot('goldens/drift-against.txt');
+    await expect(withoutReads(`${whole.stdout}\n${digests.stdout}`)).toMatchFileSnapshot('goldens/drift-against.txt');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
@@ -118,7 +113,7 @@ describe('drift', () => {
     const nothing = listOf('TCPEdge').map((line) => line.replace(/\d+$/, '0'));
     for (const kind of others) expect(listOf(kind)).toEqual(nothing.map((line) => line.replace('TCPEdge', kind)));
     const shown = lines.filter((line) => !others.some((kind) => line.includes(`kind="${kind}"`)));
-    await expect(withoutCount(shown.join('\n'))).toMatchFileSnapshot('goldens/drift-metrics.txt');
+    await expect(withoutReads(shown.join('\n'))).toMatchFileSnapshot('goldens/drift-metrics.txt');
     await write({ 'edgewise.yaml': `${TWO}colour: red\n` });
     const failed = await edgewise('drift edgewise.yaml --format metrics');
     expect(failed).toMatchObject({

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK } from './workspace.ts';
+
+/** One list of each kind. */
+const READS = OWNED_KINDS.length;
 
 /** After its creation an apply lists the pools again: another apply may have made the same one. */
 const POOL = `---
@@ -86,11 +90,11 @@ describe('while a service is slow', () => {
     time.pass(1_400);
     expect(shown()).toBe('');
     time.pass(100);
-    expect(shown()).toBe('Reading from https://api.test: 2 of 6 done after 2 s\n');
+    expect(shown()).toBe(`Reading from https://api.test: 2 of ${READS} done after 2 s\n`);
     time.pass(8_500);
     time.pass(600_000);
     const lines = shown().trimEnd().split('\n');
-    expect(lines[1]).toBe('Reading from https://api.test: 2 of 6 done after 10 s');
+    expect(lines[1]).toBe(`Reading from https://api.test: 2 of ${READS} done after 10 s`);
     expect(lines.length).toBeLessThan(15);
     release();
     expect((await result).stdout).toContain('Plan for stack test');
@@ -101,7 +105,7 @@ describe('while a service is slow', () => {
     const { time, release, result, shown } = await runSlowly('plan', { prompt: 0, terminal: 80 });
     time.pass(3_500);
     const [first, second, third] = ['2', '3', '4'].map(
-      (seconds) => `\r\u001b[KReading from https://api.test: 0 of 6 done after ${seconds} s`,
+      (seconds) => `\r\u001b[KReading from https://api.test: 0 of ${READS} done after ${seconds} s`,
     );
     expect(shown()).toBe(`${first}${second}${third}`);
     release();

@@ -50,6 +50,11 @@ export function toTranscript({ exitCode, stdout, stderr }: CommandResult): strin
   return [`exit code ${exitCode}`, ...section('stdout', stdout), ...section('stderr', stderr), ''].join('\n');
 }
 
+/** What was printed, without the number of reads: there is one for each kind. */
+export function withoutReads(printed: string): string {
+  return printed.replace(/^(Reading took |edgewise_requests\{.*\} )\d+/gm, '$1…');
+}
+
 /** A stack without resources. */
 export const STACK = `apiVersion: edgewise/v1
 kind: Stack

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import fc from 'fast-check';
@@ -12,8 +12,9 @@ import { listFindings } from '../../src/schemas/findings.ts';
 import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { writeOutParts } from '../../src/schemas/parts.ts';
 
-const FIXTURE = new URL('../manifest/fixtures/everything.yaml', import.meta.url);
-const EVERYTHING: readonly JsonObject[] = parseAllDocuments(readFileSync(FIXTURE, 'utf8'))
+/** The example has a document of every kind. */
+const FILES = ['test/manifest/fixtures/everything.yaml', ...globSync('examples/everything/*.yaml').sort()];
+const EVERYTHING: readonly JsonObject[] = FILES.flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')))
   .map((document): unknown => document.toJS())
   .filter(isJsonObject)
   .flatMap((document) => [document, ...listItems(document)]);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
@@ -10,9 +10,10 @@ import { withField } from './mutate-stack.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource, TestStack } from './stack.ts';
+import { SUBJECTS } from './subjects.ts';
 import { listTouched, World } from './world.ts';
 
-const FIELDS = MANIFEST_KINDS.flatMap((kind) =>
+const FIELDS = SUBJECTS.flatMap((kind) =>
   listChangeable(kind).map((field) => ({ kind, label: `${kind.name} ${field}`, field })),
 );
 

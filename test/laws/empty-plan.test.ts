@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
+import { SUBJECTS } from './subjects.ts';
 import { listTouched, World } from './world.ts';
 
 describe('after an apply', () => {
-  it.each(MANIFEST_KINDS)('nothing is left to do for stacks of $name', LONG, async (kind) => {
+  it.each(SUBJECTS)('nothing is left to do for stacks of $name', LONG, async (kind) => {
     const property = fc.asyncProperty(arbitraryHistory(1, { kinds: [kind] }), async (stacks) => {
       const world = new World();
       for (const stack of stacks) {

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
-import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { parseMetadata } from '../../src/model/mark.ts';
@@ -13,9 +12,10 @@ import { withField } from './mutate-stack.ts';
 import { holds, LONG } from './properties.ts';
 import { settleStack } from './settle-stack.ts';
 import type { TestResource } from './stack.ts';
+import { SUBJECTS } from './subjects.ts';
 import { listTouched, World } from './world.ts';
 
-const FIELDS = OWNED_KINDS.flatMap((kind) =>
+const FIELDS = SUBJECTS.filter(({ role }) => role === 'owned').flatMap((kind) =>
   listChangeable(kind)
     .filter((field) => kind.fields[field]?.unique === false)
     .map((field) => ({ kind, field, label: `${kind.name} ${field}` })),

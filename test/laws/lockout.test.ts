@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IP_RESTRICTION } from '../../src/kinds/tables/ip-restriction.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
+import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toWriteRequest } from '../../src/kinds/write-request.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
@@ -18,10 +18,7 @@ describe('what may lock its own caller out', () => {
         const late = plan.writes.filter(({ last }) => last).length;
         const isDangerous = plan.changes.filter(
           ({ action, kind, desired }) =>
-            action !== 'no-op' &&
-            kind === IP_RESTRICTION.name &&
-            isJsonObject(desired) &&
-            IP_RESTRICTION.canLockOut(desired),
+            action !== 'no-op' && isJsonObject(desired) && getKind(kind).canLockOut(desired),
         );
         expect(late).toBeGreaterThanOrEqual(isDangerous.length);
         expect(plan.diagnostics.filter(({ code }) => code === 'lockout')).toHaveLength(isDangerous.length);

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { normalizeField, normalizeSpec } from '../../src/kinds/normalize.ts';
 import { sortSets } from '../../src/kinds/sort-sets.ts';
-import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toDigest } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { arbitrarySpec } from './arbitrary-values.ts';
 import { holds } from './properties.ts';
 import { shuffleStack } from './shuffle.ts';
+import { SUBJECTS } from './subjects.ts';
 
-describe.each(MANIFEST_KINDS)('the normal form of a spec of $name', (kind) => {
+describe.each(SUBJECTS)('the normal form of a spec of $name', (kind) => {
   it('is its own normal form', async () => {
     await holds(
       fc.asyncProperty(arbitrarySpec(kind), async (spec) => {

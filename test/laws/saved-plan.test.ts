@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
+import { listOneTimeFields } from '../../src/kinds/kind.ts';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { parseMetadata } from '../../src/model/mark.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
@@ -58,9 +59,11 @@ function saveAndRead(plan: Plan): Plan {
   return JSON.parse(JSON.stringify(plan));
 }
 
-/** Whether a credential of the stack was made whose token was never delivered, be it beside the one that it is to replace. */
+/** Whether something of the stack was made whose token was never delivered, be it beside what it is to replace. */
 function hasLostToken(world: World, stack: TestStack): boolean {
-  const names = new Set(stack.filter(({ kind }) => kind === CREDENTIAL.name).map(({ name }) => name));
-  const marks = (world.resources()[CREDENTIAL.name] ?? []).map(({ metadata }) => parseMetadata(String(metadata)).mark);
-  return marks.some((mark) => mark !== undefined && names.has(mark.name) && !mark.delivered);
+  const issued = stack.filter(({ kind }) => listOneTimeFields(getKind(kind)).length > 0);
+  return issued.some(({ kind, name }) => {
+    const marks = (world.resources()[kind] ?? []).map(({ metadata }) => parseMetadata(String(metadata)).mark);
+    return marks.some((mark) => mark?.name === name && !mark.delivered);
+  });
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
-import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
+import { listOneTimeFields } from '../../src/kinds/kind.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { TCP_EDGE } from '../../src/kinds/tables/tcp-edge.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
@@ -35,7 +36,7 @@ describe('tokens and the API key', () => {
 
   it('are in no plan, report or log', LONG, async () => {
     let issued = 0;
-    const histories = arbitraryHistory(2, { kinds: [CREDENTIAL, TCP_EDGE], maxResources: 4 });
+    const histories = arbitraryHistory(2, { kinds: [...ISSUERS, TCP_EDGE], maxResources: 4 });
     const property = fc.asyncProperty(histories, fc.boolean(), async (stacks, isTerminal) => {
       const secrets = new Set([API_KEY]);
       const server = createServer({
@@ -61,13 +62,17 @@ describe('tokens and the API key', () => {
   });
 });
 
+const ISSUERS = MANIFEST_KINDS.filter((kind) => listOneTimeFields(kind).length > 0);
+const ISSUED: ReadonlySet<string> = new Set(ISSUERS.flatMap(listOneTimeFields));
+
 /** Notes every token that a server gives away. */
 function collectTokens(transport: Transport, secrets: Set<string>): Transport {
   return async (request) => {
     const response = await transport(request);
     if (response.status !== 201) return response;
     const body: unknown = await response.clone().json();
-    if (isJsonObject(body) && typeof body['token'] === 'string') secrets.add(body['token']);
+    for (const [name, value] of Object.entries(isJsonObject(body) ? body : {}))
+      if (ISSUED.has(name) && typeof value === 'string') secrets.add(value);
     return response;
   };
 }

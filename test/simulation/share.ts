@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { toTries } from '../effort.ts';
 import { type Walked, walk } from './walk.ts';
 
 /** How many walks there are in all files together. */
-const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? 2000);
+const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? toTries(2000));
 
 /** So that they run at once, on as many processors as there are, the walks are divided among files. */
 const SHARES = 4;

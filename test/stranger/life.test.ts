@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { listSpecFields } from '../../src/kinds/kind.ts';
+import { assertDefined } from '../../src/model/errors.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { NOW } from '../cli/fake-context.ts';
+import { createWorkspace, toTranscript, type Workspace, withoutReads } from '../cli/workspace.ts';
+import { objectOf } from '../server/caller.ts';
+import { STRANGERS } from './tables.ts';
+import { SEED } from './waters.ts';
+
+const MANIFEST = readFileSync(new URL('stranger.yaml', import.meta.url), 'utf8');
+const DOOR = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIgWaFLqDdQFyqH7tDdMVOPQkYvUOJsqxY8h6OuHfC9C the keeper\n';
+const BUOY = 'water_2k9XLPDYGXNLtxcTVgVsKTFzfRt/buoy_2k9XLPDYGXNLtxcTVgVsKTFzfRt';
+const HOUR_MS = 3_600_000;
+
+interface Coast extends Workspace {
+  readonly wait: (hours: number) => void;
+  /** Somebody else changes the only resource of a kind. */
+  readonly change: (kind: string, body: JsonObject) => Promise<void>;
+  /** What commands printed, one after another. */
+  readonly show: (...lines: readonly string[]) => Promise<string>;
+}
+
+/** The stranger's manifests in front of a service, and a clock in the hands of the test. */
+async function createCoast(manifest = MANIFEST): Promise<Coast> {
+  let time = NOW.getTime();
+  const now = (): Date => new Date(time);
+  const workspace = await createWorkspace({ 'stranger.yaml': manifest, 'door.pub': DOOR }, { now, seed: SEED });
+  const wait = (hours: number): void => {
+    time += hours * HOUR_MS;
+  };
+  const edgewise: Workspace['edgewise'] = (line, more) => workspace.edgewise(line, { now, ...more });
+  const show = async (...lines: readonly string[]): Promise<string> => {
+    const shown: string[] = [];
+    for (const line of lines) shown.push(`$ edgewise ${line}\n${toTranscript(await edgewise(line))}`);
+    return withoutReads(shown.join('\n'));
+  };
+  const change: Coast['change'] = async (name, body) => {
+    const { path } = assertDefined(
+      STRANGERS.find((kind) => kind.name === name),
+      name,
+    );
+    const [resource] = workspace.server.snapshot().resources[name] ?? [];
+    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+    const request = { method: 'PATCH', headers, body: JSON.stringify(body) };
+    const answer = await workspace.server.handle(new Request(`https://api.test${path}/${resource?.['id']}`, request));
+    expect(answer.status).toBe(200);
+  };
+  return { ...workspace, edgewise, wait, show, change };
+}
+
+describe('what a stranger makes', () => {
+  it('is stated in full in the manifest of these tests', () => {
+    const documents = parseAllDocuments(MANIFEST).map((document) => objectOf(document.toJS()));
+    for (const kind of STRANGERS.filter(({ role }) => role !== 'submitted')) {
+      const stated = documents.find((document) => document['kind'] === kind.name) ?? {};
+      const times = Object.values(kind.validity ?? {});
+      const fields = listSpecFields(kind).flatMap(([name]) => (times.includes(name) ? [] : [name]));
+      expect(Object.keys(objectOf(stated['spec'])).sort()).toEqual(fields.sort());
+      expect(Object.keys(objectOf(stated['lifecycle'] ?? {})).sort()).toEqual(Object.keys(kind.lifecycle).sort());
+    }
+  });
+
+  it('is made as planned, put right when somebody else changes it, renewed in time, and deleted', async () => {
+    const { show, change, wait, folder } = await createCoast();
+    await expect(await show('validate', 'apply --yes', 'plan --detailed-exitcode')).toMatchFileSnapshot(
+      'goldens/made.txt',
+    );
+    expect(await readFile(join(folder, 'words/agnes.token'), 'utf8')).toMatch(/^\w{27}_\w{20}\n$/);
+    expect(await readFile(join(folder, 'agnes.txt'), 'utf8')).toMatch(/^pilot pass plt_\w{27}\n$/);
+    await change('Lighthouse', { colour: 'green', signalling: { enabled: false }, is_lit: false });
+    await expect(await show('drift', 'apply --yes', 'drift')).toMatchFileSnapshot('goldens/put-right.txt');
+    wait(11);
+    await expect(await show('apply --yes', 'destroy --yes')).toMatchFileSnapshot('goldens/renewed-and-deleted.txt');
+  });
+
+  it('is looked at for what is wrong with it', async () => {
+    const { edgewise, server } = await createCoast();
+    await edgewise('apply --yes');
+    const transport = async (request: Request): Promise<Response> => {
+      const answer = await server.handle(request);
+      return new Response((await answer.text()).replaceAll('"condition":null', '"condition":"broken"'), answer);
+    };
+    const { stdout } = await edgewise('plan', { transport });
+    expect(stdout).toContain('warning[service-trouble]: Lighthouse/skerry: its lamp cannot be lit\n');
+    expect(stdout).toContain('  help: Send somebody to mend the lamp.\n');
+  });
+
+  it('is exported to manifests that adopt it, and change nothing', async () => {
+    const first = await createCoast();
+    await first.edgewise('apply --yes');
+    const { resources } = first.server.snapshot();
+    const free = Object.entries(resources).map(([kind, members]) => [
+      kind,
+      members.map(({ metadata: _, ...rest }) => rest),
+    ]);
+    const seed = { ...SEED, resources: Object.fromEntries(free) };
+    const { edgewise } = await createWorkspace({}, { now: () => NOW, seed });
+    const { stdout, stderr } = await edgewise(`export --modules-of ${BUOY} --stack coast -o account`);
+    expect(stdout, stderr).toContain('account/lighthouse.yaml');
+    const planned = await edgewise('plan account');
+    expect(planned.stdout).toMatch(/^0 to delete, 0 to replace, 0 to update, 3 to adopt, 0 to create; 1 unchanged\.$/m);
+    await expect((await edgewise('export')).stdout).toMatchFileSnapshot('goldens/exported.yaml');
+  });
+
+  it('is told of where it is wrong, and where it is legal and not meant', async () => {
+    const wrong = MANIFEST.replace('colour: red', 'colour: pink\n  color: red')
+      .replace('range: 21', 'range: 41')
+      .replace('External/generator: 100', 'TCPEdge/quay: 1')
+      .replace('volume: 7', 'volume: loud')
+      .replace('{ Flag: blue }', '{ Flag: blue, flag: red }')
+      .replace('valid_for: 12h', 'valid_for: a while')
+      .replace('file: door.pub', 'file: stranger.yaml');
+    await expect(await (await createCoast(wrong)).show('validate')).toMatchFileSnapshot('goldens/wrong.txt');
+    const odd = MANIFEST.replace('is_lit: true', 'is_lit: false')
+      .replace('volume: 7', 'volume: 0')
+      .replace('meaning: danger', 'meaning: dangr')
+      .replace('ship.flag', 'ship.flags')
+      .replace('External/generator: 100', 'External/generator: 0')
+      .replace('crew: [agnes, john]', 'crew: [agnes, agnes]');
+    await expect(await (await createCoast(odd)).show('validate')).toMatchFileSnapshot('goldens/odd.txt');
+  });
+
+  it('is explained', async () => {
+    const { show } = await createCoast();
+    const topics = [
+      'Lighthouse',
+      'Lighthouse.fog_horn.signals',
+      'PilotPass.lifecycle.renew_before',
+      'Buoy.bell.strikes',
+    ];
+    await expect(await show(...topics.map((topic) => `explain ${topic}`))).toMatchFileSnapshot('goldens/explained.txt');
+  });
+});

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { OPERATIONS } from '../../src/kinds/operations.ts';
+import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
+import { toOpenApiDocument } from '../../src/schemas/openapi.ts';
+import { objectOf } from '../server/caller.ts';
+import { STRANGERS } from './tables.ts';
+
+const DOCUMENTS = parseAllDocuments(readFileSync(new URL('stranger.yaml', import.meta.url), 'utf8')).map((document) =>
+  objectOf(document.toJS()),
+);
+const IN_MANIFESTS = STRANGERS.filter(({ role }) => role !== 'submitted').map(({ name }) => name);
+
+function createCheck(kind?: string): (document: unknown) => boolean {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  return ajv.compile(toManifestJsonSchema(kind));
+}
+
+describe('what is published of kinds that nobody has heard of', () => {
+  it.each([undefined, ...IN_MANIFESTS])('is a schema of manifests that takes what is right (%s)', (name) => {
+    const isManifest = createCheck(name);
+    for (const document of DOCUMENTS) {
+      const isOfKind = name === undefined || document['kind'] === name;
+      expect(isManifest(document)).toBe(isOfKind);
+      if (isOfKind) expect(isManifest({ ...document, spec: { ...objectOf(document['spec']), depth: 1 } })).toBe(false);
+    }
+  });
+
+  it('is every operation in the OpenAPI document', () => {
+    const paths = objectOf(toOpenApiDocument()['paths']);
+    const operations = OPERATIONS.filter(({ kind }) => STRANGERS.includes(kind));
+    expect(new Set(operations.map(({ action }) => action)).size).toBe(8);
+    for (const { path, method, id } of operations)
+      expect(objectOf(objectOf(paths[path])[method.toLowerCase()])['operationId']).toBe(id);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { boolean, type Field, type FieldType, field, type Lifecycle } from '../../src/kinds/field.ts';
+import { FORMATS } from '../../src/kinds/formats.ts';
+import { defineKind, type Kind } from '../../src/kinds/kind.ts';
+import { KINDS } from '../../src/kinds/tables/registry.ts';
+import { listTypes } from '../../src/kinds/walk.ts';
+import { STRANGERS } from './tables.ts';
+
+type TypeWords = {
+  readonly [Type in FieldType['type']]: Words<Omit<Extract<FieldType, { readonly type: Type }>, 'type'>>;
+};
+type Words<Said> = Readonly<Record<keyof Said, true>>;
+
+/** What each type may say. A word that is missing here is an error of the compiler. */
+const TYPES: TypeWords = {
+  text: { maxBytes: true, format: true, orFile: true, cel: true, known: true, isPath: true },
+  enum: { values: true },
+  boolean: {},
+  number: { integer: true, min: true, max: true },
+  timestamp: {},
+  reference: { prefixes: true, asRef: true },
+  list: { of: true, unordered: true, minItems: true, orSingle: true, unrestricted: true },
+  map: { keys: true, of: true, caseInsensitive: true, isShares: true },
+  object: { fields: true, title: true, module: true, findIdle: true },
+  json: { references: true },
+  metadata: { maxBytes: true },
+};
+
+const LIFECYCLES: Readonly<Record<Lifecycle, true>> = {
+  mutable: true,
+  immutable: true,
+  computed: true,
+  'one-time': true,
+};
+const CLEARS: Readonly<Record<NonNullable<Field['clear']>, true>> = { delete: true, null: true, disable: true };
+const ROLES: Readonly<Record<Kind['role'], true>> = { owned: true, attached: true, submitted: true };
+
+/** A field and a kind that say no more than they must. */
+const SILENT_FIELD = field(boolean, 'It says nothing.');
+const SILENT_KIND = defineKind({
+  name: 'Silent',
+  role: 'submitted',
+  title: 'silent',
+  description: 'It says nothing.',
+  idPrefix: 'slnt',
+  path: '/silent',
+  fields: {},
+});
+
+const OWN_FIELDS = STRANGERS.flatMap(({ fields, lifecycle }) => [
+  ...Object.values(fields),
+  ...Object.values(lifecycle),
+]);
+const ALL_TYPES = OWN_FIELDS.flatMap(({ type }) => listTypes(type));
+const ALL_FIELDS = [
+  ...OWN_FIELDS,
+  ...ALL_TYPES.flatMap((type) => (type.type === 'object' ? Object.values(type.fields) : [])),
+];
+
+describe('the tables of the stranger', () => {
+  it('are in the registry, as if a line had been added to it', () => {
+    expect(KINDS.slice(-STRANGERS.length)).toEqual(STRANGERS);
+  });
+
+  it.each(listWords(SILENT_KIND))('say %s of a kind', (word) => {
+    expect(STRANGERS.filter((kind) => isSaid(word, kind, SILENT_KIND))).not.toEqual([]);
+  });
+
+  it.each(listWords(SILENT_FIELD).filter((word) => word !== 'type'))('say %s of a field', (word) => {
+    expect(ALL_FIELDS.filter((one) => isSaid(word, one, SILENT_FIELD))).not.toEqual([]);
+  });
+
+  it.each(
+    Object.entries(TYPES).flatMap(([type, words]) => ['type', ...Object.keys(words)].map((word) => [type, word])),
+  )('have a %s that says its %s', (type, word) => {
+    const said = ALL_TYPES.filter((one) => one.type === type).flatMap((one) => Object.entries(one));
+    const values = said.flatMap(([name, value]) => (name === word ? [value] : []));
+    expect(values.filter((value) => value !== undefined && value !== false && value !== 0)).not.toEqual([]);
+  });
+
+  it('have every lifecycle, every way to clear, every role and every form of text', () => {
+    const found = {
+      lifecycles: new Set(ALL_FIELDS.map(({ lifecycle }) => lifecycle)),
+      clears: new Set(ALL_FIELDS.flatMap(({ clear }) => clear ?? [])),
+      roles: new Set(STRANGERS.map(({ role }) => role)),
+      formats: new Set(ALL_TYPES.flatMap((type) => (type.type === 'text' ? (type.format ?? []) : []))),
+    };
+    expect(found).toEqual({
+      lifecycles: new Set(Object.keys(LIFECYCLES)),
+      clears: new Set(Object.keys(CLEARS)),
+      roles: new Set(Object.keys(ROLES)),
+      formats: new Set(Object.keys(FORMATS)),
+    });
+  });
+});
+
+function listWords(silent: object): readonly string[] {
+  return Object.keys(silent);
+}
+
+/** Whether a word has another value than where nothing is said. */
+function isSaid(word: string, said: object, silent: object): boolean {
+  const [value, unsaid] = [said, silent].map((one) => new Map(Object.entries(one)).get(word));
+  return value !== unsaid && JSON.stringify(value) !== (JSON.stringify(unsaid) ?? 'undefined');
+}

@@ -6,13 +6,14 @@ import { renderHtmlForm } from '../../src/report/html/form.ts';
 import type { Report } from '../../src/report/report.ts';
 import { PLAIN } from '../report/sample-plans.ts';
 import { HOSTILE, makeHostilePlan, makeLargePlan, REPORTS } from '../report/sample-reports.ts';
+import { IS_FULL } from '../tries.ts';
 import { ARTIFACTS, CHROMIUM, keepScreenshot, type OpenPage, openDocument, startBrowser } from './browser.ts';
 
 const isSkipped = CHROMIUM === undefined && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
 if (isSkipped) process.stderr.write('Pages are not tested in a browser, because Chromium is not installed.\n');
 else process.stderr.write(`Pages and screenshots are kept in ${ARTIFACTS}\n`);
 
-describe.skipIf(isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
+describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
   let browser: Browser;
 
   beforeAll(async () => {

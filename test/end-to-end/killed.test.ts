@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
@@ -10,6 +10,7 @@ import { isJsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
 import { runCommand } from '../cli/fake-context.ts';
+import { describeLong } from '../effort.ts';
 import { FOREIGN_IDS } from '../foreign-ids.ts';
 import { thinOut } from '../laws/properties.ts';
 import { listOwned, listTheirs, listWanted, THEIR_CALLS } from '../walks/account.ts';
@@ -35,7 +36,7 @@ interface Scene {
   readonly tokens: string;
 }
 
-describe('a process that is killed', () => {
+describeLong('a process that is killed', () => {
   let folder: string;
   let nothing: Scene;
   let everything: Scene;

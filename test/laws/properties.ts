@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { toTries } from '../effort.ts';
+import { toTries } from '../tries.ts';
 
 /**
  * How often properties are tried, and from which seed: EDGEWISE_SEED and EDGEWISE_RUNS say otherwise than what usual runs do.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toTries } from '../effort.ts';
+import { toTries } from '../tries.ts';
 import { type Walked, walk } from './walk.ts';
 
 /** How many walks there are in all files together. */

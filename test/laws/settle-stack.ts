@@ -39,15 +39,7 @@ function settleReferences(resource: TestResource, addresses: ReadonlySet<string>
     const isKept = target === undefined || target === 'External' || (addresses.has(value) && !isTarget(reference));
     return isKept ? value : toLiteral(reference);
   });
-  const placed = kind.role === 'attached' ? placeBelow({ ...resource.spec, ...dropSameKeys(kind, spec) }) : {};
-  return { ...resource, spec: { ...resource.spec, ...dropSameKeys(kind, spec), ...placed } };
-}
-
-/** A route belongs to one edge, for good: the one whose id ends as its own does. */
-function placeBelow({ id, edge_id: edge }: Spec): Spec {
-  if (typeof id !== 'string' || typeof edge !== 'string') return {};
-  const index = Number(/\d/.exec(toExternalId(id))?.[0] ?? 1);
-  return { edge_id: assertDefined(listExternalIds('edghts')[index - 1], 'an edge') };
+  return { ...resource, spec: { ...resource.spec, ...dropSameKeys(kind, spec) } };
 }
 
 function toLiteral({ type, value }: Reference): string {

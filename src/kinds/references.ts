@@ -52,11 +52,6 @@ export function listReferableKinds(type: ReferenceType): readonly Kind[] {
   return MANIFEST_KINDS.filter(({ idPrefix }) => type.prefixes.includes(idPrefix));
 }
 
-/** Whether an id has a prefix that may stand at a reference. */
-export function hasPrefixOf(type: ReferenceType, id: string): boolean {
-  return type.prefixes.some((prefix) => id.startsWith(`${prefix}_`) && id.length > prefix.length + 1);
-}
-
 /** Every id prefix that a kind has or refers to, without the underscore. */
 export function listIdPrefixes(): readonly string[] {
   const prefixes = KINDS.flatMap(({ idPrefix, fields }) => [

@@ -4,6 +4,7 @@ import { FORMATS } from '../kinds/formats.ts';
 import { listSpecFields } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { findTextFault } from '../model/storable-text.ts';
 import type { Problem } from './problem.ts';
 
 /** What manifests from standard input are called instead of a path. */
@@ -60,6 +61,8 @@ function toFilePath(value: Json | undefined): string | undefined {
 }
 
 function checkText({ format }: TextType, text: string): string | undefined {
+  const fault = findTextFault(text);
+  if (fault !== undefined) return fault;
   if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
   return `does not hold ${FORMATS[format].expected}`;
 }

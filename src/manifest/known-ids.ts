@@ -1,4 +1,5 @@
-import { hasPrefixOf, listIdPrefixes } from '../kinds/references.ts';
+import { isIdOf } from '../kinds/ids.ts';
+import { listIdPrefixes } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress } from '../model/address.ts';
 import { isJsonObject } from '../model/json.ts';
@@ -61,12 +62,12 @@ function toStatedId({ kind, value }: ManifestDocument): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-const ANY_ID = { type: 'reference', prefixes: listIdPrefixes(), asRef: false } as const;
+const ANY_ID = { prefixes: listIdPrefixes() };
 
 /** The id that a document states; `undefined`: none, or not a valid one. */
 function toId(document: ManifestDocument): string | undefined {
   const id = toStatedId(document);
-  return id !== undefined && hasPrefixOf(ANY_ID, id) ? id : undefined;
+  return id !== undefined && isIdOf(ANY_ID, id) ? id : undefined;
 }
 
 function toCircle(members: readonly ManifestDocument[], index: DocumentIndex): readonly DocumentProblem[] {

@@ -1,4 +1,5 @@
-import { hasPrefixOf, listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
+import { isIdOf } from '../kinds/ids.ts';
+import { listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { toPathText } from '../model/field-path.ts';
@@ -98,7 +99,7 @@ function resolve(reference: Reference, resolution: Resolution, report: Report): 
     return value;
   }
   const id = resolution.ids.get(value);
-  const fits = target.kind === 'External' ? id === undefined || hasPrefixOf(type, id) : isReferable(type, target.kind);
+  const fits = target.kind === 'External' ? id === undefined || isIdOf(type, id) : isReferable(type, target.kind);
   if (!fits) report(toWrong(reference, id, resolution));
   return fits ? (id ?? value) : value;
 }

@@ -12,6 +12,7 @@ import {
 } from 'yaml';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { type Json, MAX_DEPTH } from '../model/json.ts';
+import { findTextFault } from '../model/storable-text.ts';
 import { type Environment, fillEnvironment } from './environment.ts';
 import { type Span, toPartSpan } from './source-text.ts';
 
@@ -159,6 +160,7 @@ function checkKey(
   key: string,
   { span, keys, walk }: { readonly span: Span; readonly keys: Map<string, Span>; readonly walk: Walk },
 ): void {
+  checkStorable('key', key, { span, walk });
   const first = keys.get(key);
   if (first === undefined) keys.set(key, span);
   else {
@@ -195,7 +197,24 @@ function convertText(value: string, scalar: Scalar, walk: Walk): string {
       ...toPart(`\${env:${name}}`),
     });
   }
+  checkStorable('text', text, { span, walk });
   return text;
+}
+
+/** A service could not keep it as it is: the manifest would differ from what is live for ever. */
+function checkStorable(
+  what: 'key' | 'text',
+  text: string,
+  { span, walk }: { readonly span: Span; readonly walk: Walk },
+): void {
+  const fault = findTextFault(text);
+  if (fault === undefined) return;
+  walk.faults.push({
+    code: 'bad-value',
+    message: `this ${what} ${fault}`,
+    remedy: 'Remove it: services cannot store it.',
+    span,
+  });
 }
 
 function toMalformedFault(part: string): Pick<Fault, 'code' | 'message' | 'remedy'> {

@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/ids.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
-import { hasPrefixOf, listIdPrefixes } from '../kinds/references.ts';
+import { listIdPrefixes } from '../kinds/references.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { toLifecycleShape, toManifestSchema } from './field.ts';
 import { ANY_JSON, once, toPart } from './parts.ts';
 import { toStackSpecSchema } from './stack.ts';
+import { toIdText } from './text.ts';
 
 /**
  * zod schemas of whole documents: what surrounds `spec`, and the kinds that are no resources. The schema of a `spec` is
@@ -145,29 +147,24 @@ function toReasonSchema(id: LintCode): z.ZodType {
 }
 
 function toAdoptSchema(kind: Kind): z.ZodType {
-  const type = { type: 'reference', prefixes: [kind.idPrefix], asRef: false } as const;
-  return z
-    .string()
-    .refine((id) => hasPrefixOf(type, id), {
-      error: `must be the id of a ${kind.title}, ${kind.idPrefix}_…`,
-      params: { code: 'wrong-reference' },
-    })
-    .meta({ pattern: `^${kind.idPrefix}_.` });
+  const type = { prefixes: [kind.idPrefix] };
+  const findFault = (text: string): string | undefined => {
+    if (isIdOf(type, text)) return undefined;
+    return describeMalformedId(type, text) ?? `must be the id of a ${kind.title}, ${describeIds(type)}`;
+  };
+  return toIdText(findFault, `^${toIdPattern(type)}$`);
 }
 
 function toExternalSchema(): z.ZodType {
   const description =
     'A name for the id of something that edgewise does not manage. Other documents refer to it by this name.';
-  const prefixes = listIdPrefixes();
-  const type = { type: 'reference', prefixes, asRef: false } as const;
-  const id = z
-    .string()
-    .refine((value) => parseAddress(value)?.kind === 'External' || hasPrefixOf(type, value), {
-      error: `must be External/name, or an id that starts with ${prefixes.map((prefix) => `${prefix}_`).join(', ')}`,
-      params: { code: 'wrong-reference' },
-    })
-    .meta({ pattern: `^((${prefixes.join('|')})_.|External/.)` })
-    .describe('The id, or another External.');
+  const type = { prefixes: listIdPrefixes() };
+  const findFault = (text: string): string | undefined => {
+    if (parseAddress(text)?.kind === 'External' || isIdOf(type, text)) return undefined;
+    const ids = type.prefixes.map((prefix) => `${prefix}_`).join(', ');
+    return describeMalformedId(type, text) ?? `must be External/name, or an id that starts with ${ids}`;
+  };
+  const id = toIdText(findFault, `^(${toIdPattern(type)}|External/.+)$`).describe('The id, or another External.');
   return z
     .strictObject({ ...toHeader('External', description), spec: z.strictObject({ id }).describe('What it names.') })
     .meta({ title: 'external id', description });

@@ -12,7 +12,8 @@ import type {
 } from '../kinds/field.ts';
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
-import { ANY_JSON, findFieldName, findTypeName, toPart } from './parts.ts';
+import { STORABLE_PATTERN } from '../model/storable-text.ts';
+import { ANY_JSON, findFieldName, findTypeName, once, toPart } from './parts.ts';
 import { type SchemaUse, toFile, toLimited, toReference, toText, toTimestamp } from './text.ts';
 
 /**
@@ -130,8 +131,8 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
   const isInput = use === 'manifest' || use === 'request';
   switch (type.type) {
     case 'text':
-      if (use === 'manifest' && type.orFile) return z.union([toText(type), toFile()]);
-      return isInput ? toText(type) : z.string();
+      if (use === 'manifest' && type.orFile) return z.union([toText(type, use), toFile()]);
+      return isInput ? toText(type, use) : z.string();
     case 'enum':
       return use === 'response' ? z.string() : z.enum(type.values);
     case 'boolean':
@@ -185,7 +186,7 @@ function toMap(type: MapType, use: SchemaUse): z.ZodType {
 }
 
 function toKey(type: TextType | ReferenceType, use: SchemaUse): z.ZodType<string, string> {
-  const schema = type.type === 'text' ? toText(type) : toReference(type, use);
+  const schema = type.type === 'text' ? toText(type, use) : toReference(type, use);
   const pattern = schema.meta()?.['pattern'];
   const key = z.string().check(toCheck(schema));
   return pattern === undefined ? key : key.meta({ pattern });
@@ -223,9 +224,9 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 
 /** Free JSON, but for the references that it is known to hold. What has another shape is left to the service. */
 function toJson(type: JsonType, use: SchemaUse): z.ZodType {
-  const json = z.record(z.string(), ANY_JSON);
-  if (use === 'response' || use === 'document') return json;
+  if (use === 'response' || use === 'document') return z.record(z.string(), ANY_JSON);
   const held = Object.entries(type.references).map(([key, reference]) => [key, toReference(reference, use)] as const);
+  const json = use === 'request' ? toStorableRecord(held) : z.record(z.string(), ANY_JSON);
   return json.superRefine((value, context) => {
     for (const [key, reference] of held) {
       const members = Array.isArray(value[key]) ? value[key] : [];
@@ -238,8 +239,29 @@ function toJson(type: JsonType, use: SchemaUse): z.ZodType {
   });
 }
 
+/** JSON that can be stored. In JSON Schema, what is said of the members of a list, and of texts, is said of nothing else. */
+function toStorableRecord(held: readonly (readonly [key: string, reference: z.ZodType])[]) {
+  const key = z.string().meta({ pattern: STORABLE_PATTERN });
+  const properties = held.map(([name, reference]) => {
+    const { pattern } = reference.meta() ?? {};
+    return [name, { allOf: [{ $ref: STORABLE_REFERENCE }, { items: { pattern } }] }] as const;
+  });
+  return z.record(key, toStorableJson()).meta({ properties: Object.fromEntries(properties) });
+}
+
+const STORABLE_REFERENCE = '#/$defs/StorableJson';
+
+const toStorableJson = once(() => {
+  const inside = { $ref: STORABLE_REFERENCE };
+  const names = { pattern: STORABLE_PATTERN };
+  return toPart(
+    'StorableJson',
+    z.any().meta({ ...names, items: inside, propertyNames: names, additionalProperties: inside }),
+  );
+});
+
 function toMetadata(maxBytes: number, use: SchemaUse): z.ZodType {
   const limited = toLimited(z.string(), maxBytes);
   if (use === 'manifest') return z.union([limited, z.record(z.string(), ANY_JSON)]);
-  return use === 'request' ? limited : z.string();
+  return use === 'request' ? limited.meta({ pattern: STORABLE_PATTERN }) : z.string();
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { ReferenceType, TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
-import { hasPrefixOf, listReferableKinds } from '../kinds/references.ts';
+import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/ids.ts';
+import { listReferableKinds } from '../kinds/references.ts';
 import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
 import { toByteLength } from '../model/json.ts';
+import { STORABLE_PATTERN } from '../model/storable-text.ts';
 import { once, toPart } from './parts.ts';
 
 /** Schemas of single values that are text: what stands in a field, or is a key of a map. */
@@ -15,12 +17,12 @@ export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 /** How a schema's own findings name themselves, for the diagnostic that is made of them. */
 export type SchemaFinding = 'bad-value' | 'too-long' | 'wrong-reference';
 
-/** Text, as a field of the type takes it. */
-export function toText(type: TextType): z.ZodType<string> {
+/** Text, as a field of the type takes it. That it can be stored is checked for all texts at once, where they come from. */
+export function toText(type: TextType, use: SchemaUse): z.ZodType<string> {
   const { maxBytes, format, isPath } = type;
   let schema = isPath ? z.string().min(1) : z.string();
   if (maxBytes !== undefined) schema = toLimited(schema, maxBytes);
-  if (format === undefined) return schema;
+  if (format === undefined) return use === 'request' ? schema.meta({ pattern: STORABLE_PATTERN }) : schema;
   const rule = FORMATS[format];
   return schema
     .superRefine((text, context) => {
@@ -54,18 +56,11 @@ export function toTimestamp(): z.ZodType {
 
 /** An id of something, or what stands for one. */
 export function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
-  const ids = type.prefixes.map((prefix) => `${prefix}_…`).join(' or ');
   switch (use) {
     case 'manifest':
-      return z
-        .string()
-        .refine(
-          (value) => isReference(type, value),
-          refuse('wrong-reference', `must be ${listReferable(type)}, or an id ${ids}`),
-        )
-        .meta({ pattern: toReferencePattern(type) });
+      return toIdText((value) => findReferenceFault(type, value), toReferencePattern(type));
     case 'request':
-      return z.string().refine((value) => hasPrefixOf(type, value), refuse('wrong-reference', `must be an id ${ids}`));
+      return toIdText((value) => findIdFault(type, value), `^${toIdPattern(type)}$`);
     case 'response':
       return type.asRef ? z.union([z.looseObject({ id: z.string().nullish() }), z.string()]) : z.string();
     case 'document':
@@ -75,17 +70,35 @@ export function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
   }
 }
 
+/** Text with an id in it, or what stands for one; `findFault` says what is wrong, to be read behind what it stands in. */
+export function toIdText(findFault: (text: string) => string | undefined, pattern: string): z.ZodType<string> {
+  return z
+    .string()
+    .superRefine((text, context) => {
+      const message = findFault(text);
+      const params = { code: 'wrong-reference' satisfies SchemaFinding };
+      if (message !== undefined) context.addIssue({ code: 'custom', message, params });
+    })
+    .meta({ pattern });
+}
+
 /** What stands for an id in responses. */
 const toRef = once(() => toPart('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
 
 /** Which kind an address names is checked with the other documents, where a better message can be given. */
-function isReference(type: ReferenceType, value: string): boolean {
-  return parseAddress(value) !== undefined || hasPrefixOf(type, value);
+function findReferenceFault(type: ReferenceType, text: string): string | undefined {
+  if (parseAddress(text) !== undefined || isIdOf(type, text)) return undefined;
+  return describeMalformedId(type, text) ?? `must be ${listReferable(type)}, or an id ${describeIds(type)}`;
+}
+
+function findIdFault(type: ReferenceType, text: string): string | undefined {
+  if (isIdOf(type, text)) return undefined;
+  return describeMalformedId(type, text) ?? `must be an id ${describeIds(type)}`;
 }
 
 /** For editors, which are told of a kind that does not fit too. */
 function toReferencePattern(type: ReferenceType): string {
-  return `^((${listReferableNames(type).join('|')})/[^/\\s]+$|(${type.prefixes.join('|')})_.)`;
+  return `^((${listReferableNames(type).join('|')})/[^/\\s]+|${toIdPattern(type)})$`;
 }
 
 function listReferable(type: ReferenceType): string {
@@ -96,11 +109,4 @@ function listReferable(type: ReferenceType): string {
 
 function listReferableNames(type: ReferenceType): readonly string[] {
   return [...listReferableKinds(type).map(({ name }) => name), 'External'];
-}
-
-function refuse(
-  code: SchemaFinding,
-  message: string,
-): { readonly error: string; readonly params: { readonly code: SchemaFinding } } {
-  return { error: message, params: { code } };
 }

@@ -1,6 +1,4 @@
-import type { ReferenceType } from '../kinds/field.ts';
-import { idOf } from '../kinds/field.ts';
-import { hasPrefixOf } from '../kinds/references.ts';
+import { isIdOf } from '../kinds/ids.ts';
 import { Failure } from './failure.ts';
 
 /** Who may call the server, and what for. */
@@ -16,7 +14,7 @@ export interface ApiKey {
 /** The user of every key that names none. */
 export const DEFAULT_USER_ID = 'usr_000000000000000000000000000';
 
-const USER: ReferenceType = idOf('usr', 'bot');
+const USER = { prefixes: ['usr', 'bot'] };
 
 /**
  * The API key that a text stands for: `KEY`, with any of `:admin`, `:abuse` and `:usr_…` behind it. An admin may report abuse.
@@ -26,12 +24,12 @@ export function parseApiKey(text: string): ApiKey {
   const [key = '', ...rights] = text.split(':');
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new RangeError('An API key must not be empty, or contain white space or characters outside ASCII');
-  const bad = rights.findIndex((right) => right !== 'admin' && right !== 'abuse' && !hasPrefixOf(USER, right));
+  const bad = rights.findIndex((right) => right !== 'admin' && right !== 'abuse' && !isIdOf(USER, right));
   if (bad >= 0) {
     const which = `part ${bad + 2} of this one is none of them`;
     throw new RangeError(`An API key is KEY, optionally with the suffixes :admin, :abuse and :usr_…; ${which}`);
   }
-  const users = rights.filter((right) => hasPrefixOf(USER, right));
+  const users = rights.filter((right) => isIdOf(USER, right));
   if (users.length > 1) throw new RangeError('An API key belongs to one user; this one names several');
   const isAdmin = rights.includes('admin');
   return { key, userId: users[0] ?? DEFAULT_USER_ID, isAdmin, mayReportAbuse: isAdmin || rights.includes('abuse') };

@@ -1,7 +1,6 @@
-import { idOf } from '../kinds/field.ts';
+import { isIdOf } from '../kinds/ids.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listPathFields } from '../kinds/paths.ts';
-import { hasPrefixOf } from '../kinds/references.ts';
 import { findKind, KINDS } from '../kinds/tables/registry.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './api-key.ts';
@@ -147,7 +146,7 @@ function admit(service: Service, { place, kind, resource, created, stored }: Dra
 const OWNER: ApiKey = { key: '', userId: DEFAULT_USER_ID, isAdmin: true, mayReportAbuse: true };
 
 function checkId(kind: Kind, id: string): void {
-  if (kind.role === 'attached' || hasPrefixOf(idOf(kind.idPrefix), id)) return;
+  if (kind.role === 'attached' || isIdOf({ prefixes: [kind.idPrefix] }, id)) return;
   throw refuse(`id ${id} is not an id ${kind.idPrefix}_…`);
 }
 

@@ -1,7 +1,7 @@
+import { isIdOf } from '../kinds/ids.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { OperationModule } from '../kinds/operations.ts';
 import { toResourcePath } from '../kinds/paths.ts';
-import { hasPrefixOf } from '../kinds/references.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { Failure } from './failure.ts';
 import { renderField } from './render-resource.ts';
@@ -51,7 +51,7 @@ function findHolder(service: Service, kind: Kind, ids: Call['ids']): StoredResou
   if (kind.role !== 'attached') return findResource(service, kind, ids);
   for (const [name, id] of Object.entries(ids)) {
     const type = kind.fields[name]?.type;
-    const exists = type?.type === 'reference' && hasPrefixOf(type, id) && isExternal(service, id);
+    const exists = type?.type === 'reference' && isIdOf(type, id) && isExternal(service, id);
     if (!exists) throw new Failure(`There is no ${id}`, { code: 'not_found', details: { id } });
   }
   const attachment = createAttachment(service, kind, ids);

@@ -1,5 +1,6 @@
+import { describeIds, isIdOf, isWellFormedId } from '../kinds/ids.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { hasPrefixOf, listReferences, type Reference } from '../kinds/references.ts';
+import { listReferences, type Reference } from '../kinds/references.ts';
 import { toPathText } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
@@ -39,8 +40,6 @@ export interface Reply {
   readonly body?: JsonObject;
 }
 
-const WELL_FORMED_ID = /^[a-z]+_[A-Za-z0-9_-]+$/;
-
 /** What a behaviour may use, as of now. */
 export function toTools({ now, identities, authorities, abuseReportRules }: Service): Tools {
   return { now: now(), identities, authorities, abuseReportRules };
@@ -48,7 +47,7 @@ export function toTools({ now, identities, authorities, abuseReportRules }: Serv
 
 /** Whether something has that id that is no resource of this server. */
 export function isExternal({ externals }: Pick<Service, 'externals'>, id: string): boolean {
-  const isWellFormed = WELL_FORMED_ID.test(id);
+  const isWellFormed = isWellFormedId(id);
   if (externals === undefined) return isWellFormed && findOwnedKind(id) === undefined;
   return externals.has(id) || (isWellFormed && externals.has(`${id.slice(0, id.indexOf('_'))}_*`));
 }
@@ -94,7 +93,7 @@ export function checkClaims(
 }
 
 function findProblem(service: Service, { type, value }: Reference): string | undefined {
-  if (!hasPrefixOf(type, value)) return `is not an id ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
+  if (!isIdOf(type, value)) return `is not an id ${describeIds(type)}`;
   const kind = findOwnedKind(value);
   const isResource = kind !== undefined && service.store.listingOf(kind).find(value) !== undefined;
   return isResource || isExternal(service, value) ? undefined : 'does not exist';

@@ -5,6 +5,7 @@ import { toClearValue } from '../kinds/request-body.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
+import { listTextFaults } from '../model/storable-text.ts';
 import { toModuleSchema, toRequestSchema } from '../schemas/field.ts';
 import { listFindings } from '../schemas/findings.ts';
 import { Failure } from './failure.ts';
@@ -66,7 +67,7 @@ function getSchema(name: string, build: () => Schema): Schema {
 }
 
 function refuseFindings(schema: Schema, value: Json): void {
-  const findings = listFindings(schema, value);
+  const findings = [...listTextFaults(value), ...listFindings(schema, value)];
   refuseProblems(findings.map(({ path, message }) => ({ path, message: `${toPathText(path)} ${message}` })));
 }
 

@@ -150,6 +150,29 @@ describe('the fields of a body', () => {
     expect(JSON.stringify(created.body)).toContain('{"metadata":{"constructor":"a"}}');
   });
 
+  it.each<[string, string, Json]>([
+    ['/edges/tcp', 'description', { description: 'a\0' }],
+    ['/edges/tcp', 'description', { description: 'a\ud800' }],
+    ['/edges/tcp', 'metadata', { metadata: 'a\0' }],
+    ['/edges/tcp', 'hostports[0]', { hostports: ['a\0:1'] }],
+    ['/edges/tcp', 'policy.inbound[0].name', { policy: { inbound: [{ name: '\udc00' }] } }],
+    [
+      '/edges/tcp',
+      'policy.inbound.actions.config.a[0]["b\\u0000"]',
+      { policy: { inbound: { actions: { type: 'log', config: { a: [{ 'b\0': 1 }] } } } } },
+    ],
+    ['/backends/weighted', 'backends["bkdtg_1\\u0000"]', { backends: { 'bkdtg_1\0': 1 } }],
+    ['/agent_ingresses', 'domain', { domain: 'a.example.com\ud800' }],
+    ['/credentials', 'acl[0]', { acl: ['bind:a\0'] }],
+    ['/abuse_reports', 'metadata', { urls: ['https://a.example.com'], metadata: '\0' }],
+  ])('of %s are refused where %s cannot be stored', async (path, field, body) => {
+    const { call, server } = createTestServer();
+    const answer = await call('POST', path, { body });
+    expect(answer).toMatchObject({ status: 400, body: { error_code: 'invalid_field', details: { field } } });
+    expect(textOf(answer.body['msg'])).toMatch(/contains (a NUL character|half of a surrogate pair)/);
+    expect(Object.values(server.snapshot().resources).flat()).toEqual([]);
+  });
+
   it('may be null or an id, which is ignored', async () => {
     const { call } = createTestServer();
     const nulls = { id: 'edgtcp_mine', description: null, hostports: null, backend: null, policy: null, uri: null };

@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { toListedResource } from '../../client/conform.ts';
 import { DURATION_EXPECTED, toDurationMs } from '../../kinds/duration.ts';
-import { idOf } from '../../kinds/field.ts';
+import { isIdOf } from '../../kinds/ids.ts';
 import { toResourcePath } from '../../kinds/paths.ts';
-import { hasPrefixOf } from '../../kinds/references.ts';
 import { ABUSE_REPORT } from '../../kinds/tables/abuse-report.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { type AbuseReportResult, renderAbuseReportJson } from '../../report/programs/json.ts';
@@ -140,7 +139,7 @@ function showReport(result: AbuseReportResult, flags: FormatFlags, context: Cont
 }
 
 function parseId(text: string): string {
-  if (hasPrefixOf(idOf(ABUSE_REPORT.idPrefix), text)) return text;
+  if (isIdOf({ prefixes: [ABUSE_REPORT.idPrefix] }, text)) return text;
   throw new InvalidArgumentError(`The id of a report starts with ${ABUSE_REPORT.idPrefix}_.`);
 }
 

@@ -1,10 +1,9 @@
 import { InvalidArgumentError } from 'commander';
 import type { LiveRequest } from '../../client/read-live.ts';
 import { type Attachment, toAttachment } from '../../kinds/attachment.ts';
-import { idOf } from '../../kinds/field.ts';
+import { isIdOf } from '../../kinds/ids.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { listPathFields } from '../../kinds/paths.ts';
-import { hasPrefixOf } from '../../kinds/references.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
 import { suggest } from '../../manifest/suggest.ts';
 import { toAddress } from '../../model/address.ts';
@@ -48,9 +47,7 @@ function toIdShape(kind: Kind): string {
 
 function mayHaveIds(kind: Kind, ids: readonly string[]): boolean {
   const prefixes = listPathPrefixes(kind);
-  const isIdOf = (id: string, index: number): boolean =>
-    !/\s/.test(id) && hasPrefixOf(idOf(...(prefixes[index] ?? [])), id);
-  return ids.length === prefixes.length && ids.every(isIdOf);
+  return ids.length === prefixes.length && ids.every((id, index) => isIdOf({ prefixes: prefixes[index] ?? [] }, id));
 }
 
 /** The id prefixes that may stand at each place of a kind's path. */

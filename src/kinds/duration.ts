@@ -25,6 +25,13 @@ export function toDurationText(ms: number): string {
   return `${Math.floor(ms / toUnitMs(unit))}${unit}`;
 }
 
+/** The same for reading: `~3327d` in the place of what is a whole number of seconds only. */
+export function toRoundedText(ms: number): string {
+  const exact = toDurationText(ms);
+  const unit = ['d', 'h', 'm'].find((one) => ms >= MIN_UNITS * toUnitMs(one));
+  return !exact.endsWith('s') || unit === undefined ? exact : `~${Math.round(ms / toUnitMs(unit))}${unit}`;
+}
+
 const WORDS = [
   ['day', 'd'],
   ['hour', 'h'],

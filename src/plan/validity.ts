@@ -1,4 +1,4 @@
-import { toDurationMs, toDurationText } from '../kinds/duration.ts';
+import { toDurationMs, toDurationText, toRoundedText } from '../kinds/duration.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Difference } from '../model/change.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
@@ -22,8 +22,14 @@ export function listLengthDifference({ kind, live, validForMs }: Validated): rea
   const from = readTime(live.spec, kind.validity?.after);
   const until = readTime(live.spec, kind.validity?.until);
   if (validForMs === undefined || from === undefined || until === undefined || until - from === validForMs) return [];
-  const sides = { from: toDurationText(until - from), to: toDurationText(validForMs) };
+  const sides = { from: toComparedText(until - from, validForMs), to: toDurationText(validForMs) };
   return [{ path: 'lifecycle.valid_for', ...sides, origin: 'manifest', forcesReplace: true }];
+}
+
+/** A length that the service shows, as a person reads it: exact where it is a whole number of some unit, or where only that tells the two apart. */
+function toComparedText(ms: number, wantedMs: number): string {
+  const rounded = toRoundedText(ms);
+  return toDurationMs(rounded.replace('~', '')) === wantedMs ? toDurationText(ms) : rounded;
 }
 
 /** The time that a field of a spec holds, in milliseconds since 1970; `undefined`: none. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderTimeSpan, toDurationMs, toDurationText } from '../../src/kinds/duration.ts';
+import { renderTimeSpan, toDurationMs, toDurationText, toRoundedText } from '../../src/kinds/duration.ts';
 
 const HOUR = 3_600_000;
 
@@ -34,5 +34,19 @@ describe('a time span for people', () => {
     [12 * 24 * HOUR + HOUR, '12 days'],
   ])('of %i ms is %s', (ms, text) => {
     expect(renderTimeSpan(ms)).toBe(text);
+  });
+});
+
+describe('a rounded duration', () => {
+  it.each([
+    [287_456_407_000, '~3327d'],
+    [86_400_000, '1d'],
+    [86_401_000, '~24h'],
+    [5_400_000, '90m'],
+    [5_401_000, '~90m'],
+    [119_000, '119s'],
+    [121_000, '~2m'],
+  ])('of %i ms is %s: exact where it is a whole number of a unit, or short', (ms, text) => {
+    expect(toRoundedText(ms)).toBe(text);
   });
 });

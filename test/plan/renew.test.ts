@@ -88,6 +88,19 @@ describe('a certificate', () => {
     expect(renewalAfter(2, toPair(SSH_USER_CERTIFICATE, {}, validFor(1))).reason).toBe('it expired 24 hours ago');
   });
 
+  it.each([
+    [86_401, '30d', '~24h'],
+    [86_401, '24h', '86401s'],
+    [7_776_007, '1d', '~90d'],
+  ])('that is valid for %i s, and is to be valid for %s, shows as %s', (seconds, wanted, text) => {
+    const live = {
+      valid_after: CREATED,
+      valid_until: new Date(Date.parse(CREATED) + seconds * 1000).toISOString(),
+    };
+    const pair = toPair(SSH_USER_CERTIFICATE, { valid_for: wanted }, live);
+    expect(renewalAfter(0, pair).differences).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
+  });
+
   it('of another length is replaced, and both lengths are named', () => {
     const short = toPair(SSH_USER_CERTIFICATE, settings, validFor(1));
     const { kind, desired, live } = short;

@@ -20,4 +20,4 @@ export function toPrintableLines(text: string): readonly string[] {
   return text.split('\n').map(toPrintable);
 }
 
-const WORD = /^[\w*./:][\w*./:@=+-]*$/;
+const WORD = /^[\w*./:~][\w*./:@=+-]*$/;

@@ -78,6 +78,8 @@ export interface TextOptions {
   readonly width: number;
   /** Also what only an investigation needs: the API calls, the fields of what is deleted. */
   readonly verbose: boolean;
+  /** One line for each resource. */
+  readonly compact?: boolean;
 }
 
 /** What a rule means, and what to do about what it finds. */

@@ -91,11 +91,30 @@ spec: { policy: { inbound: { expressions: ["\\e[2J\\u202e"], actions: { type: "x
 describe('findings', () => {
   it('are shown by validate and plan, which go on', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
-    for (const line of ['validate', 'plan'])
-      expect(await edgewise(line)).toMatchObject({
-        exitCode: 0,
-        stdout: expect.stringContaining('warning[credential-unrestricted]'),
-      });
+    expect(await edgewise('validate')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('warning[credential-unrestricted]'),
+    });
+    const { exitCode, stdout } = await edgewise('plan');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      '\n\nLint warnings, which edgewise validate shows in full:\n  m.yaml:6:1: credential-unrestricted (Credential/agent)\n\n',
+    );
+    expect(stdout).not.toContain('warning[credential-unrestricted]');
+    expect(stdout).toContain('\n2 warnings: see above.\n');
+  });
+
+  it('are shortened in a plan in Markdown and HTML too, and whole for programs', async () => {
+    const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
+    const short = 'm.yaml:6:1: credential-unrestricted (Credential/agent)';
+    const markdown = (await edgewise('plan --format markdown')).stdout;
+    expect(markdown).toContain('- `m.yaml:6:1`: credential-unrestricted (Credential/agent)\n');
+    expect(markdown).not.toContain('[credential-unrestricted]');
+    expect((await edgewise('plan --format html')).stdout).toContain(`<li>${short}</li>`);
+    expect((await edgewise('plan --format github')).stdout).toContain('title=edgewise%3A credential-unrestricted::');
+    expect(JSON.parse((await edgewise('plan --format json')).stdout).diagnostics).toContainEqual(
+      expect.objectContaining({ code: 'credential-unrestricted', message: expect.any(String) }),
+    );
   });
 
   it.each(['plan', 'apply --yes'])('that are errors stop %s before any request', async (line) => {

@@ -81,7 +81,7 @@ describe('release', () => {
     expect(comment).toMatchInlineSnapshot(`
       "<!-- edgewise:release stack=test -->
 
-      ## Release from stack test on https:&#8203;//api.test
+      ## Release from stack test on \`https://api.test\`
 
       **1 write applied, 0 failed, 0 skipped.**
 

@@ -15,7 +15,7 @@ import { renderAbuseReportText, toAbuseReportView } from '../../src/report/text/
 import { renderApplyResultText } from '../../src/report/text/apply.ts';
 import { renderDiagnosticsText } from '../../src/report/text/diagnostics.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
-import { createLiveProgress, renderApplyEventText } from '../../src/report/text/progress.ts';
+import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
 import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
 import { abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
@@ -55,16 +55,18 @@ describe('no text of others reaches the terminal as anything but text', () => {
     fc.assert(
       fc.property(fc.array(outcome), fc.array(diagnostic), options, (outcomes, diagnostics, look) => {
         const progress = createLiveProgress({ total: outcomes.length, rateLimit: 'none' }, look);
+        const log = createEventLog(look);
         const events = [
           ...outcomes.map(({ write }) => ({ event: 'write-started', write }) as const),
           ...outcomes.map((one) => ({ event: 'write-ended', result: one, done: 1, total: 2 }) as const),
           ...diagnostics.map((one) => ({ event: 'diagnostic', diagnostic: one }) as const),
         ];
         for (const event of events) {
-          expectPrintable(renderApplyEventText(event, look) ?? '', look);
+          expectPrintable(log.take(event).join('\n'), look);
           expectPrintable([...progress.apply(event), ...progress.render()].join('\n'), look);
           for (const line of progress.render()) expect(line).not.toContain('\n');
         }
+        expectPrintable([...log.end(), ...progress.end()].join('\n'), look);
       }),
     );
   });

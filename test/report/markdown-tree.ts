@@ -22,3 +22,11 @@ export function toPlainText(nodes: readonly RootContent[]): string {
     })
     .join(' ');
 }
+
+/** The pieces of code inside of paragraphs and headings. */
+export function listCode(nodes: readonly Nodes[]): readonly string[] {
+  return nodes.flatMap((node) => {
+    if (node.type === 'inlineCode') return [node.value];
+    return 'children' in node ? listCode(node.children) : [];
+  });
+}

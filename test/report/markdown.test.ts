@@ -8,7 +8,7 @@ import { MAX_COMMENT } from '../../src/report/markdown/pieces.ts';
 import { toCode, toFence, toMarker, toProse, toRow } from '../../src/report/markdown/text.ts';
 import type { FormOptions, Report } from '../../src/report/report.ts';
 import { text as hostileText } from './hostile-values.ts';
-import { listBlocks, parseMarkdown, toPlainText } from './markdown-tree.ts';
+import { listBlocks, listCode, parseMarkdown, toPlainText } from './markdown-tree.ts';
 import {
   EVERYTHING,
   makeChange,
@@ -87,7 +87,7 @@ describe('a comment', () => {
     expect(renderPlan(makePlan())).toMatchInlineSnapshot(`
       "<!-- edgewise:plan stack=production -->
 
-      ## Plan for stack production on https:&#8203;//api.example.com
+      ## Plan for stack production on \`https://api.example.com\`
 
       **Nothing to do: there are no resources.** Reading took 8 requests.
       "
@@ -103,15 +103,25 @@ describe('a comment', () => {
 });
 
 describe('text of others', () => {
-  test('as prose is one paragraph without anything in it but text', () => {
+  test('as prose is one paragraph without anything in it but text, and URLs as code', () => {
+    const url = fc.webUrl({ withQueryParameters: true, withFragments: true });
+    const mixed = fc.array(fc.oneof(hostileText, url)).map((parts) => parts.join(' '));
     fc.assert(
-      fc.property(hostileText, (text) => {
+      fc.property(fc.oneof(hostileText, mixed), (text) => {
         const { children } = parseMarkdown(`x ${toProse(text)}`);
         expect(children).toHaveLength(1);
-        expect(listBlocks(children)).toEqual(['paragraph', 'text']);
-        expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|:\/\//);
+        expect(listBlocks(children).filter((type) => type !== 'inlineCode' && type !== 'text')).toEqual(['paragraph']);
+        for (const code of listCode(children)) expect(code).toMatch(/^https?:\/\/\S+$/);
+        expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|https?:\/\//);
       }),
     );
+  });
+
+  test('that is a URL can be copied from prose, to the letter', () => {
+    const url = 'https://api.example.com:8443/v1/~a_b*c?x=[1]&y=2#top';
+    for (const text of [url, `See ${url}.`, `(${url})`, `"${url}", then`]) {
+      expect(listCode(parseMarkdown(`## ${toProse(text)}`).children)).toEqual([url]);
+    }
   });
 
   test('as code is one piece of code, in a paragraph and in a cell', () => {
@@ -125,9 +135,10 @@ describe('text of others', () => {
           ...['table', 'tableRow', 'tableCell', 'text', 'tableCell', 'text'],
           ...['tableRow', 'tableCell', 'inlineCode'],
         ]);
-        expect(listBlocks(table.children).slice(9)).toEqual(
-          toProse(text).trim() === '' ? ['tableCell'] : ['tableCell', 'text'],
-        );
+        const cell = listBlocks(table.children).slice(9);
+        expect(cell.slice(0, 1)).toEqual(['tableCell']);
+        expect(cell.slice(1).filter((type) => type !== 'text' && type !== 'inlineCode')).toEqual([]);
+        expect(cell.length > 1).toBe(toProse(text).trim() !== '');
       }),
     );
   });

@@ -1,8 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
+import type { Write } from '../../src/model/write.ts';
 import { renderApplyResultText } from '../../src/report/text/apply.ts';
-import { createLiveProgress, renderApplyEventText } from '../../src/report/text/progress.ts';
+import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
 import { makePlan, makeWrite, PLAIN, toCreateIds } from './sample-plans.ts';
 import { MIXED, makeApplied, makeFailed, makeResult, makeSkipped } from './sample-results.ts';
 
@@ -92,7 +93,7 @@ test('a pipe gets one line for each write that ended', () => {
     { event: 'write-started', write: makeWrite('create', 'TCPEdge/a') },
     ...MIXED.outcomes.slice(0, 6).map((result, index) => toEnded(result, index + 1, 8)),
   ];
-  const lines = events.flatMap((event) => renderApplyEventText(event, PLAIN) ?? []);
+  const lines = events.flatMap(createEventLog(PLAIN).take);
   expect(lines.join('\n')).toMatchInlineSnapshot(`
     "[1/8] create WeightedBackend/pool … done
     [2/8] create Credential/agent … was done before
@@ -103,12 +104,48 @@ test('a pipe gets one line for each write that ended', () => {
   `);
 });
 
+test('an interruption is one line for all that it kept from starting, whatever waits for what', () => {
+  const [a, b, c, d, e, f] = (['a', 'b', 'c', 'd', 'e', 'f'] as const).map((name) =>
+    makeWrite('create', `TCPEdge/${name}`),
+  ) as [Write, Write, Write, Write, Write, Write]; // as many as names
+  const outcomes = [
+    makeApplied(a),
+    makeFailed(b, 'no'),
+    makeSkipped(c),
+    makeSkipped(d, c.id),
+    makeSkipped(e, d.id, c.id),
+    makeSkipped(f, b.id),
+  ];
+  const log = createEventLog(PLAIN);
+  const lines = outcomes.flatMap((one, index) => log.take(toEnded(one, index + 1, 6)));
+  expect([...lines, ...log.end()]).toEqual([
+    '[1/6] create TCPEdge/a … done',
+    '[2/6] create TCPEdge/b … failed: no',
+    '[6/6] create TCPEdge/f … skipped: waited for create TCPEdge/b',
+    '3 writes were not started, because the run was interrupted.',
+  ]);
+  const text = renderApplyResultText(PLAN, makeResult(outcomes, { interrupted: true }), { ...PLAIN, width: 0 });
+  expect(text).toContain(
+    'Skipped:\n  create TCPEdge/f\n    waited for create TCPEdge/b, which failed\n  3 writes were not started, because the run was interrupted.\n',
+  );
+  const live = createLiveProgress({ total: 6, rateLimit: 'none' }, PLAIN);
+  const kept = outcomes.flatMap((one, index) => live.apply(toEnded(one, index + 1, 6)));
+  expect([...kept, ...live.end()]).toEqual([...lines.slice(1), ...log.end()]);
+});
+
+test('an interruption that kept one write from starting names it', () => {
+  const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
+  expect(renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 })).toContain(
+    'Skipped:\n  delete TCPEdge/b was not started, because the run was interrupted.\n',
+  );
+});
+
 test('a diagnostic that comes up during an apply is shown as any other', () => {
   const event: ApplyEvent = {
     event: 'diagnostic',
     diagnostic: { code: 'lockout', severity: 'warning', message: 'x', address: 'IPRestriction/api' },
   };
-  expect(renderApplyEventText(event, PLAIN)).toBe('warning[lockout]: x\n  (IPRestriction/api)');
+  expect(createEventLog(PLAIN).take(event)).toEqual(['warning[lockout]: x', '  (IPRestriction/api)']);
 });
 
 test('live progress shows the writes under way and counts those that ended', () => {

@@ -79,7 +79,10 @@ export function addWriteOptions(command: Command): Command {
 /** How plans are shown. */
 export function addPlanFormatOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
   const verbose = new Option('--verbose', 'also show the API calls, and the fields of what is deleted');
-  return addReportOptions(command, forms).addOption(verbose.helpGroup(RESULT_GROUP));
+  const compact = new Option('--compact', 'one line for each resource, in text').conflicts('verbose');
+  return addReportOptions(command, forms)
+    .addOption(compact.helpGroup(RESULT_GROUP))
+    .addOption(verbose.helpGroup(RESULT_GROUP));
 }
 
 /** How results are shown, in any form. */

@@ -18,6 +18,7 @@ export interface FormatFlags {
   /** More forms of the result, and the files for them. */
   readonly report?: readonly ReportTarget[];
   readonly verbose?: boolean;
+  readonly compact?: boolean;
   /** False with --no-color. */
   readonly color: boolean;
 }
@@ -32,6 +33,7 @@ export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, fla
     color: wantsColor && output.isTerminal,
     width: output.isTerminal ? output.columns() : 0,
     verbose: flags.verbose === true,
+    compact: flags.compact === true,
   };
 }
 

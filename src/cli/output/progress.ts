@@ -1,6 +1,6 @@
 import type { ApplyEvent } from '../../model/outcome.ts';
 import type { TextOptions } from '../../report/report.ts';
-import { type Ahead, createLiveProgress, listLeft, renderApplyEventText } from '../../report/text/progress.ts';
+import { type Ahead, createEventLog, createLiveProgress, listLeft } from '../../report/text/progress.ts';
 import { toCount } from '../../report/view/wording.ts';
 import type { Output } from '../context.ts';
 
@@ -20,6 +20,7 @@ export function createProgress(output: Output, ahead: Ahead, options: TextOption
 
 /** Lines are written once for each turn of the event loop: a fast service brings thousands of events a second. */
 function createPlain(output: Output, { total, rateLimit }: Ahead, options: TextOptions): Progress {
+  const log = createEventLog(options);
   let due = '';
   let left = total;
   const flush = (): void => {
@@ -28,17 +29,24 @@ function createPlain(output: Output, { total, rateLimit }: Ahead, options: TextO
   };
   const onEvent = (event: ApplyEvent): void => {
     if (event.event === 'write-ended') left -= 1;
-    const text = renderApplyEventText(event, options);
-    if (text === undefined) return;
+    const lines = log.take(event);
+    if (lines.length === 0) return;
     if (due === '') setImmediate(flush);
-    due += `${text}\n`;
+    due += `${lines.join('\n')}\n`;
   };
   const tell = (line: string): void => {
     flush();
     const [least] = listLeft(left, rateLimit);
     output.write(least === undefined ? `${line}\n` : `${line} ${toCount(left, 'write')} to go, ${least}.\n`);
   };
-  return { onEvent, tell, end: flush };
+  const end = (): void => {
+    due += log
+      .end()
+      .map((line) => `${line}\n`)
+      .join('');
+    flush();
+  };
+  return { onEvent, tell, end };
 }
 
 /** Redraws at most once for each turn of the event loop, however many events it brings. */
@@ -72,7 +80,7 @@ function createLive(output: Output, ahead: Ahead, options: TextOptions): Progres
     tell: (line) => redraw([line]),
     end: () => {
       isEnded = true;
-      draw([]);
+      draw(live.end());
       shown = 0;
     },
   };

@@ -34,7 +34,8 @@ export async function publish(report: Report, publication: Publication, context:
     context.stdout.write(flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text);
   }
   const faults: string[] = [];
-  const options: FormOptions = { color: false, width: 0, verbose: flags.verbose === true, ...surroundings };
+  const { verbose = false, compact = false } = flags;
+  const options: FormOptions = { color: false, width: 0, verbose, compact, ...surroundings };
   for (const target of flags.report ?? []) faults.push(...(await writeReport(report, target, { options, context })));
   for (const fault of faults) context.stderr.write(`edgewise: ${fault}\n`);
   const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;

@@ -68,10 +68,15 @@ function renderPlanPage({ plan, standing }: PlanReport, { applyCommand }: FormOp
 }
 
 /** What stands below the changes of a plan, whether it was applied or not. */
-function listMore({ withheld, unchanged, writes }: PlanView): readonly (Html | undefined)[] {
+function listMore({ withheld, unchanged, lint, writes }: PlanView): readonly (Html | undefined)[] {
   return [
     renderList('withheld', LIST_HEADINGS.withheld, withheld),
     renderList('unchanged', LIST_HEADINGS.unchanged, unchanged),
+    renderList(
+      'lint',
+      LIST_HEADINGS.lint,
+      lint.map(({ position, said }) => (position === undefined ? said : `${position}: ${said}`)),
+    ),
     renderGraph(writes),
     renderWrites(writes),
   ];

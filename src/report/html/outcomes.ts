@@ -14,11 +14,13 @@ export function renderOutcomeCounts({ totals }: Pick<ApplyView, 'totals'>): Html
 }
 
 /** What to do next, and what did not go as planned. Nothing when all did. */
-export function renderTrouble({ failed, skipped, next }: ApplyView): readonly (Html | undefined)[] {
+export function renderTrouble({ failed, skipped, notStarted, next }: ApplyView): readonly (Html | undefined)[] {
   return [
     failed.length === 0 ? undefined : renderSection('failed', failed.map(renderFailed)),
     next.length === 0 ? undefined : renderSteps(next),
-    skipped.length === 0 ? undefined : renderSection('skipped', skipped.map(renderSkipped)),
+    skipped.length === 0 && notStarted === undefined
+      ? undefined
+      : renderSection('skipped', [...skipped.map(renderSkipped), ...renderNotStarted(notStarted)]),
   ];
 }
 
@@ -50,6 +52,10 @@ function renderSkipped({ name, reasons }: SkippedView): Html {
   return html`<article class="message warning"><p class="headline"><span class="label">skipped</span> ${name}</p>
 ${reasons.map((reason) => html`<p class="where">${reason}</p>\n`)}</article>
 `;
+}
+
+function renderNotStarted(sentence: string | undefined): readonly Html[] {
+  return sentence === undefined ? [] : [html`<p class="note">${sentence}</p>\n`];
 }
 
 function renderSteps(steps: readonly string[]): Html {

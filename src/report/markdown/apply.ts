@@ -17,12 +17,14 @@ export function listResultHeadPieces({ title, isComplete, summary, next }: Apply
 export function listResultPieces({
   failed,
   skipped,
+  notStarted,
   applied,
   tokens,
   files,
   diagnostics,
 }: ApplyView): readonly Piece[] {
   return [
+    ...(notStarted === undefined ? [] : [{ text: `${toProse(notStarted)}\n\n`, weight: 'always' } as const]),
     ...listTablePieces(
       ['', 'Write', 'What'],
       [...failed.map(toFailedPiece), ...skipped.map(toSkippedPiece), ...applied.map(toAppliedPiece)],

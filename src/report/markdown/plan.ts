@@ -36,6 +36,7 @@ export function listPlanPieces(view: PlanView): readonly Piece[] {
     ...listListPieces('files', view.files),
     ...listListPieces('withheld', view.withheld),
     ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticPiece),
+    ...listLintPieces(view.lint),
     ...listListPieces('unchanged', view.unchanged),
     ...listGraphPieces(view),
   ];
@@ -125,10 +126,22 @@ function listDetailPieces(change: ChangeView, part: Part['part']): readonly Piec
 }
 
 function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Piece[] {
-  if (sentences.length === 0) return [];
+  return listItemPieces(list, sentences.map(toProse));
+}
+
+/** A position is code, so that it can be copied. */
+function listLintPieces(lint: PlanView['lint']): readonly Piece[] {
+  const items = lint.map(({ position, said }) =>
+    position === undefined ? toProse(said) : `${toCode(position)}: ${toProse(said)}`,
+  );
+  return listItemPieces('lint', items);
+}
+
+function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string[]): readonly Piece[] {
+  if (items.length === 0) return [];
   const heading = LIST_HEADINGS[list];
   const weight = list === 'unchanged' ? 'unchanged' : 'warning';
-  const text = `${heading}:\n\n${sentences.map((one) => `- ${toProse(one)}\n`).join('')}\n`;
+  const text = `${heading}:\n\n${items.map((one) => `- ${one}\n`).join('')}\n`;
   return [{ text, weight, names: [`list "${heading}"`, `lists "${heading}"`] }];
 }
 

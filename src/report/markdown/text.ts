@@ -22,9 +22,19 @@ const LINKED = /\b(?:www(?=\.)|gh(?=-)|[0-9a-f](?=[0-9a-f]{6,39}\b))/gi;
 /** Stands for an invisible space, by a name that survives where the space itself is escaped. */
 const GAP = '&#8203;';
 
-/** Text as prose on one line. */
+/** Text as prose on one line. URLs in it are code: they can be copied, and are no links. */
 export function toProse(text: string): string {
-  const printable = toPrintable(toShort(text));
+  return toShort(text)
+    .split(URL_TEXT)
+    .map((part, index) => (index % 2 === 1 ? toCode(part) : toWords(part)))
+    .join('');
+}
+
+/** Without the punctuation that ends a sentence. */
+const URL_TEXT = /(\bhttps?:\/\/[^\s"'`<>|]*[^\s"'`<>|.,;:!?)\]])/;
+
+function toWords(text: string): string {
+  const printable = toPrintable(text);
   const parted = printable.replace(REFERRING, '$&\u0000').replace(LINKED, '$&\u0000');
   const inactive = parted.replace(ACTIVE_AT_START, '$1\\$2').replace(ACTIVE, '\\$&');
   return inactive.replaceAll('\u0000', GAP);

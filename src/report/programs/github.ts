@@ -1,13 +1,13 @@
 import type { FormOptions, Report } from '../report.ts';
 import { toCount } from '../view/wording.ts';
-import { listRemarks, type Remark, summarizeReport, toFilePosition } from './remarks.ts';
+import { joinNotStarted, listRemarks, type Remark, summarizeReport, toFilePosition } from './remarks.ts';
 
 /**
  * A report as workflow annotations: a command on each line and nothing else, so that no text of others is ever read as one.
  * Source: "Workflow commands for GitHub Actions".
  */
 export function renderGithubForm(report: Report, options: FormOptions): string {
-  const remarks = listRemarks(report, options);
+  const remarks = joinNotStarted(listRemarks(report, options));
   const notices = remarks.filter(({ level }) => level === 'notice');
   const shown = remarks.filter((remark) => remark.level !== 'notice' || notices.indexOf(remark) < MAX_NOTICES);
   const left = notices.length - MAX_NOTICES;

@@ -1,7 +1,7 @@
 import { toPlainAddress, toShownAddress } from '../../model/address.ts';
 import { type Change, type Difference, toShownChange } from '../../model/change.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
-import { hasDrift, type ResourceDrift } from '../../model/drift.ts';
+import { countDriftStates, hasDrift, type ResourceDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
@@ -12,13 +12,15 @@ import { findFailedPlace } from '../view/apply-view.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
-import { countActions, toApplyTotals } from '../view/totals.ts';
+import { countActions, findNotStarted, toApplyTotals } from '../view/totals.ts';
 import {
   countSeverities,
   toActionCounts,
   toApplySummary,
   toCount,
+  toDriftSummary,
   toNoResult,
+  toNotStarted,
   toValidationSize,
   toWriteName,
 } from '../view/wording.ts';
@@ -38,6 +40,8 @@ export interface Remark {
   readonly address?: string;
   readonly place?: SourcePlace;
   readonly related?: Diagnostic['related'];
+  /** It is about a write that an interruption kept from starting. */
+  readonly isNotStarted?: boolean;
 }
 
 /** Rules of remarks that are no diagnostics, with what each means. */
@@ -77,8 +81,8 @@ export function summarizeReport(report: Report): string {
       const { resources } = report.drift;
       const off = resources.filter(({ state }) => state !== 'in-sync').length;
       return hasDrift(report.drift)
-        ? `${off} of ${toCount(resources.length, 'resource')} not as the manifests say.`
-        : `${toCount(resources.length, 'resource')}, all as the manifests say.`;
+        ? `${off} of ${toCount(resources.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
+        : toDriftSummary(countDriftStates(report.drift), true);
     }
     case 'validation': {
       const { diagnostics } = report.validation;
@@ -136,6 +140,18 @@ function withPlace(remark: Remark, { locate }: FormOptions): Remark {
   if (remark.place !== undefined || remark.address === undefined) return remark;
   const place = locate?.(toPlainAddress(remark.address));
   return place === undefined ? remark : { ...remark, place };
+}
+
+/** The remarks with one for all writes that an interruption kept from starting, for forms in which each stands by itself. */
+export function joinNotStarted(remarks: readonly Remark[]): readonly Remark[] {
+  const found = remarks.filter(({ isNotStarted }) => isNotStarted);
+  const [first] = found;
+  if (first === undefined || found.length === 1) return remarks;
+  const { rule, level, nature } = first;
+  const one = { rule, level, nature, message: toNotStarted(found.map(({ message }) => message)) };
+  return remarks
+    .filter((remark) => remark === first || remark.isNotStarted !== true)
+    .map((remark) => (remark === first ? one : remark));
 }
 
 /** A position in a file of the repository. Of what a tool made, that is the file that it says; its lines are not known. */
@@ -234,9 +250,10 @@ function listResultRemarks(
   { outcomes, files, tokens, diagnostics }: ApplyResult,
   options: FormOptions,
 ): readonly Remark[] {
+  const notStarted = findNotStarted(outcomes);
   return [
     ...diagnostics.map(toDiagnosticRemark),
-    ...outcomes.flatMap((outcome) => listOutcomeRemarks(outcome, options)),
+    ...outcomes.flatMap((outcome) => listOutcomeRemarks(outcome, { options, notStarted })),
     ...files
       .filter(({ outcome }) => outcome !== 'applied')
       .map(({ address, path, message = 'not written' }) =>
@@ -250,7 +267,10 @@ function listResultRemarks(
   ];
 }
 
-function listOutcomeRemarks(outcome: Outcome, options: FormOptions): readonly Remark[] {
+function listOutcomeRemarks(
+  outcome: Outcome,
+  { options, notStarted }: { readonly options: FormOptions; readonly notStarted: ReadonlyMap<string, unknown> },
+): readonly Remark[] {
   const { write } = outcome;
   const address = toShownWriteAddress(write);
   switch (outcome.outcome) {
@@ -260,7 +280,12 @@ function listOutcomeRemarks(outcome: Outcome, options: FormOptions): readonly Re
       return [toFailedRemark(outcome, options)];
     case 'skipped':
       return [
-        toRemark('write-skipped', 'warning', `${toWriteName(write)}: ${toPrintable(outcome.message)}`, { address }),
+        {
+          ...toRemark('write-skipped', 'warning', `${toWriteName(write)}: ${toPrintable(outcome.message)}`, {
+            address,
+          }),
+          isNotStarted: notStarted.has(write.id),
+        },
       ];
     default:
       return assertNever(outcome);

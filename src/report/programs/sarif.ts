@@ -3,14 +3,14 @@ import { DIAGNOSTIC_CODES } from '../../model/diagnostic-codes.ts';
 import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
-import { type FilePosition, listRemarks, OTHER_RULES, type Remark, toFilePosition } from './remarks.ts';
+import { type FilePosition, joinNotStarted, listRemarks, OTHER_RULES, type Remark, toFilePosition } from './remarks.ts';
 
 /**
  * A report as a SARIF log: a result for each thing that is wrong, a notification for why a run came to none. What an apply
  * will do is nothing wrong, and is not in it. Source: SARIF 2.1.0.
  */
 export function renderSarifForm(report: Report, options: FormOptions): string {
-  const remarks = listRemarks(report, options);
+  const remarks = joinNotStarted(listRemarks(report, options));
   const findings = remarks.filter(({ nature }) => nature === 'finding');
   const failures = remarks.filter(({ nature }) => nature === 'failure');
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();

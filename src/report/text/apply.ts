@@ -31,10 +31,10 @@ export function renderApplyResultText(
       'failed',
       view.failed.flatMap((one) => renderFailed(one, options)),
     ),
-    renderSection(
-      'skipped',
-      view.skipped.flatMap((one) => renderSkipped(one, options)),
-    ),
+    renderSection('skipped', [
+      ...view.skipped.flatMap((one) => renderSkipped(one, options)),
+      ...(view.notStarted === undefined ? [] : wrapBehind('  ', view.notStarted, { width: options.width, rest: 4 })),
+    ]),
     renderSection('tokens', view.tokens.map(renderToken)),
     renderSection('files', view.files.map(renderFile)),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),

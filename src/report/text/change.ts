@@ -4,6 +4,7 @@ import type { ChangeView } from '../view/change-view.ts';
 import { toColumns } from '../view/columns.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
 import { CONTINUED, toUnchangedText } from '../view/wording.ts';
+import { renderCompactLine } from './compact.ts';
 import { breakBehind, isTooWide, type Paint, type Style, toPadded, toPaint, wrapBehind } from './layout.ts';
 
 /** How the lines of all changes of a plan are aligned. */
@@ -30,6 +31,23 @@ export function renderChange(change: ChangeView, layout: ChangeLayout): readonly
   const notes = change.notes.flatMap((note) => wrapBehind('    ', note, { width: layout.width, rest: 6 }));
   const fields = renderFields(listShownFields(change, layout), layout);
   return [...renderTitle(change, layout), ...notes, ...fields, ...renderUnchanged(change, layout)];
+}
+
+/** A change on one line. `drifted`: the fields that it puts back besides, where parts of a plan are told apart. */
+export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
+  const { action, fields, reason, protect } = change;
+  const style = toStyle(action);
+  return renderCompactLine(
+    {
+      heading: toHeading(change),
+      column: layout.actionColumn,
+      said: protect ? `${action} (protected)` : action,
+      why: reason,
+      fields: action === 'create' ? [] : [...fields, ...drifted].map(({ path }) => path),
+      paint: (text) => toPaint(layout.color)(style, text),
+    },
+    layout,
+  );
 }
 
 /** The fields that are shown of a change. What is lost is for those who look closely. */

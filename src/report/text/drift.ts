@@ -1,8 +1,10 @@
 import type { DriftState } from '../../model/drift.ts';
 import type { TextOptions } from '../report.ts';
+import { toColumns } from '../view/columns.ts';
 import type { DriftedView, DriftGroup, DriftView } from '../view/drift-view.ts';
 import { countSeverities, MOVED } from '../view/wording.ts';
 import { renderFields } from './change.ts';
+import { renderCompactLine } from './compact.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { isTooWide, type Style, toPaint, wrapBehind } from './layout.ts';
 
@@ -33,11 +35,37 @@ const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
 
 function renderGroup({ state, heading, resources }: DriftGroup, options: TextOptions): readonly string[] {
   const paint = toPaint(options.color);
-  return [paint(STYLES[state], `${heading}:`), ...resources.flatMap((resource) => renderResource(resource, options))];
+  const lines =
+    options.compact === true
+      ? renderCompact(resources, options)
+      : resources.flatMap((resource) => renderResource(resource, options));
+  return [paint(STYLES[state], `${heading}:`), ...lines];
 }
 
-function renderResource({ address, id, reason, moved, fields }: DriftedView, options: TextOptions): readonly string[] {
-  const heading = wrapHeading(`${address}${id === undefined ? '' : `  (${id})`}`, options);
+function renderCompact(resources: readonly DriftedView[], options: TextOptions): readonly string[] {
+  const column = Math.max(...resources.map((one) => toColumns(toHeading(one)))) + 4;
+  return resources.map((one) =>
+    renderCompactLine(
+      {
+        heading: `  ${toHeading(one)}`,
+        column,
+        said: '',
+        why: one.reason,
+        fields: [...one.moved, ...one.fields.map(({ path }) => path)],
+        paint: (text) => text,
+      },
+      options,
+    ),
+  );
+}
+
+function toHeading({ address, id }: DriftedView): string {
+  return `${address}${id === undefined ? '' : `  (${id})`}`;
+}
+
+function renderResource(resource: DriftedView, options: TextOptions): readonly string[] {
+  const { reason, moved, fields } = resource;
+  const heading = wrapHeading(toHeading(resource), options);
   const why = reason === undefined ? [] : wrapBehind('    ', reason, { width: options.width, rest: 6 });
   const lost = moved.map((name) => `    ${name}: ${MOVED}`);
   return [...heading, ...why, ...lost, ...renderFields(fields, options)];

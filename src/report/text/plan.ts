@@ -3,8 +3,8 @@ import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DiagnosticLine, listHelpLines } from '../view/diagnostic-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { countSeverities, LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/wording.ts';
-import { type ChangeLayout, listShownFields, renderChange, toActionColumn } from './change.ts';
+import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/wording.ts';
+import { type ChangeLayout, listShownFields, renderChange, renderCompactChange, toActionColumn } from './change.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { breakBehind, type Style, toPaint, wrapBehind } from './layout.ts';
 
@@ -24,6 +24,11 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
     renderList(LIST_HEADINGS.withheld, view.withheld, options),
     renderList(LIST_HEADINGS.unchanged, view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
+    renderList(
+      LIST_HEADINGS.lint,
+      view.lint.map(({ position, said }) => (position === undefined ? said : `${position}: ${said}`)),
+      options,
+    ),
     options.verbose ? renderWrites(view.writes, options) : [],
     renderTotals(view, options),
   ];
@@ -57,10 +62,30 @@ function renderHead({ title, notes }: PlanView, { color, width }: TextOptions): 
 function renderParts({ parts }: PlanView, options: TextOptions): readonly (readonly string[])[] {
   const layout = { ...options, actionColumn: toActionColumn(parts.flatMap(({ changes }) => changes)) };
   const paint = toPaint(options.color);
-  return parts.flatMap(({ heading, changes }) => [
-    ...(heading === undefined ? [] : [[paint('strong', `${heading}:`)]]),
-    ...renderBlocks(changes, layout),
-  ]);
+  return parts.flatMap(({ heading, changes }) => {
+    const blocks =
+      options.compact === true ? renderCompactChanges(changes, parts, layout) : renderBlocks(changes, layout);
+    return heading === undefined || blocks.length === 0 ? blocks : [[paint('strong', `${heading}:`)], ...blocks];
+  });
+}
+
+/** A resource of two parts has its line in the first, with the fields of both. */
+function renderCompactChanges(
+  changes: readonly ChangeView[],
+  parts: PlanView['parts'],
+  layout: ChangeLayout,
+): readonly (readonly string[])[] {
+  const all = parts.flatMap((part) => part.changes);
+  const continued = new Map(
+    all.filter(({ isContinued }) => isContinued).map((one) => [`${one.address} ${one.id}`, one]),
+  );
+  const own = changes.filter(({ isContinued }) => !isContinued);
+  if (own.length === 0) return [];
+  const lines = own.map((change) => {
+    const more = continued.get(`${change.address} ${change.id}`);
+    return renderCompactChange(change, more?.fields ?? [], layout);
+  });
+  return [lines];
 }
 
 function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
@@ -109,8 +134,7 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
 }
 
 /** What a reader who only sees the end must not miss. */
-function toVerdict({ violations, diagnostics }: PlanView): string {
-  const found = countSeverities(diagnostics);
+function toVerdict({ violations, found }: PlanView): string {
   return [
     ...(violations.length === 0 ? [] : [`${toStandingText(violations.length)}: see the top.`]),
     ...(found === '' ? [] : [`${found}: see above.`]),

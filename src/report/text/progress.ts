@@ -5,14 +5,42 @@ import { parseRateLimit, toLeastMs } from '../../model/rate-limit.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextOptions } from '../report.ts';
 import { toClipped } from '../view/columns.ts';
-import { toTimeText, toWriteName } from '../view/wording.ts';
+import { toNotStarted, toTimeText, toWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { toPaint } from './layout.ts';
+
+/** The lines of an apply as it runs. */
+export interface EventLog {
+  /** The lines of one event. None of a start, nor of a write that an interruption keeps from starting. */
+  readonly take: (event: ApplyEvent) => readonly string[];
+  /** What is left to say when the apply is over: one line for all that an interruption kept from starting. */
+  readonly end: () => readonly string[];
+}
+
+/** A log of events, one line each, such as `[3/12] create TCPEdge/postgres … done`. */
+export function createEventLog(options: TextOptions): EventLog {
+  const notStarted = new Map<string, Write>();
+  return {
+    take: (event) => {
+      if (event.event !== 'write-ended' || event.result.outcome !== 'skipped') return renderApplyEvent(event, options);
+      const { write, waitedFor } = event.result;
+      if (waitedFor.some((id) => !notStarted.has(id))) return renderApplyEvent(event, options);
+      notStarted.set(write.id, write);
+      return [];
+    },
+    end: () =>
+      notStarted.size === 0
+        ? []
+        : [toPaint(options.color)('warning', toNotStarted(Array.from(notStarted.values(), toWriteName)))],
+  };
+}
 
 /** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
 export interface LiveProgress {
   /** Takes in an event. Returns the lines to leave standing above the live ones: what went wrong, and diagnostics. */
   readonly apply: (event: ApplyEvent) => readonly string[];
+  /** The lines to leave standing when the apply is over. */
+  readonly end: () => readonly string[];
   /** The live lines as of now: writes under way, then counts. None takes more than one row of the terminal. */
   readonly render: () => readonly string[];
 }
@@ -32,6 +60,7 @@ export interface Ahead {
 export function createLiveProgress(ahead: Ahead, options: TextOptions): LiveProgress {
   const running = new Map<string, Write>();
   const ended = { applied: 0, failed: 0, skipped: 0 };
+  const log = createEventLog(options);
   return {
     apply: (event) => {
       if (event.event === 'write-started') running.set(event.write.id, event.write);
@@ -39,8 +68,9 @@ export function createLiveProgress(ahead: Ahead, options: TextOptions): LiveProg
         running.delete(event.result.write.id);
         ended[event.result.outcome] += 1;
       }
-      return isWorthKeeping(event) ? (renderApplyEventText(event, options) ?? '').split('\n') : [];
+      return isWorthKeeping(event) ? log.take(event) : [];
     },
+    end: log.end,
     render: () => [...renderRunning([...running.values()], options), renderCounts(ended, { ...options, ...ahead })],
   };
 }
@@ -75,15 +105,16 @@ function renderCounts(
   return toPaint(color)(failed === 0 ? 'strong' : 'error', toClipped(line, width));
 }
 
-/** One event as lines for a pipe or a log, such as `[3/12] create TCPEdge/postgres … done`; nothing for a start. */
-export function renderApplyEventText(event: ApplyEvent, options: TextOptions): string | undefined {
+function renderApplyEvent(event: ApplyEvent, options: TextOptions): readonly string[] {
   switch (event.event) {
     case 'write-started':
-      return undefined;
-    case 'write-ended':
-      return `[${event.done}/${event.total}] ${toWriteName(event.result.write)} … ${renderEnd(event.result, options)}`;
+      return [];
+    case 'write-ended': {
+      const { result, done, total } = event;
+      return [`[${done}/${total}] ${toWriteName(result.write)} … ${renderEnd(result, options)}`];
+    }
     case 'diagnostic':
-      return renderDiagnosticLines(event.diagnostic, options).join('\n');
+      return renderDiagnosticLines(event.diagnostic, options);
     default:
       return assertNever(event);
   }

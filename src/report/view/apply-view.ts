@@ -6,11 +6,12 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
-import { type ApplyTotals, isFullyApplied, toApplyTotals } from './totals.ts';
+import { listNextSteps } from './next-steps.ts';
+import { type ApplyTotals, findNotStarted, isFullyApplied, toApplyTotals } from './totals.ts';
 import {
-  listNextSteps,
   toAppliedRemark,
   toApplySummary,
+  toNotStarted,
   toPlanTitle,
   toSubject,
   toWaitClause,
@@ -30,7 +31,10 @@ export interface ApplyView {
   readonly summary: string;
   readonly applied: readonly AppliedView[];
   readonly failed: readonly FailedView[];
+  /** Of those that were not tried for another reason than an interruption. */
   readonly skipped: readonly SkippedView[];
+  /** One sentence for all that the interruption of the run kept from being tried. */
+  readonly notStarted?: string;
   /** Where the tokens of new credentials went. */
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
   readonly files: readonly FileView[];
@@ -59,10 +63,10 @@ export interface FailedView {
   readonly place?: SourcePlace;
 }
 
-/** A write that was not tried. */
+/** A write that was not tried, because of what became of others. */
 export interface SkippedView {
   readonly name: string;
-  /** A clause for each write that it waited for in vain, or why it was not tried. */
+  /** A clause for each write that it waited for in vain. */
   readonly reasons: readonly string[];
 }
 
@@ -83,6 +87,8 @@ type Applied = Extract<Outcome, { readonly outcome: 'applied' }>;
 export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormOptions, 'locate'> = {}): ApplyView {
   const { outcomes, tokens, files, diagnostics } = result;
   const totals = toApplyTotals(result);
+  const notStarted = findNotStarted(outcomes);
+  const skipped = outcomes.filter((one) => one.outcome === 'skipped').filter(({ write }) => !notStarted.has(write.id));
   const ends = new Map(outcomes.map(({ write, outcome }) => [write.id, outcome]));
   return {
     title: toPlanTitle('apply', plan),
@@ -92,7 +98,8 @@ export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormO
     summary: toApplySummary(totals),
     applied: outcomes.filter((one) => one.outcome === 'applied').map(toAppliedView),
     failed: outcomes.filter((one) => one.outcome === 'failed').map((one) => toFailedView(one, options)),
-    skipped: outcomes.filter((one) => one.outcome === 'skipped').map((one) => toSkippedView(one, ends)),
+    skipped: skipped.map((one) => toSkippedView(one, ends)),
+    ...(notStarted.size > 0 && { notStarted: toNotStarted(Array.from(notStarted.values(), toWriteName)) }),
     tokens: tokens.map((one) => ({ ...one, address: toWord(one.address), place: toPrintable(one.place) })),
     files: files.map(toFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
@@ -132,12 +139,11 @@ export function findFailedPlace(
   return toPrintablePlace(field === undefined ? { ...place, excerpt: '' } : place);
 }
 
-function toSkippedView(
-  { write, message, waitedFor }: Skipped,
-  ends: ReadonlyMap<string, Outcome['outcome']>,
-): SkippedView {
-  const waits = waitedFor.map((id) => toWaitClause(toPrintable(id), ends.get(id)));
-  return { name: toWriteName(write), reasons: waits.length === 0 ? [toPrintable(message)] : waits };
+function toSkippedView({ write, waitedFor }: Skipped, ends: ReadonlyMap<string, Outcome['outcome']>): SkippedView {
+  return {
+    name: toWriteName(write),
+    reasons: waitedFor.map((id) => toWaitClause(toPrintable(id), ends.get(id))),
+  };
 }
 
 function toFileView({ address, path, outcome, message }: FileOutcome): FileView {

@@ -1,6 +1,7 @@
 import { toWriteRequest } from '../../kinds/write-request.ts';
 import { type Change, toShownChange } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { LINT_CODES } from '../../model/diagnostic-codes.ts';
 import type { GuardViolation, Plan, Withheld } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
@@ -11,7 +12,14 @@ import { listPlanParts, type PlanPart } from './plan-parts.ts';
 import { redactPlan } from './redact.ts';
 import { countActions, type Totals } from './totals.ts';
 import type { Names } from './value-lines.ts';
-import { listNarrowing, toPlanSummary, toPlanTitle, toRequestSentence, toWriteName } from './wording.ts';
+import {
+  countSeverities,
+  listNarrowing,
+  toPlanSummary,
+  toPlanTitle,
+  toRequestSentence,
+  toWriteName,
+} from './wording.ts';
 
 /**
  * The one view of a plan that all forms for people share: what is read, in reading order, as texts that are printable and
@@ -29,7 +37,12 @@ export interface PlanView {
   readonly unchanged: readonly string[];
   /** What would be deleted, but for --no-delete: each sentence starts with an address. */
   readonly withheld: readonly string[];
+  /** Without the warnings of lint. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Warnings of lint in short, each with its place and its rule: validate shows them in full. */
+  readonly lint: readonly LintView[];
+  /** `2 errors, 1 warning`, those of lint among them; empty when there are none. */
+  readonly found: string;
   readonly totals: Totals;
   /** What it comes to, in one sentence. */
   readonly summary: string;
@@ -42,6 +55,14 @@ export interface PlanView {
   readonly isApplicable: boolean;
   /** Files that will be written: each sentence starts with a path. */
   readonly files: readonly string[];
+}
+
+/** A warning of lint in short. */
+export interface LintView {
+  /** `edge.yaml:6:1`; absent: it counts others. */
+  readonly position?: string;
+  /** `no-weight (WeightedBackend/pool)` */
+  readonly said: string;
 }
 
 /** One API call. */
@@ -76,7 +97,9 @@ export function toPlanView(plan: Plan): PlanView {
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     withheld: withheld.map(toWithheldSentence),
-    diagnostics: diagnostics.map(toPrintableDiagnostic),
+    diagnostics: diagnostics.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
+    lint: diagnostics.filter(isLintWarning).map(toLintView),
+    found: countSeverities(diagnostics),
     totals,
     summary: toPlanSummary({ totals, withheld, diagnostics, isEmpty }),
     requests: toRequestSentence(plan, !isEmpty && isValid),
@@ -98,6 +121,18 @@ function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] 
 
 function toWithheldSentence({ address, id, reason }: Withheld): string {
   return `${toWord(address)} (${toWord(id)}): ${toPrintable(reason)}`;
+}
+
+function isLintWarning({ code, severity }: Diagnostic): boolean {
+  return severity === 'warning' && Object.hasOwn(LINT_CODES, code);
+}
+
+/** Of what is only counted, the message. */
+function toLintView(diagnostic: Diagnostic): LintView {
+  const { code, message, address, place } = toPrintableDiagnostic(diagnostic);
+  if (place === undefined) return { said: `${code}: ${message}` };
+  const position = `${place.file}:${place.line}:${place.column}`;
+  return { position, said: address === undefined ? code : `${code} (${address})` };
 }
 
 function toFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {

@@ -1,5 +1,6 @@
 import type { Action, Change } from '../../model/change.ts';
-import type { ApplyResult } from '../../model/outcome.ts';
+import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { Write } from '../../model/write.ts';
 
 /** Number of resources by what happens to them. */
 export type Totals = Readonly<Record<Action, number>>;
@@ -27,6 +28,17 @@ export function toApplyTotals({ outcomes }: ApplyResult): ApplyTotals {
     if ('alreadyDone' in result) totals.alreadyDone += 1;
   }
   return totals;
+}
+
+/** The writes that were not tried because the run was interrupted: those whose turn did not come, and what waits for nothing else. */
+export function findNotStarted(outcomes: readonly Outcome[]): ReadonlyMap<string, Write> {
+  const found = new Map<string, Write>();
+  const skipped = outcomes.filter((one) => one.outcome === 'skipped');
+  for (let before = -1; before < found.size; ) {
+    before = found.size;
+    for (const { write, waitedFor } of skipped) if (waitedFor.every((id) => found.has(id))) found.set(write.id, write);
+  }
+  return found;
 }
 
 /** Whether all of the plan was done, files included, and every token is where it was meant to go. */

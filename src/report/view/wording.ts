@@ -1,7 +1,7 @@
 import type { Action } from '../../model/change.ts';
 import { type Diagnostic, hasErrors, type Severity } from '../../model/diagnostic.ts';
 import type { Coverage, DriftState } from '../../model/drift.ts';
-import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
@@ -74,6 +74,7 @@ export function listNarrowing(targets: readonly string[]): readonly string[] {
 
 /** What stands above lists of sentences that plans share. */
 export const LIST_HEADINGS = {
+  lint: 'Lint warnings, which edgewise validate shows in full',
   files: 'Files to write',
   withheld: 'Kept because of --no-delete',
   unchanged: 'Left as they are',
@@ -217,6 +218,12 @@ export function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'appli
 /** What is not known of a write whose answer never came. */
 export const UNKNOWN_EFFECT = 'No answer came that says whether it took effect.';
 
+/** What is said, once, of all writes whose turn did not come. */
+export function toNotStarted(names: readonly string[]): string {
+  const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
+  return `${what} not started, because the run was interrupted.`;
+}
+
 /** A clause of what a write waited for in vain, and how that ended; `undefined`: it is not in the plan. */
 export function toWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
   return `waited for ${name}, which ${toEnd(ended)}`;
@@ -227,55 +234,31 @@ function toEnd(outcome: Outcome['outcome'] | undefined): string {
   return outcome === 'failed' ? 'failed' : `was ${outcome}`;
 }
 
-type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
+/** What to do about what did not go as planned. */
+export const NEXT_STEPS = {
+  key: 'The service refused the API key: check it.',
+  mend: 'Mend what failed.',
+  rescued: 'Mend the token sink: the next apply replaces the credentials whose tokens were only rescued.',
+  unknown: 'What may have taken effect is found by its mark: nothing is made twice.',
+} as const;
 
-/** What to do about what did not go as planned, in sentences; empty when all did. */
-export function listNextSteps(
-  { mode }: Pick<Plan, 'mode'>,
-  { outcomes, files, tokens, interrupted }: ApplyResult,
-): readonly string[] {
-  const failed = outcomes.filter((one) => one.outcome === 'failed');
-  const forbidden = failed.filter((one) => one.isAuthentication && !isKeyRefused(one));
-  const hasFailedFiles = files.some(({ outcome }) => outcome === 'failed');
-  const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
-  const steps: readonly (readonly [boolean, string])[] = [
-    [failed.some(isKeyRefused), 'The service refused the API key: check it.'],
-    [forbidden.length > 0, toForbiddenStep(forbidden)],
-    [failed.some(isMendable) || hasFailedFiles, 'Mend what failed.'],
-    [
-      tokens.some(({ rescued }) => rescued),
-      'Mend the token sink: the next apply replaces the credentials whose tokens were only rescued.',
-    ],
-    [
-      failed.length > 0 || hasFailedFiles || isCutShort,
-      `Run ${mode} again: what is done stays done, and only the rest is planned.`,
-    ],
-    [failed.some((one) => one.isUnknown), 'What may have taken effect is found by its mark: nothing is made twice.'],
-  ];
-  return steps.filter(([applies]) => applies).map(([, step]) => step);
+/** What to do about writes that the service does not permit. */
+export function toForbiddenStep(names: readonly string[]): string {
+  return `The service does not permit ${toNameList(names)}: get the permission for that, or change what the manifests ask for.`;
 }
 
-/** A key that has just read everything is good: a 403 is then about what was to be done. */
-function isKeyRefused({ isAuthentication, status }: Failed): boolean {
-  return isAuthentication && status !== 403;
-}
-
-function toForbiddenStep(forbidden: readonly Failed[]): string {
-  const names = toNameList(forbidden.map(({ write }) => toWriteName(write)));
-  return `The service does not permit ${names}: get the permission for that, or change what the manifests ask for.`;
+/** What to do when something is left to do. */
+export function toAgainStep(mode: Plan['mode']): string {
+  return `Run ${mode} again: what is done stays done, and only the rest is planned.`;
 }
 
 /** Names in a sentence: the first few, and how many more there are. */
-function toNameList(names: readonly string[]): string {
+export function toNameList(names: readonly string[]): string {
   const hidden = names.length - MAX_NAMES;
   return hidden > 0 ? `${names.slice(0, MAX_NAMES).join(', ')} and ${hidden} more` : names.join(', ');
 }
 
 const MAX_NAMES = 5;
-
-function isMendable({ isAuthentication, isUnknown }: Failed): boolean {
-  return !isAuthentication && !isUnknown;
-}
 
 /** What each state means to a reader. */
 export const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
@@ -311,7 +294,7 @@ export const MOVED = 'changed; the plan does not hold what it was';
 /** What a comparison comes to, in one sentence. */
 export function toDriftSummary(counts: Readonly<Record<DriftState, number>>, isInSync: boolean): string {
   const inSync = counts['in-sync'];
-  if (isInSync) return `No drift: ${toCount(inSync, 'resource is', 'resources are')} as they should be.`;
+  if (isInSync) return `No drift: ${toCount(inSync, 'resource is as it', 'resources are as they')} should be.`;
   const { drifted, 'drifted-and-pending': both, differs, missing, unowned, pending, 'left-over': leftOver } = counts;
   const drift = [
     `${drifted + both} drifted`,

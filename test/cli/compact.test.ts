@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge } from './workspace.ts';
+
+const EDGES = Array.from({ length: 5 }, (_, index) => toEdge(`edge-${index}`, 20001 + index)).join('');
+
+it('--compact shows each resource on one line, of a plan, a saved one, an apply and a comparison', async () => {
+  const { edgewise, server } = await createWorkspace({
+    'edges.yaml': `${STACK}spec: { lint: { edge-without-backend: "off" } }\n${EDGES}`,
+  });
+  const listEdges = (text: string) => text.split('\n').filter((line) => line.includes('TCPEdge/'));
+  const planned = await edgewise('plan edges.yaml -o plan.json --compact');
+  expect(listEdges(planned.stdout)).toEqual([0, 1, 2, 3, 4].map((index) => `+ TCPEdge/edge-${index}   create`));
+  expect(planned.stdout).not.toContain('hostports');
+  expect((await edgewise('show plan.json --compact')).stdout).toBe(planned.stdout);
+  const applied = await edgewise('apply plan.json --yes --compact');
+  expect(applied.stdout).not.toContain('hostports');
+  const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+  const headers = { authorization: 'Bearer dev', 'content-type': 'application/json', 'service-version': '2' };
+  const body = JSON.stringify({ description: 'by hand' });
+  await server.handle(new Request(`https://api.test/edges/tcp/${edge?.['id']}`, { method: 'PATCH', headers, body }));
+  const drifted = await edgewise('drift edges.yaml --compact --report text=drift.txt');
+  expect(drifted.exitCode).toBe(2);
+  expect(listEdges(drifted.stdout)).toEqual([
+    expect.stringMatching(/^ {2}TCPEdge\/edge-\d {2}\(edgtcp_\w+\) {2}description$/),
+  ]);
+});
+
+it('--compact and --verbose exclude each other', async () => {
+  const { edgewise } = await createWorkspace({ 'edges.yaml': STACK });
+  const { exitCode, stderr } = await edgewise('plan --compact --verbose');
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain('--compact');
+});

@@ -97,8 +97,9 @@ describe('a certificate', () => {
       valid_after: CREATED,
       valid_until: new Date(Date.parse(CREATED) + seconds * 1000).toISOString(),
     };
-    const pair = toPair(SSH_USER_CERTIFICATE, { valid_for: wanted }, live);
-    expect(renewalAfter(0, pair).differences).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
+    const { kind, desired, live: found } = toPair(SSH_USER_CERTIFICATE, { valid_for: wanted }, live);
+    const compared = { kind, live: assertDefined(found, 'live certificate'), validForMs: toValidForMs(kind, desired) };
+    expect(listLengthDifference(compared)).toMatchObject([{ path: 'lifecycle.valid_for', from: text }]);
   });
 
   it('of another length is replaced, and both lengths are named', () => {

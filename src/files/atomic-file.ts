@@ -12,7 +12,7 @@ export async function writeAtomically(file: string, text: string, { mode }: Atom
   const temporary = toTemporary(file);
   try {
     await writeNew(temporary, text, mode);
-    await removeLeftovers(file, temporary);
+    await removeLeftovers(file, await readClock(temporary));
     await rename(temporary, file);
   } finally {
     await rm(temporary, { force: true });
@@ -24,7 +24,7 @@ export async function tryOutWriting(file: string, { mode }: AtomicFileOptions): 
   const temporary = toTemporary(file);
   try {
     await writeNew(temporary, '', mode);
-    await removeLeftovers(file, temporary);
+    await removeLeftovers(file, await readClock(temporary));
   } finally {
     await rm(temporary, { force: true });
   }
@@ -50,14 +50,21 @@ const LEFT_OVER_MS = 60_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Removes what runs that were killed left beside a file: it may hold a secret. Whether that works does not matter to this run. */
-async function removeLeftovers(file: string, temporary: string): Promise<void> {
+/** Removes what runs that were killed left beside a file that is not written now. */
+export async function tidyBeside(file: string): Promise<void> {
+  await removeLeftovers(file, Date.now());
+}
+
+/** The file system has its own clock, which is that of all its files. */
+async function readClock(temporary: string): Promise<number> {
+  return (await stat(temporary)).mtimeMs;
+}
+
+/** Removes temporary files of this file that nobody writes any more: they may hold a secret. Whether that works does not matter to this run. */
+async function removeLeftovers(file: string, now: number): Promise<void> {
   const [folder, prefix] = [dirname(file), `.${basename(file)}.`];
   const names = await readdir(folder).catch((): string[] => []);
   const temporaries = names.filter((name) => name.startsWith(prefix) && UUID.test(name.slice(prefix.length)));
-  if (temporaries.length < 2) return;
-  // The file system has its own clock, which is that of both files.
-  const { mtimeMs: now } = await stat(temporary);
   await Promise.allSettled(
     temporaries.map(async (name) => {
       const { mtimeMs } = await stat(join(folder, name));

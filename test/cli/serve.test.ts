@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createNetServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -160,4 +160,32 @@ it('logs a bug as an error, with its stack', async () => {
     status: 500,
     error: { message: 'the clock has stopped', stack: expect.stringMatching(/at .*serve\.test\.ts/) },
   });
+});
+
+it('answers no change before it is in the snapshot, not even one of many at once', async () => {
+  const folder = await createFolder();
+  const server = await startServe(['--snapshot', 'account.json'], folder);
+  const create = async (index: number): Promise<string> => {
+    const body = JSON.stringify({ description: `kept ${index}` });
+    const answer = await fetch(`${server.url}/edges/tcp`, { method: 'POST', headers: HEADERS, body });
+    expect(answer.status).toBe(201);
+    return readFile(join(folder, 'account.json'), 'utf8');
+  };
+  expect(await create(0)).toContain('"kept 0"');
+  const snapshots = await Promise.all(Array.from({ length: 20 }, (_, index) => create(index + 1)));
+  for (const [index, snapshot] of snapshots.entries()) expect(snapshot).toContain(`"kept ${index + 1}"`);
+  await server.end();
+});
+
+it('tells of a snapshot that cannot be written, and goes on', async () => {
+  const folder = await createFolder();
+  await mkdir(join(folder, 'data'));
+  const server = await startServe(['--snapshot', 'data/account.json'], folder);
+  await rm(join(folder, 'data'), { recursive: true });
+  const create = () => fetch(`${server.url}/edges/tcp`, { method: 'POST', headers: HEADERS, body: '{}' });
+  expect((await create()).status).toBe(201);
+  expect(server.log()).toMatch(/"level":50.*The snapshot cannot be written: ENOENT.*"msg":"snapshot"/);
+  await mkdir(join(folder, 'data'));
+  expect(await server.end()).toBe(0);
+  expect(await readFile(join(folder, 'data/account.json'), 'utf8')).toContain('edgtcp_');
 });

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -30,6 +31,28 @@ describe('a snapshot file', () => {
     await writeSnapshotFile(file, createServer().snapshot());
     expect(await readSnapshotFile(file)).toMatchObject({ sequence: 0 });
     expect(readdirSync(folder)).toEqual(['account.json']);
+  });
+
+  it('loses what a killed run left beside it when it is opened, and when it is written, but nothing of others', async () => {
+    const longAgo = new Date(Date.now() - 3_600_000);
+    for (const open of [() => readSnapshotFile(file), () => writeSnapshotFile(file, createServer().snapshot())]) {
+      const stale = `.account.json.${randomUUID()}`;
+      const kept = [
+        `.account.json.${randomUUID()}`,
+        `.other.json.${randomUUID()}`,
+        `account.json.${randomUUID()}`,
+        '.account.json.old',
+      ];
+      for (const name of [stale, ...kept]) writeFileSync(join(folder, name), 'secret');
+      for (const name of [stale, ...kept.slice(1)]) utimesSync(join(folder, name), longAgo, longAgo);
+      await open();
+      expect(
+        readdirSync(folder)
+          .filter((name) => name !== 'account.json')
+          .sort(),
+      ).toEqual([...kept].sort());
+      for (const name of kept) rmSync(join(folder, name));
+    }
   });
 
   it('that cannot be written is left alone, and so is its folder', async () => {

@@ -4,7 +4,7 @@ import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
 import type { ServerFaults } from '../../schemas/faults.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
-import { createKeeper, isChange } from '../connection/keeper.ts';
+import { createKeeper } from '../connection/keeper.ts';
 import { readServerFile, withServerInput } from '../connection/server-input.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -40,7 +40,10 @@ export function defineServe(program: Command, act: Act): void {
       }),
     )
     .option('--seed <file>', 'objects and known ids to start with, as JSON')
-    .option('--snapshot <file>', 'file that keeps the data between runs; once it exists, it takes the place of --seed')
+    .option(
+      '--snapshot <file>',
+      'file that keeps the data: each change before it is answered; once it exists, it takes the place of --seed',
+    )
     .option(
       '--faults <file>',
       'what goes wrong: late, lost, broken and untrue answers, as YAML or JSON (default: nothing)',
@@ -71,12 +74,12 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
     ...(keeper.seed !== undefined && { seed: keeper.seed }),
     onRequest: (entry) => {
       logger[entry.status >= 500 ? 'error' : 'info'](entry, 'request');
-      if (isChange(entry)) keeper.keepSoon(server);
     },
   };
   const server: Server = await withServerInput(keeper.source, () => createServer(options));
-  const faulty = withFaults(server, faults, { onFault: (entry) => logger.info(entry, 'fault') });
-  const listening = await listen(faults.rules.length === 0 ? server : faulty, {
+  const kept = keeper.writeThrough(server, (error) => logger.error({ error }, 'snapshot'));
+  const faulty = withFaults(kept, faults, { onFault: (entry) => logger.info(entry, 'fault') });
+  const listening = await listen(faults.rules.length === 0 ? kept : faulty, {
     port: flags.port,
     host: flags.host,
   }).catch((error: unknown) => {

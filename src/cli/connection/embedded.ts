@@ -2,7 +2,7 @@ import type { Transport } from '../../model/transport.ts';
 import { parseApiKey } from '../../server/api-key.ts';
 import { createServer, type Server } from '../../server/server.ts';
 import type { Context } from '../context.ts';
-import { createKeeper, isChange } from './keeper.ts';
+import { createKeeper } from './keeper.ts';
 import { withServerInput } from './server-input.ts';
 
 /** The bundled server inside of the process, with what a client needs to reach it. */
@@ -31,13 +31,11 @@ export async function openEmbeddedServer(options: {
       now: context.now,
       versionHeader,
       ...(keeper.seed !== undefined && { seed: keeper.seed }),
-      onRequest: (entry) => {
-        if (isChange(entry)) keeper.keepSoon(server);
-      },
     }),
   );
   return {
-    transport: server.handle,
+    // What cannot be written is said at the end.
+    transport: keeper.writeThrough(server, () => undefined).handle,
     baseUrl: 'http://embedded.invalid',
     apiKey: API_KEY,
     close: () => keeper.keep(server),

@@ -5,9 +5,11 @@ import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../schemas/document.ts';
-import { listFindings } from '../schemas/findings.ts';
+import { eachFinding } from '../schemas/findings.ts';
+import { cutAlike, type Tally, toMore } from './cut.ts';
 import type { Environment } from './environment.ts';
 import { fillInFiles, type ReadFieldFile } from './field-files.ts';
+import type { YamlAllowance } from './lex.ts';
 import type { Locator, Position } from './locate.ts';
 import { findOrigin } from './origin.ts';
 import { type ParsedDocument, parseDocuments } from './parse.ts';
@@ -37,6 +39,9 @@ export interface ReadContext {
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
   readonly closerChecks: CloserChecks;
+  /** What may still be read, and told. */
+  readonly allowance: YamlAllowance;
+  readonly tally: Tally;
 }
 
 /** Reads every document of a file, those inside of a `List` too. */
@@ -45,12 +50,13 @@ export function readDocuments(source: SourceText, context: ReadContext): ReadDoc
   const documents: ManifestDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   let mayHideStack = false;
-  for (const parsed of parseDocuments(source.text, env)) {
+  for (const parsed of parseDocuments(source.text, env, context.allowance)) {
+    if (parsed.tree !== undefined) locator.offer({ source, span: parsed.span }, parsed.tree);
     const read = unfold(parsed, { source, span: parsed.span, base: [] }, parsed.value).map((candidate) =>
       inspect(candidate, context),
     );
     for (const { document } of read) if (document !== undefined) documents.push(document);
-    diagnostics.push(...toDiagnostics(source, parsed, read, locator));
+    diagnostics.push(...toDiagnostics(parsed, read, { source, locator, tally: context.tally }));
     mayHideStack ||= read.some(({ maybeStack }) => maybeStack);
   }
   return { documents, diagnostics, mayHideStack };
@@ -58,18 +64,20 @@ export function readDocuments(source: SourceText, context: ReadContext): ReadDoc
 
 /** Leaves out what is found at a place with a fault: the fault causes it. */
 function toDiagnostics(
-  source: SourceText,
   parsed: ParsedDocument,
   read: readonly Inspected[],
-  locator: Locator,
+  { source, locator, tally }: Pick<ReadContext, 'locator' | 'tally'> & { readonly source: SourceText },
 ): readonly Diagnostic[] {
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
-  const faults = parsed.faults.map((fault) => toFaultDiagnostic(source, fault, subject));
+  const faults = parsed.faults
+    // That a file is not read to its end is told whatever else is.
+    .filter(({ code }) => parsed.tree === undefined || tally.admit(code))
+    .map((fault) => toFaultDiagnostic(source, fault, subject));
   const values = parsed.faults.map(({ span, within = span }) => source.toPlace(within));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
   const found = read.flatMap(({ subject, problems }) =>
-    problems.map((problem) => toDiagnostic(subject, problem, locator)),
+    problems.filter(({ code }) => tally.admit(code)).map((problem) => toDiagnostic(subject, problem, locator)),
   );
   return [...faults, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }
@@ -218,8 +226,13 @@ function listFieldProblems(
   { closerChecks }: ReadContext,
 ): readonly Problem[] {
   const schema = findDocumentSchema(kind);
-  const findings = schema === undefined ? [] : listFindings(schema, value);
-  if (findings.length > 0) return findings.map((finding) => toProblem(finding, kind, position));
+  const { told, more } = cutAlike(schema === undefined ? [] : eachFinding(schema, value));
+  if (told.length > 0) {
+    return [
+      ...told.map((finding) => toProblem(finding, kind, position)),
+      ...more.map(({ first, count }) => ({ ...toProblem(first, kind, position), ...toMore(first.code, count) })),
+    ];
+  }
   const { spec, lifecycle } = value;
   if (!isJsonObject(spec)) return [];
   const settings = isJsonObject(lifecycle) ? lifecycle : {};

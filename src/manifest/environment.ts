@@ -1,3 +1,5 @@
+import { YAML_LIMITS } from './lex.ts';
+
 /** The environment that manifests may name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -8,6 +10,8 @@ export interface FilledText {
   readonly unset: readonly string[];
   /** What starts like a variable and is none. */
   readonly malformed: readonly string[];
+  /** Filled in, it is longer than any field may be; the text is as it was. */
+  readonly isTooLong?: true;
 }
 
 /**
@@ -18,6 +22,7 @@ export function fillEnvironment(text: string, env: Environment): FilledText {
   if (!text.includes('${')) return { text, unset: [], malformed: [] };
   const unset: string[] = [];
   const malformed: string[] = [];
+  let [length, isTooLong] = [text.length, false];
   const filled = text.replace(VARIABLE, (whole: string, name: string | undefined, fallback: string | undefined) => {
     if (whole === '$${') return '${';
     if (name === undefined) {
@@ -25,12 +30,17 @@ export function fillEnvironment(text: string, env: Environment): FilledText {
       return whole;
     }
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    if (fallback !== undefined) return value || fallback;
-    if (value === undefined) unset.push(name);
-    return value ?? whole;
+    if (value === undefined && fallback === undefined) unset.push(name);
+    const filled = fallback === undefined ? (value ?? whole) : value || fallback;
+    length += filled.length - whole.length;
+    isTooLong ||= length > MAX_LENGTH;
+    return isTooLong ? '' : filled;
   });
-  return { text: filled, unset, malformed };
+  return isTooLong ? { text, unset, malformed, isTooLong } : { text: filled, unset, malformed };
 }
+
+/** Characters of a text with its variables filled in: as many as one may have without. */
+const MAX_LENGTH = YAML_LIMITS.text;
 
 /** An escape, a variable, or what was meant to be one, up to where it seems to end. */
 const VARIABLE = /\$\$\{|\$\{env:(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|[^}\n]*\}?)/g;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { findJsonExcess, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 
 /** The fields of a document: what has none of them is no manifest that somebody got wrong, but something else. */
 const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'] as const;
@@ -17,7 +17,7 @@ const OTHER_FIELD = /^[\s{-]*["']?[\w@$./-]+["']?\s*:(?:\s|$)/m;
 export function isForeignFile(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  const json = name.endsWith('.json') ? parseJson(text) : undefined;
+  const json = name.endsWith('.json') && findJsonExcess(text) === undefined ? parseJson(text) : undefined;
   if (json !== undefined) return isForeignJson(json);
   return OTHER_FIELD.test(text) && !ANY_FIELD.test(text);
 }

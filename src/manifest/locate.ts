@@ -33,24 +33,44 @@ export type Target = 'key' | 'value';
 export interface Locator {
   /** Where a path stands, or where it would: the innermost part of it that is there. */
   readonly locate: (position: Position, path: FieldPath, target: Target) => Span;
+  /** Takes the syntax tree of a document that was just parsed, which need not be parsed again. */
+  readonly offer: (position: Pick<Position, 'source' | 'span'>, tree: Document.Parsed) => void;
   /** Lets the last document go. */
   readonly forget: () => void;
 }
 
 /** A locator, with nothing parsed yet. */
 export function createLocator(): Locator {
-  let last: { readonly position: Pick<Position, 'source' | 'span'>; readonly tree: Tree | undefined } | undefined;
+  let last: Last | undefined;
   return {
     locate: ({ source, span, base }, path, target) => {
-      if (last?.position.source !== source || last.position.span !== span)
-        last = { position: { source, span }, tree: parseTree(source.text.slice(span.start, span.end)) };
+      if (last?.position.source !== source || last.position.span !== span) last = parseAgain({ source, span });
+      last.tree ??= last.offered === undefined ? undefined : toTree(last.offered);
       const found = last.tree === undefined ? undefined : findSpan(last.tree, [...base, ...path], target);
-      return found === undefined ? span : { start: found.start + span.start, end: found.end + span.start };
+      return found === undefined ? span : { start: found.start + last.offset, end: found.end + last.offset };
+    },
+    offer: (position, offered) => {
+      last = { position, offered, tree: undefined, offset: 0 };
     },
     forget: () => {
       last = undefined;
     },
   };
+}
+
+/** The document that was looked at last. */
+interface Last {
+  readonly position: Pick<Position, 'source' | 'span'>;
+  readonly offered: Document.Parsed | undefined;
+  /** Made when it is first needed. */
+  tree: Tree | undefined;
+  /** What its places are counted from. */
+  readonly offset: number;
+}
+
+function parseAgain({ source, span }: Pick<Position, 'source' | 'span'>): Last {
+  const tree = parseTree(source.text.slice(span.start, span.end));
+  return { position: { source, span }, offered: undefined, tree, offset: span.start };
 }
 
 /** A syntax tree, with what makes many questions about it cheap. */

@@ -1,10 +1,12 @@
 import { Composer, type Document, Parser, Schema, type YAMLError } from 'yaml';
 import type { Json } from '../model/json.ts';
+import { cutAlike, toMore } from './cut.ts';
 import type { Environment } from './environment.ts';
+import { createAllowance, NOT_AS_DEEP, parseWithin, TOO_DEEP, type YamlAllowance, YamlExcess } from './lex.ts';
 import type { Span } from './source-text.ts';
-import { type Fault, NOT_AS_DEEP, toValue } from './yaml-value.ts';
+import { type Fault, toValue } from './yaml-value.ts';
 
-/** One YAML document of a file, without its syntax tree: ten thousand of them must fit. */
+/** One YAML document of a file. */
 export interface ParsedDocument {
   /** Where it stands in the file. Its text can be parsed again on its own. */
   readonly span: Span;
@@ -13,21 +15,28 @@ export interface ParsedDocument {
   readonly faults: readonly Fault[];
   /** The faults leave open what it says: its fields are not worth checking. */
   readonly isBroken: boolean;
+  /** Its syntax tree, with places in the whole text. Not to be kept: ten thousand of them would not fit. */
+  readonly tree?: Document.Parsed;
 }
 
 /** Every document of a text, one at a time. YAML 1.2, which JSON is a part of; keys are text, whatever they look like. */
-export function* parseDocuments(text: string, env: Environment): Generator<ParsedDocument> {
+export function* parseDocuments(
+  text: string,
+  env: Environment,
+  allowance: YamlAllowance = createAllowance(),
+): Generator<ParsedDocument> {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
   try {
-    for (const document of composer.compose(parser.parse(text))) yield toParsed(document, { env, text });
+    for (const document of composer.compose(parseWithin(parser, text, allowance)))
+      yield toParsed(document, { env, text });
     const { errors } = composer.streamInfo();
     if (errors.length > 0) yield toBroken(errors.map((error) => toFault(error, text)));
   } catch (error) {
-    // Nesting of many thousand levels exhausts the stack of the parser itself.
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof YamlExcess)) throw error;
+    const { message, remedy } = error;
     const span = { start: parser.offset, end: parser.offset + 1 };
-    yield toBroken([{ code: 'yaml-syntax', message: TOO_DEEP, remedy: toSyntaxRemedy('RESOURCE_EXHAUSTION'), span }]);
+    yield toBroken([{ code: 'yaml-syntax', message, remedy, span }]);
   }
 }
 
@@ -54,13 +63,19 @@ function toParsed(
   const [first] = structure;
   // Only the first error is shown: most of the others are caused by it.
   if (first !== undefined)
-    return { span: { start, end }, value, faults: [toFault(first, context.text)], isBroken: true };
+    return { span: { start, end }, value, faults: [toFault(first, context.text)], isBroken: true, tree: document };
   return {
     span: { start, end },
     value,
-    faults: [...tags.map((tag) => toFault(tag, context.text)), ...faults],
+    faults: cutFaults([...tags.map((tag) => toFault(tag, context.text)), ...faults]),
     isBroken: isBomb,
+    tree: document,
   };
+}
+
+function cutFaults(all: readonly Fault[]): readonly Fault[] {
+  const { told, more } = cutAlike(all);
+  return [...told, ...more.map(({ first: { code, span }, count }) => ({ code, span, ...toMore(code, count) }))];
 }
 
 /** Errors about a tag, which concern one value, and the others, in the order of the text. */
@@ -100,8 +115,6 @@ function describeError(error: YAMLError): string {
     ? `this tag is not supported: ${error.message.replace('Unresolved tag: ', '')}`
     : `not valid YAML: ${error.message}`;
 }
-
-const TOO_DEEP = 'this is nested too deeply';
 
 /** What most often helps. Sources of the codes: the parser. */
 function toSyntaxRemedy(code: YAMLError['code']): string {

@@ -18,7 +18,7 @@ export interface SourceText {
 
 /** The text of a file. Its lines are counted when a place is first asked for. */
 export function createSourceText(file: string, text: string): SourceText {
-  let starts: readonly number[] | undefined;
+  let starts: Uint32Array | undefined;
   return {
     file,
     text,
@@ -54,7 +54,7 @@ interface Lines {
   readonly file: string;
   readonly text: string;
   /** Offset of each line. */
-  readonly starts: readonly number[];
+  readonly starts: Uint32Array;
 }
 
 function toPlace(lines: Lines, span: Span): SourcePlace {
@@ -66,14 +66,20 @@ function toPlace(lines: Lines, span: Span): SourcePlace {
   return { file: lines.file, line, column, excerpt };
 }
 
-function listLineStarts(text: string): readonly number[] {
-  const starts = [0];
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+/** Counted first, since a file may be nothing but lines. */
+function listLineStarts(text: string): Uint32Array {
+  let count = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
+  const starts = new Uint32Array(count);
+  for (let line = 1, at = 0; line < count; line += 1) {
+    at = text.indexOf('\n', at) + 1;
+    starts[line] = at;
+  }
   return starts;
 }
 
 /** The line, counted from 1, that an offset is on. */
-function findLine(starts: readonly number[], offset: number): number {
+function findLine(starts: Uint32Array, offset: number): number {
   let [low, high] = [0, starts.length];
   while (high - low > 1) {
     const middle = (low + high) >>> 1;

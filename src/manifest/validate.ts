@@ -7,10 +7,12 @@ import { type Diagnostic, hasErrors, type SourcePlace } from '../model/diagnosti
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
 import { listDoubleClaims, listDuplicates, listStandingNames } from './claims.ts';
+import { createTally, cutAlike, toMore } from './cut.ts';
 import { decodeSource } from './decode.ts';
-import { type ReadDocuments, readDocuments } from './documents.ts';
+import { type ReadContext, type ReadDocuments, readDocuments } from './documents.ts';
 import type { Environment } from './environment.ts';
 import { NO_FIELD_FILES, type ReadFieldFile, toManifestPath } from './field-files.ts';
+import { createAllowance } from './lex.ts';
 import type { ManifestSource } from './load.ts';
 import { createLocator, type Locator } from './locate.ts';
 import { findMetadataProblem } from './metadata.ts';
@@ -55,7 +57,8 @@ export interface FoundStack {
 /** Validates manifests. */
 export function validateManifests(sources: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
   const locator = createLocator();
-  const { documents, diagnostics, mayHideStack } = readAll(sources, options, locator);
+  const tally = createTally();
+  const { documents, diagnostics, mayHideStack } = readAll(sources, options, { locator, tally });
   const stacks = documents.filter(({ kind }) => kind === 'Stack');
   const index = toIndex(documents);
   const references = resolveReferences(documents, index);
@@ -71,8 +74,11 @@ export function validateManifests(sources: readonly ManifestSource[], options: V
   ];
   const all = [
     ...diagnostics,
-    ...problems.map(({ document, problem }) => toDiagnostic(document, problem, locator)),
+    ...cutProblems(problems)
+      .filter(({ problem }) => tally.admit(problem.code))
+      .map(({ document, problem }) => toDiagnostic(document, problem, locator)),
     ...(stacks.length === 0 && !mayHideStack && options.requireStack !== false ? [NO_STACK] : []),
+    ...tally.listRest(),
   ];
   locator.forget();
   const state = hasErrors(all) ? undefined : toState(sources, { documents, references, locator });
@@ -91,12 +97,26 @@ function toFoundStack({ name, position }: ManifestDocument, locator: Locator): F
   };
 }
 
-function readAll(sources: readonly ManifestSource[], options: ValidateOptions, locator: Locator): ReadDocuments {
+/** Of each document, what somebody reads. */
+function cutProblems(problems: readonly DocumentProblem[]): readonly DocumentProblem[] {
+  return [...Map.groupBy(problems, ({ document }) => document)].flatMap(([document, group]) => {
+    const { told, more } = cutAlike(group.map(({ problem }) => problem));
+    const rest = more.map(({ first, count }) => ({ ...first, ...toMore(first.code, count), related: [] }));
+    return [...told, ...rest].map((problem) => ({ document, problem }));
+  });
+}
+
+function readAll(
+  sources: readonly ManifestSource[],
+  options: ValidateOptions,
+  { locator, tally }: Pick<ReadContext, 'locator' | 'tally'>,
+): ReadDocuments {
+  const allowance = createAllowance();
   const { env, readFile = NO_FIELD_FILES, closerChecks = new Map() } = options;
   const read = sources.map((source): ReadDocuments => {
     const text = decodeSource(source);
     if ('code' in text) return { documents: [], diagnostics: [text], mayHideStack: true };
-    return readDocuments(text, { env, locator, readFile, closerChecks });
+    return readDocuments(text, { env, locator, readFile, closerChecks, allowance, tally });
   });
   return {
     documents: read.flatMap(({ documents }) => documents),

@@ -14,6 +14,7 @@ import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { type Json, MAX_DEPTH } from '../model/json.ts';
 import { findTextFault } from '../model/storable-text.ts';
 import { type Environment, fillEnvironment } from './environment.ts';
+import { NOT_AS_DEEP } from './lex.ts';
 import { type Span, toPartSpan } from './source-text.ts';
 
 /** Something wrong in the text of a document, before it is known what the document means. */
@@ -34,9 +35,6 @@ export interface YamlValue {
   /** Aliases make the value larger than anybody should walk through. */
   readonly isBomb: boolean;
 }
-
-/** What to do about nesting that goes too deep. */
-export const NOT_AS_DEEP = 'No field of a manifest is nested as deeply.';
 
 /** Nodes that aliases may add to a document: so many, and so many for each node that it has itself. */
 const FREE_COPIES = 1_000;
@@ -182,8 +180,15 @@ function convertScalar(scalar: Scalar, walk: Walk): Json {
 }
 
 function convertText(value: string, scalar: Scalar, walk: Walk): string {
-  const { text, unset, malformed } = fillEnvironment(value, walk.env);
+  const { text, unset, malformed, isTooLong } = fillEnvironment(value, walk.env);
   const span = toSpan(scalar);
+  if (isTooLong)
+    walk.faults.push({
+      code: 'bad-value',
+      message: 'this text is too long with its variables filled in',
+      remedy: 'Shorten it: no field of a manifest is as long.',
+      span,
+    });
   const toPart = (part: string) => ({
     span: toPartSpan(walk.text, span, { of: part, start: 0, length: part.length }),
     within: span,

@@ -53,6 +53,28 @@ export function toByteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }
 
+/** Values of a JSON file that are read: a plan of ten thousand changes has a quarter of them. */
+export const MAX_VALUES = 2_000_000;
+
+/** Why a JSON text is not read, before anything is made of it: it has too many values, or is nested deeper than a plan of the deepest manifest. */
+export function findJsonExcess(text: string): string | undefined {
+  let [values, depth, isQuoted] = [1, 0, false];
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) isQuoted = !isQuoted;
+    else if (isQuoted) at += unit === BACKSLASH ? 1 : 0;
+    else if (unit === COMMA) values += 1;
+    else if (unit === BRACKET || unit === BRACE) [values, depth] = [values + 1, depth + 1];
+    else if (unit === BRACKET_END || unit === BRACE_END) depth -= 1;
+    if (depth > MAX_FILE_DEPTH) return `is nested more than ${MAX_FILE_DEPTH} levels deep`;
+    if (values > MAX_VALUES) return `has more than ${MAX_VALUES.toLocaleString('en')} values`;
+  }
+  return undefined;
+}
+
+const MAX_FILE_DEPTH = 2 * MAX_DEPTH;
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, BRACKET_END, BRACE_END] = [34, 92, 44, 91, 123, 93, 125];
+
 /** The value of a JSON text; `undefined` when it is none. The parser's own message is dropped: it quotes the text. */
 export function parseJson(text: string): Json | undefined {
   try {

@@ -26,8 +26,21 @@ type Schema = z.core.$ZodType;
 
 /** Everything that a schema has against a value. None: the value conforms. */
 export function listFindings(schema: z.ZodType, value: Json): readonly Finding[] {
-  const { error } = schema.safeParse(value);
-  return error === undefined ? [] : error.issues.flatMap((issue) => toFindings(issue, { schema, value, base: [] }));
+  return [...eachFinding(schema, value)];
+}
+
+/** The same one by one, so that a hundred thousand of them need not fit. */
+export function* eachFinding(schema: z.ZodType, value: Json): Generator<Finding> {
+  const scope = { schema, value, base: [] };
+  for (const issue of schema.safeParse(value).error?.issues ?? []) {
+    if (issue.code === 'unrecognized_keys') yield* eachUnknownField(issue, scope);
+    else yield* toFindings(issue, scope);
+  }
+}
+
+function* eachUnknownField(issue: z.core.$ZodIssueUnrecognizedKeys, { schema, base }: Scope): Generator<Finding> {
+  const path = [...base, ...toFieldPath(issue.path)];
+  for (const key of issue.keys) yield toUnknownField(schema, path, key);
 }
 
 /** What an issue's path is relative to. */
@@ -42,7 +55,7 @@ function toFindings(issue: Issue, scope: Scope): readonly Finding[] {
   const input = getValue(scope.value, path);
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => toUnknownField(scope.schema, path, key));
+      return [...eachUnknownField(issue, scope)];
     case 'invalid_type':
       return [input === undefined ? toMissing(scope.schema, path) : toWrongType(path, input, [issue.expected])];
     case 'invalid_value':

@@ -1,5 +1,5 @@
 import { toPathText } from '../model/field-path.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import { findJsonExcess, type Json, type JsonObject } from '../model/json.ts';
 import { listFindings } from '../schemas/findings.ts';
 import { SEED_SCHEMA } from '../schemas/seed.ts';
 import type { AbuseReportRule } from './abuse-report-rules.ts';
@@ -35,10 +35,21 @@ type Chosen = 'externals' | 'abuse_report_rules';
 
 /** A seed or snapshot from its JSON text. Throws `RangeError`, with everything that is wrong, on a bad one. */
 export function parseServerSeed(text: string): ServerSeed {
+  const excess = findJsonExcess(text);
+  if (excess !== undefined) throw new RangeError(`It ${excess}`);
   const value = parseJson(text);
-  const problems = listFindings(SEED_SCHEMA, value).map(({ path, message }) => `${toPathText(path)} ${message}`.trim());
-  if (problems.length > 0) throw new RangeError(problems.join('\n'));
+  const problems = listFindings(SEED_SCHEMA, value);
+  if (problems.length > 0) throw new RangeError(renderProblems(problems));
   return value as ServerSeed; // the schema has said so
+}
+
+/** So many are told; then only how many more there are. */
+const MAX_TOLD = 20;
+
+function renderProblems(problems: ReturnType<typeof listFindings>): string {
+  const told = problems.slice(0, MAX_TOLD).map(({ path, message }) => `${toPathText(path)} ${message}`.trim());
+  const more = problems.length - told.length;
+  return [...told, ...(more > 0 ? [`and ${more.toLocaleString('en')} more`] : [])].join('\n');
 }
 
 function parseJson(text: string): Json {

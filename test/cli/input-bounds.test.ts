@@ -1,6 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PLAN_FORMAT } from '../../src/model/plan.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from './workspace.ts';
 
 const FILES = { 'stack.yaml': `${STACK}${toEdge('a', 20001)}` };
@@ -78,4 +80,37 @@ lifecycle: { write_to: pipe }
 `;
   await workspace.write({ 'stack.yaml': `${STACK}${certificate}` });
   expect(await workspace.edgewise('plan stack.yaml')).toMatchObject({ exitCode: 0 });
+});
+
+describe('a plan file', () => {
+  it.each([
+    ['is nested too deeply', '['.repeat(1000) + ']'.repeat(1000), 'it is nested more than 200 levels deep'],
+    ['has too many values', `[${'1,'.repeat(2_000_000)}1]`, 'it has more than 2,000,000 values'],
+    ['has many wrong members', `{"format":FORMAT,"changes":[${'{},'.repeat(300_000)}{}]}`, ''],
+  ])('that %s is refused', async (_, text, message) => {
+    const workspace = await createWorkspace(FILES);
+    await workspace.write({ 'plan.json': text.replace('FORMAT', String(PLAN_FORMAT)) });
+    const { exitCode, stderr } = await workspace.edgewise('show plan.json');
+    expect(stderr).toContain(`plan.json is not a plan file: ${message}`);
+    expect(exitCode).toBe(3);
+  });
+
+  it('is refused for a mistake far behind, which is named', async () => {
+    const edges = Array.from({ length: 1500 }, (_, index) => toEdge(`e${index}`, index + 1)).join('');
+    const workspace = await createWorkspace({ 'stack.yaml': `${STACK}${edges}` });
+    await workspace.edgewise('plan stack.yaml -o plan.json');
+    const file = join(workspace.folder, 'plan.json');
+    const plan: { readonly changes: { kind: unknown }[] } = JSON.parse(readFileSync(file, 'utf8'));
+    const last = plan.changes[1400];
+    if (last !== undefined) last.kind = 7;
+    await workspace.write({ 'plan.json': JSON.stringify(plan) });
+    expect((await workspace.edgewise('show plan.json')).stderr).toContain('not a plan file: changes.1400.kind:');
+  });
+});
+
+it('a seed with many mistakes tells of the first', async () => {
+  const workspace = await createWorkspace({ 'seed.json': `{"externals":[${'1,'.repeat(100)}1]}` });
+  const { exitCode, stderr } = await workspace.edgewise('serve --seed seed.json');
+  expect(stderr).toContain('and 81 more');
+  expect(exitCode).toBe(3);
 });

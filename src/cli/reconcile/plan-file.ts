@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import { InputError, readInput } from '../../files/read-input.ts';
 import type { PlanDocument } from '../../kinds/plan-document.ts';
 import { toReason } from '../../model/errors.ts';
-import { isJsonObject, parseJson } from '../../model/json.ts';
+import { findJsonExcess, isJsonObject, parseJson } from '../../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../../model/plan.ts';
 import { verifyPlan } from '../../plan/saved/verify-plan.ts';
 import { renderPlanJson } from '../../report/programs/json.ts';
 import type { Locate } from '../../report/report.ts';
+import { findFirstIssue } from '../../schemas/check-in-parts.ts';
 import { PLAN_SCHEMA } from '../../schemas/plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
@@ -49,6 +50,8 @@ export function toPlanLocate(file: string): Locate {
 }
 
 function parsePlan(file: string, text: string): Plan {
+  const excess = findJsonExcess(text);
+  if (excess !== undefined) throw refusePlan(file, `it ${excess}`);
   const value: unknown = parseJson(text);
   if (isJsonObject(value) && typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
     throw new CommandError(
@@ -56,13 +59,16 @@ function parsePlan(file: string, text: string): Plan {
       { exitCode: EXIT.invalid, remedy: 'Make a new plan with this version: edgewise plan -o FILE.' },
     );
   }
-  const parsed = PLAN_SCHEMA.safeParse(value);
-  if (parsed.success) return checkConsistency(file, value as PlanDocument); // what the schema gives lacks keys such as __proto__
-  const [issue] = parsed.error.issues;
-  throw new CommandError(`${file} is not a plan file: ${issue?.path.join('.') || 'the document'}: ${issue?.message}`, {
-    exitCode: EXIT.invalid,
-    remedy: 'Make one with edgewise plan -o FILE.',
-  });
+  const issue = isJsonObject(value)
+    ? findFirstIssue(PLAN_SCHEMA, value)
+    : PLAN_SCHEMA.safeParse(value).error?.issues.find(() => true);
+  if (issue !== undefined) throw refusePlan(file, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
+  return checkConsistency(file, value as unknown as PlanDocument); // what a schema gives lacks keys such as __proto__
+}
+
+function refusePlan(file: string, why: string): CommandError {
+  const remedy = 'Make one with edgewise plan -o FILE.';
+  return new CommandError(`${file} is not a plan file: ${why}`, { exitCode: EXIT.invalid, remedy });
 }
 
 /** Refuses a plan that would do what it does not show. */
@@ -81,7 +87,8 @@ export async function isPlanFile(path: string, cwd: string): Promise<boolean> {
   try {
     const file = resolve(cwd, path);
     if (!(await startsAsObject(file))) return false;
-    const value = parseJson(readInput(file).toString('utf8'));
+    const text = readInput(file).toString('utf8');
+    const value = findJsonExcess(text) === undefined ? parseJson(text) : undefined;
     return isJsonObject(value) && 'writes' in value && 'changes' in value;
   } catch (error) {
     if (error instanceof InputError || (error instanceof Error && 'code' in error)) return false;

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { createAllowance } from '../../src/manifest/lex.ts';
+import { parseDocuments } from '../../src/manifest/parse.ts';
+import { validate } from './explain.ts';
+
+const HEAD = 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\nspec:\n';
+
+/** What is told of a text, without where it stands. */
+function tell(text: string, env: Readonly<Record<string, string>> = {}): readonly string[] {
+  return validate(text, { env }).diagnostics.map(({ code, message }) => `${code}: ${message}`);
+}
+
+function faultsOf(text: string, limits: { readonly parts?: number; readonly words?: number; readonly text?: number }) {
+  const allowance = createAllowance({ parts: 1000, words: 10_000, text: 1000, ...limits });
+  return [...parseDocuments(text, {}, allowance)].flatMap(({ faults }) => faults.map(({ message }) => message));
+}
+
+describe('what is larger than any manifest is refused before it is built', () => {
+  it.each([
+    ['brackets', '['.repeat(1_000_000)],
+    ['brackets that close', '['.repeat(300_000) + ']'.repeat(300_000)],
+    ['braces', '{a: '.repeat(300_000)],
+    ['dashes', '- '.repeat(300_000)],
+    ['question marks', '? '.repeat(300_000)],
+  ])('nesting: %s', (_, text) => {
+    expect(tell(text)[0]).toBe('yaml-syntax: this is nested too deeply');
+  });
+
+  it.each([
+    ['keys', Array.from({ length: 350_000 }, (_, index) => `k${index}: 1`).join('\n')],
+    ['empty lists', `[${'[],'.repeat(200_000)}]`],
+    ['aliases', `a: &x 1\nb: [${'*x,'.repeat(200_000)}]`],
+    ['tags', `[${'!x 1,'.repeat(200_000)}]`],
+    ['lines', `${'\n'.repeat(1_100_000)}a: 1`],
+    ['comments', `${'# x\n'.repeat(400_000)}a: 1`],
+  ])('a document: %s', (_, text) => {
+    expect(tell(text)[0]).toBe('yaml-syntax: this document has more than 300,000 keys and values');
+  });
+
+  it('a text', () => {
+    expect(tell(`a: "${'x'.repeat(1_100_000)}"`)[0]).toBe('yaml-syntax: this text is longer than 1,048,576 characters');
+    expect(tell(`a: |\n  ${'x'.repeat(1_100_000)}\n`)[0]).toContain('this text is longer than');
+  });
+
+  it('a text with its variables filled in', () => {
+    const text = `${HEAD}  description: "${`\${env:X}`.repeat(20)}"\n`;
+    expect(tell(text, { X: 'x'.repeat(100_000) })[0]).toBe(
+      'bad-value: TCPEdge/a: this text is too long with its variables filled in',
+    );
+  });
+
+  it('documents', () => {
+    expect(tell('---\na: 1\n'.repeat(200_000)).join()).toContain(
+      'the manifests are too long: up to here they have more than 2,000,000 words and signs',
+    );
+  });
+
+  it('all files together, each of which is small', () => {
+    const allowance = createAllowance({ parts: 1000, words: 50, text: 1000 });
+    const read = () => [...parseDocuments('a: [1, 2, 3]\n', {}, allowance)].flatMap(({ faults }) => faults);
+    expect([read(), read()]).toEqual([[], []]);
+    expect([...read(), ...read()][0]?.message).toContain('the manifests are too long');
+  });
+});
+
+describe('limits', () => {
+  it('are for each document, and for each text', () => {
+    const document = `a: [${'1, '.repeat(40)}]\n`;
+    expect(faultsOf(`${document}---\n${document}---\n${document}`, { parts: 60 })).toEqual([]);
+    expect(faultsOf(`a: [${'1, '.repeat(80)}]\n`, { parts: 60 })).toEqual([
+      'this document has more than 60 keys and values',
+    ]);
+    expect(faultsOf('a: aaaa\nb: bbbb\n', { text: 4 })).toEqual([]);
+    expect(faultsOf('a: aaaaa\n', { text: 4 })).toEqual(['this text is longer than 4 characters']);
+  });
+
+  it('take a text that looks like a separator for a text', () => {
+    const texts = Array.from({ length: 30 }, () => '- "---"\n').join('');
+    expect(faultsOf(texts, { parts: 50 })).toEqual(['this document has more than 50 keys and values']);
+  });
+});
+
+describe('of many mistakes in one document', () => {
+  it('the first twenty of a kind are told, and how many more there are', () => {
+    const keys = Array.from({ length: 100_000 }, (_, index) => `  unknown_${index}: 1\n`).join('');
+    const told = tell(HEAD + keys);
+    expect(told).toHaveLength(21);
+    expect(told[19]).toContain('unknown_19');
+    expect(told[20]).toBe('unknown-field: TCPEdge/a: and 99,980 more unknown-field, from here on');
+  });
+
+  it.each([
+    [
+      'keys that stand twice',
+      `${HEAD}${'  description: x\n'.repeat(60)}`,
+      'yaml-syntax: TCPEdge/a: and 39 more yaml-syntax, from here on',
+    ],
+    [
+      'values of the wrong type',
+      `${HEAD}  hostports: [${'1,'.repeat(50)}]\n`,
+      'wrong-type: TCPEdge/a: and 30 more wrong-type, from here on',
+    ],
+    [
+      'variables',
+      `${HEAD}  hostports: [${`"\${env:X}",`.repeat(50)}]\n`,
+      'env-unset: TCPEdge/a: and 30 more env-unset, from here on',
+    ],
+    [
+      'references',
+      `${HEAD.replace('TCPEdge', 'WeightedBackend')}  backends: {${Array.from({ length: 50 }, (_, index) => `External/x${index}: 1`).join(', ')}}\n`,
+      'more',
+    ],
+  ])('of any kind: %s', (_, text, last) => {
+    const told = tell(text);
+    expect(told.some((line) => line.includes(last))).toBe(true);
+    expect(told.length).toBeLessThan(30);
+  });
+});
+
+it('of many documents with mistakes, a thousand are told, and how many more there are', () => {
+  const told = tell('---\nkind: Nobody\n'.repeat(3000));
+  expect(told).toHaveLength(1001);
+  expect(told.filter((line) => line.includes('and 2,000 more errors'))).toHaveLength(1);
+});

@@ -10,6 +10,7 @@ import { toAddress } from '../../src/model/address.ts';
 import { toDigest } from '../../src/model/json.ts';
 import { parseMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import type { DesiredState, LiveResource, LiveState, Spec } from '../../src/model/state.ts';
+import { findTextFault } from '../../src/model/storable-text.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { arbitraryText } from './arbitrary-texts.ts';
 import { holds, LONG } from './properties.ts';
@@ -201,9 +202,11 @@ const HOSTILE = [
 /** Lines of what trips up whoever writes YAML. */
 function arbitraryHostile(maxBytes: number): fc.Arbitrary<string> {
   const pieces = fc.array(fc.constantFrom(...HOSTILE), { maxLength: 8 }).map((parts) => parts.join(''));
-  return fc.oneof(
+  const texts = fc.oneof(
     { weight: 4, arbitrary: pieces.map((text) => text.slice(0, Math.floor(maxBytes / 4))) },
     { weight: 1, arbitrary: fc.constantFrom(...HOSTILE) },
     { weight: 1, arbitrary: arbitraryText(maxBytes) },
   );
+  // A service that keeps valid Unicode holds no others.
+  return texts.filter((text) => findTextFault(text) === undefined);
 }

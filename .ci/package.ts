@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { basename, delimiter, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
@@ -16,6 +16,9 @@ interface PackageJson {
 }
 
 const COMPANIONS = ['msw', 'typescript', '@types/node'];
+const NOT_IN_GIT = ['.git', 'node_modules', 'dist', 'coverage'];
+/** Says what is wrong, and nothing else. */
+const QUIETLY = ['--loglevel=error', '--no-progress', '--no-audit', '--no-fund'];
 const PROJECT = '{ "private": true, "type": "module", "allowScripts": { "node": true } }\n';
 
 const work = resolve(process.argv[2] ?? 'dist/package');
@@ -28,12 +31,23 @@ mkdirSync(work, { recursive: true });
 const archive = execFileSync('npm', ['pack', '--silent', '--pack-destination', work], { encoding: 'utf8' }).trim();
 const projects = [
   installPackage('tarball', join(work, archive.split('\n').at(-1) ?? '')),
-  installPackage('git', `git+${pathToFileURL(resolve('.'))}`),
+  installPackage('git', `git+${pathToFileURL(createRepository(join(work, 'repository')))}`),
 ];
 checkLinks(join(work, 'tarball', 'node_modules', 'edgewise'));
 useAlone(join(work, 'tarball', 'node_modules', 'edgewise'));
 for (const version of SUPPORTED) for (const project of projects) usePackage(project, installNode(version));
 for (const version of TOO_OLD) expectRefusal(projects[0] ?? '', installNode(version));
+
+/** Gives a git repository of these files: this folder may be a shallow clone, another user's, or no repository at all. */
+function createRepository(folder: string): string {
+  const isSource = (path: string) => !NOT_IN_GIT.includes(basename(path));
+  cpSync('.', folder, { recursive: true, filter: isSource });
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  git('init', '--quiet');
+  git('add', '--all');
+  git('-c', 'user.name=package', '-c', 'user.email=package@localhost', 'commit', '--quiet', '--message', 'as it is here');
+  return folder;
+}
 
 /** Gives the folder of an empty project with the package and what the example program needs besides. */
 function installPackage(name: string, source: string): string {
@@ -41,7 +55,7 @@ function installPackage(name: string, source: string): string {
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), PROJECT);
   const companions = COMPANIONS.map((companion) => `${companion}@${packageJson.devDependencies[companion]}`);
-  const install = ['install', '--silent', '--save-dev', source, ...companions];
+  const install = ['install', ...QUIETLY, '--save-dev', source, ...companions];
   execFileSync('npm', install, { cwd: folder, stdio: 'inherit' });
   cpSync('.ci/consumer', folder, { recursive: true });
   cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
@@ -53,7 +67,7 @@ function installNode(version: string): string {
   const folder = join(work, `node-${version}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), PROJECT);
-  execFileSync('npm', ['install', '--silent', `node@${version}`], { cwd: folder, stdio: 'inherit' });
+  execFileSync('npm', ['install', ...QUIETLY, `node@${version}`], { cwd: folder, stdio: 'inherit' });
   return join(folder, 'node_modules', '.bin');
 }
 

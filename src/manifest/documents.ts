@@ -1,6 +1,7 @@
 import { type CloserChecks, listCloserProblems } from '../kinds/closer-checks.ts';
 import type { SpecProblem } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
+import { withoutNulls } from '../kinds/without-nulls.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -146,12 +147,20 @@ function inspectKind(
     return { subject: { position, kind, address: document.address }, document, problems: [], maybeStack: false };
   }
   const header = findHeaderProblem(value);
-  const filled = fillInFiles(kind, value, (path) => context.readFile(position.source.file, path));
+  const filled = fillInFiles(kind, toStated(kind, value), (path) => context.readFile(position.source.file, path));
   const found = [...filled.problems, ...listFieldProblems({ kind, value: filled.value, position }, context)];
   const problems = header === undefined ? found : [header];
   const document = toDocument(kind, filled.value, { position, isValid: problems.length === 0 });
   const subject = { position, kind, address: document.address };
   return { subject, problems, maybeStack: false, ...(kind !== 'List' && { document }) };
+}
+
+/** A document without what is null where it may be left out. */
+function toStated(kind: string, value: JsonObject): JsonObject {
+  const { spec, ...rest } = value;
+  if (spec === null && kind !== 'List') return rest;
+  const table = findKind(kind);
+  return table !== undefined && isJsonObject(spec) ? { ...rest, spec: withoutNulls(table, spec) } : value;
 }
 
 function toDocument(

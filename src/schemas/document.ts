@@ -67,7 +67,7 @@ function toResourceSchema(kind: Kind): z.ZodType {
   return z
     .strictObject({
       ...toHeader(kind.name, kind.description),
-      spec: isRequired ? spec : spec.optional(),
+      spec: isRequired ? spec : spec.nullish(),
       lifecycle: toLifecycleSchema(kind).optional(),
       lint: toAllowSchema().optional(),
     })
@@ -83,7 +83,7 @@ function toHeader(kind: string, description: string): Readonly<Record<'apiVersio
 }
 
 const toNamingSchema = once(() => {
-  const added = z.record(z.string(), z.string()).optional().describe('Accepted, because tools add them; not stored.');
+  const added = z.record(z.string(), z.string()).nullish().describe('Accepted, because tools add them; not stored.');
   const name = toNameSchema().describe(
     'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` states the old one.',
   );
@@ -174,6 +174,6 @@ function toStackSchema(): z.ZodType {
   const description =
     'The name and the settings of a stack. One document for all manifests; its name is part of the mark of every resource.';
   return z
-    .strictObject({ ...toHeader('Stack', description), spec: toStackSpecSchema().optional() })
+    .strictObject({ ...toHeader('Stack', description), spec: toStackSpecSchema().nullish() })
     .meta({ title: 'stack', description });
 }

@@ -19,8 +19,8 @@ import { type SchemaUse, toFile, toLimited, toReference, toText, toTimestamp } f
 /**
  * zod schemas from the kind tables. Four readers of one table:
  *
- * - `manifest`: what a user writes. Strict; references by name; metadata may be a mapping.
- * - `request`: what the bundled server takes. Strict; ids with the right prefix; null is the same as absent.
+ * - `manifest`: what a user writes. Strict; references by name; metadata may be a mapping. Null is the same as absent, where that may be.
+ * - `request`: what the bundled server takes. Strict; ids with the right prefix. Null is the same as absent.
  * - `response`: what the client takes. Liberal: anything may be absent, null or more than we know, but types must fit.
  * - `document`: what the bundled server promises in responses. Every field is there.
  */
@@ -33,7 +33,7 @@ export function toManifestSchema(kind: Kind): z.ZodType {
 /** Properties of a manifest's `lifecycle` that a kind has of its own. */
 export function toLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>> {
   return Object.fromEntries(
-    Object.entries(kind.lifecycle).map(([name, field]) => [name, toProperty(field, 'manifest')] as const),
+    Object.entries(kind.lifecycle).map(([name, field]) => [name, toDescribed(field, 'manifest').optional()] as const),
   );
 }
 
@@ -87,15 +87,21 @@ function toProperty(field: Field, use: SchemaUse): z.ZodType {
 /** The type of a field with what there is to say of the field. Where people or clients state one that several kinds have, it is a part. */
 function toStatedType(field: Field, use: SchemaUse): z.ZodType {
   const stated = () => {
-    const type = toType(field.type, use).meta({
-      description: field.description,
-      ...(use === 'manifest' && field.default !== undefined && { default: field.default }),
-    });
-    return use === 'request' && !field.required ? toClearable(field, type).nullable() : type;
+    const type = toDescribed(field, use);
+    if (field.required) return type;
+    if (use === 'manifest') return type.nullable();
+    return use === 'request' ? toClearable(field, type).nullable() : type;
   };
   const name = findFieldName(field);
   if (name === undefined || use === 'response' || use === 'document') return stated();
   return rememberPart(use, field, () => toPart(use === 'request' ? `${name}Mutate` : name, stated()));
+}
+
+function toDescribed(field: Field, use: SchemaUse): z.ZodType {
+  return toType(field.type, use).meta({
+    description: field.description,
+    ...(use === 'manifest' && field.default !== undefined && { default: field.default }),
+  });
 }
 
 /** The one schema of a part. */

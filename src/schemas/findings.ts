@@ -57,9 +57,9 @@ function toFindings(issue: Issue, scope: Scope): readonly Finding[] {
     case 'unrecognized_keys':
       return [...eachUnknownField(issue, scope)];
     case 'invalid_type':
-      return [input === undefined ? toMissing(scope.schema, path) : toWrongType(path, input, [issue.expected])];
+      return [input === undefined ? toMissing(scope.schema, path) : toWrongType(scope, path, [issue.expected])];
     case 'invalid_value':
-      return [input === undefined ? toMissing(scope.schema, path) : toBadValue(path, input, issue.values)];
+      return [input === undefined ? toMissing(scope.schema, path) : toBadValue(scope, path, issue.values)];
     case 'too_big':
     case 'too_small':
       return [toOutOfRange(path, input, issue)];
@@ -67,7 +67,7 @@ function toFindings(issue: Issue, scope: Scope): readonly Finding[] {
       return issue.issues.flatMap((inner) => toFindings(inner, { ...scope, base: path })).map(toKeyFinding);
     case 'invalid_union':
       if (input === undefined) return [toMissing(scope.schema, path)];
-      if (issue.discriminator !== undefined) return [toUnknownCase(scope.schema, path, input)];
+      if (issue.discriminator !== undefined) return [toUnknownCase(scope, path)];
       return toUnionFindings(issue.errors, path, scope);
     default:
       return [toOwnFinding(issue, path, input)];
@@ -126,9 +126,10 @@ function toMissing(schema: Schema, path: FieldPath): Finding {
   return { code: 'missing-field', path, at: 'parent', message: 'is missing', remedy };
 }
 
-function toWrongType(path: FieldPath, input: Json, expected: readonly string[]): Finding {
+function toWrongType({ schema, value }: Scope, path: FieldPath, expected: readonly string[]): Finding {
+  const input = getValue(value, path) ?? null;
   const wanted = [...new Set(expected.map((type) => TYPE_NAMES[type] ?? type))].join(' or ');
-  const remedy = toTypeRemedy(input, expected);
+  const remedy = input === null ? toValueRemedy(schema, path) : toTypeRemedy(input, expected);
   return {
     code: 'wrong-type',
     path,
@@ -155,8 +156,15 @@ function describeValue(value: Json): string {
   return TYPE_NAMES[Array.isArray(value) ? 'array' : typeof value] ?? 'of another type';
 }
 
+/** Without its line, a required field would be missing. */
+function toValueRemedy(schema: Schema, path: FieldPath): string {
+  const parent = findSchema(schema, path.slice(0, -1));
+  const isField = path.length > 0 && listKeys(parent).includes(String(path.at(-1)));
+  const isRequired = isField && !isWrapped(findSchema(schema, path));
+  return isRequired ? 'Give it a value.' : 'Give it a value, or remove the line.';
+}
+
 function toTypeRemedy(input: Json, expected: readonly string[]): string | undefined {
-  if (input === null) return 'Give it a value, or remove the line.';
   const isPlain = typeof input === 'number' || typeof input === 'boolean';
   if (isPlain && expected.includes('string')) return `Put it in quotes: "${input}".`;
   if (typeof input !== 'string') return undefined;
@@ -172,9 +180,10 @@ function toBooleanRemedy(input: string): string | undefined {
   return /^(false|no|off)$/i.test(input) ? 'Write false, without quotes.' : undefined;
 }
 
-function toBadValue(path: FieldPath, input: Json, values: readonly z.core.util.Primitive[]): Finding {
+function toBadValue(scope: Scope, path: FieldPath, values: readonly z.core.util.Primitive[]): Finding {
   const known = values.map(String);
-  if (typeof input !== 'string') return toWrongType(path, input, [...new Set(values.map((value) => typeof value))]);
+  const input = getValue(scope.value, path);
+  if (typeof input !== 'string') return toWrongType(scope, path, [...new Set(values.map((value) => typeof value))]);
   const wanted = known.map((value) => `\`${value}\``).join(', ');
   return {
     code: 'bad-value',
@@ -200,11 +209,11 @@ function describeRange(input: Json | undefined, issue: z.core.$ZodIssueTooBig | 
 }
 
 /** A value that says which case it is of, and names none. */
-function toUnknownCase(schema: Schema, path: FieldPath, input: Json): Finding {
-  const union = findSchema(schema, path.slice(0, -1));
+function toUnknownCase(scope: Scope, path: FieldPath): Finding {
+  const union = findSchema(scope.schema, path.slice(0, -1));
   const cases = union instanceof z.ZodUnion ? union.options.map((option) => findMember(option, path.at(-1) ?? '')) : [];
   const known = cases.flatMap((value) => (value instanceof z.ZodLiteral ? [...value.values] : []));
-  return toBadValue(path, input, known);
+  return toBadValue(scope, path, known);
 }
 
 /** The findings of the branch that the value was meant for: the one whose own type fits. */
@@ -212,7 +221,7 @@ function toUnionFindings(branches: readonly (readonly Issue[])[], path: FieldPat
   const fitting = branches.find((issues) => !issues.some(isOwnType));
   if (fitting !== undefined) return fitting.flatMap((issue) => toFindings(issue, { ...scope, base: path }));
   const expected = branches.flat().flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
-  return [toWrongType(path, getValue(scope.value, path) ?? null, expected)];
+  return [toWrongType(scope, path, expected)];
 }
 
 function isOwnType(issue: Issue): boolean {
@@ -225,13 +234,19 @@ function findSchema(schema: Schema, path: FieldPath): Schema | undefined {
 }
 
 function findMember(schema: Schema | undefined, step: string | number): Schema | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
-    return findMember(schema._zod.def.innerType, step);
+  if (isWrapped(schema)) return findMember(schema._zod.def.innerType, step);
   if (schema instanceof z.ZodUnion) return firstDefined(schema.options, (option) => findMember(option, step));
   if (schema instanceof z.ZodObject) return typeof step === 'string' ? schema.shape[step] : undefined;
   if (schema instanceof z.ZodArray) return typeof step === 'number' ? schema.element : undefined;
   return schema instanceof z.ZodRecord ? schema.valueType : undefined;
 }
+
+/** A schema that says of another that the value may be absent, or null. */
+function isWrapped(schema: Schema | undefined): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodPrefault {
+  return WRAPPERS.some((wrapper) => schema instanceof wrapper);
+}
+
+const WRAPPERS = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault] as const;
 
 function firstDefined<T, R>(list: readonly T[], find: (member: T) => R | undefined): R | undefined {
   for (const member of list) {
@@ -242,8 +257,7 @@ function firstDefined<T, R>(list: readonly T[], find: (member: T) => R | undefin
 }
 
 function listKeys(schema: Schema | undefined): readonly string[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault)
-    return listKeys(schema._zod.def.innerType);
+  if (isWrapped(schema)) return listKeys(schema._zod.def.innerType);
   if (schema instanceof z.ZodUnion) return schema.options.flatMap(listKeys);
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }

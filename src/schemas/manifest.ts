@@ -87,9 +87,11 @@ function chooseByType(schema: Json): Json {
   const { anyOf, ...rest } = Object.fromEntries(
     Object.entries(schema).map(([name, member]) => [name, chooseByType(member)] as const),
   );
-  const [first, second, ...more] = isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [];
+  const alternatives = isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [];
+  const isNull = ({ type }: JsonObject) => type === 'null';
+  const [first, second, ...more] = alternatives.filter((alternative) => !isNull(alternative));
   if (first?.['type'] !== 'array' || second?.['$ref'] === undefined || more.length > 0)
     return anyOf === undefined ? rest : { ...rest, anyOf };
   const { type, ...then } = first;
-  return { ...rest, if: { type }, then, else: second };
+  return { ...rest, if: { type: alternatives.some(isNull) ? [type, 'null'] : type }, then, else: second };
 }

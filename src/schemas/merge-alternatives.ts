@@ -17,8 +17,8 @@ export function mergeAlternatives(schema: Json): Json {
   );
   if (!isJsonArray(anyOf)) return rest;
   const { members, notes } = flatten(anyOf.filter(isJsonObject));
-  const types = members.map(({ type }) => type);
-  const isMerged = types.every((type) => typeof type === 'string') && new Set(types).size === members.length;
+  const types = members.map(listTypes);
+  const isMerged = types.every((some) => some.length > 0) && new Set(types.flat()).size === types.flat().length;
   return isMerged ? { ...notes, ...toOne(members), ...rest } : { ...notes, ...rest, anyOf: members };
 }
 
@@ -42,7 +42,7 @@ function flatten(alternatives: readonly JsonObject[]): {
 
 /** Members of different types as one. Where only some words may stand, null has to be one of them. */
 function toOne(members: readonly JsonObject[]): JsonObject {
-  const types = members.map(({ type = null }) => type);
+  const types = members.flatMap(listTypes);
   const { enum: words, ...rest }: JsonObject = Object.assign({}, ...members);
   const isNullable = types.includes('null');
   return {
@@ -50,4 +50,8 @@ function toOne(members: readonly JsonObject[]): JsonObject {
     type: types,
     ...(isJsonArray(words) && { enum: isNullable ? [...words, null] : words }),
   };
+}
+
+function listTypes({ type = [] }: JsonObject): readonly Json[] {
+  return isJsonArray(type) ? type : [type];
 }

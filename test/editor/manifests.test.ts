@@ -87,7 +87,7 @@ describe('a manifest', () => {
   it.each<[string, string, readonly string[]]>([
     ['TCPEdge', 'spec: { hostport: [] }', ['6:9 Property hostport is not allowed.']],
     ['TCPEdge', 'spec: { backend: {} }', ['6:9 Missing property "backend_id".']],
-    ['TCPEdge', 'spec: { policy: { inbound: { name: 1 } } }', ['6:36 Incorrect type. Expected "string".']],
+    ['TCPEdge', 'spec: { policy: { inbound: { name: 1 } } }', ['6:36 Incorrect type. Expected one of string, null.']],
     ['TCPEdge', 'spec: { policy: { inbound: [{ nam: x }] } }', ['6:31 Property nam is not allowed.']],
     ['TCPEdge', 'spec: { policy: { outbound: [{ actions: [{}] }] } }', ['6:42 Missing property "type".']],
     ['TCPEdge', `spec: { description: ${'x'.repeat(256)} }`, ['6:22 String is longer than the maximum length of 255.']],

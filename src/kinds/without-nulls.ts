@@ -1,0 +1,25 @@
+import type { Json, JsonObject } from '../model/json.ts';
+import type { Field, FieldType } from './field.ts';
+import { type Kind, listSpecFields } from './kind.ts';
+import { mapInner } from './walk.ts';
+
+/**
+ * A spec without the optional fields that are null, which means the same as leaving them out. Null stays where a field is required, in lists and
+ * maps, where it is a mistake, and in free JSON, where it is a value.
+ */
+export function withoutNulls(kind: Kind, spec: JsonObject): JsonObject {
+  return leaveOutNulls(Object.fromEntries(listSpecFields(kind)), spec);
+}
+
+function leaveOutNulls(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
+  const entries = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) return [[name, member]];
+    return member === null && !field.required ? [] : [[name, leaveOutInside(field.type, member)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function leaveOutInside(type: FieldType, value: Json): Json {
+  return mapInner(type, value, { visit: leaveOutInside, visitFields: leaveOutNulls });
+}

@@ -112,6 +112,12 @@ export interface UnsetAdvice {
   readonly message: string;
 }
 
+/**
+ * How a value keeps somebody out. `while-on`: as long as it is true, or set and not disabled. `by-each`: every member keeps somebody out.
+ * `but-each`: every member lets somebody in, and none lets nobody in. `but-each-or-all`: the same, but none lets everybody in.
+ */
+export type Protection = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all';
+
 /** One field of a kind, or of an object inside of one. */
 export interface Field {
   readonly description: string;
@@ -139,6 +145,8 @@ export interface Field {
   readonly nullWhenUnset: boolean;
   /** Responses may leave it out while it has its default. What any other field is that a response leaves out is not known. */
   readonly absentWhenDefault: boolean;
+  /** How it keeps somebody out; absent: it does not. Says when a change of it opens something. */
+  readonly protects: Protection | undefined;
   /** What to think of before leaving it unset. */
   readonly whenUnset: UnsetAdvice | undefined;
 }
@@ -162,6 +170,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     unique: false,
     nullWhenUnset: false,
     absentWhenDefault: false,
+    protects: undefined,
     whenUnset: undefined,
     ...options,
   };

@@ -37,6 +37,8 @@ export interface Kind {
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecProblem[];
   /** What is wrong with a resource that exists, by its computed fields. */
   readonly findTroubles: (computed: JsonObject) => readonly Trouble[];
+  /** It keeps somebody out of other resources: deleting it lets them in. */
+  readonly isProtection: boolean;
   /** Whether a resource with this spec can lock its own caller out: its writes come last. */
   readonly canLockOut: (spec: Spec) => boolean;
 }
@@ -67,6 +69,7 @@ type Unsaid =
   | 'checkLifecycle'
   | 'findTroubles'
   | 'canLockOut'
+  | 'isProtection'
   | 'uri'
   | 'listKey'
   | 'lifecycle'
@@ -87,6 +90,7 @@ const NOTHING_SAID: Pick<Kind, Unsaid> = {
   checkLifecycle: () => [],
   findTroubles: () => [],
   canLockOut: () => false,
+  isProtection: false,
   uri: 'absolute',
   listKey: undefined,
   lifecycle: {},

@@ -1,4 +1,5 @@
 import { type Address, toShownAddress } from './address.ts';
+import type { Danger } from './danger.ts';
 import type { Json } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
@@ -47,6 +48,8 @@ export interface Change {
   /** Why, when the differences don't say it: "not in the manifests any more". */
   readonly reason?: string;
   readonly differences: readonly Difference[];
+  /** Why it deserves a second look, the gravest first; absent: no reason. */
+  readonly dangers?: readonly Danger[];
   /** What else who approves should know: where a token goes, when a certificate is renewed. */
   readonly notes?: readonly string[];
   /** Fields that only drifted, and that the plan leaves so (`--no-revert-drift`). */

@@ -3,6 +3,7 @@ import { hasErrors } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
 import { parseRateLimit, toLeastMs } from '../model/rate-limit.ts';
 import type { Write } from '../model/write.ts';
+import { withDangers } from './dangers.ts';
 import type { Decision } from './decide.ts';
 import { decidePlan } from './decide-plan.ts';
 import { explainDeletedFirst } from './deleted-first.ts';
@@ -24,7 +25,7 @@ export function createPlan(input: PlanInput): Plan {
   const isInvalid = hasErrors(diagnostics);
   const decided = listChanges(decisions, input);
   const writes = isInvalid ? [] : orderWrites(decided, desired.stack.name);
-  const changes = explainDeletedFirst(decided, writes);
+  const changes = withDangers(explainDeletedFirst(decided, writes), writes);
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { PlanDocument, ShownWrite } from '../kinds/plan-document.ts';
 import type { Address } from '../model/address.ts';
+import type { Danger } from '../model/danger.ts';
 import { DIAGNOSTIC_CODES } from '../model/diagnostic-codes.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { PLAN_FORMAT } from '../model/plan.ts';
@@ -70,6 +71,28 @@ const difference = z.strictObject({
   forcesReplace: z.boolean(),
 });
 
+const danger: z.ZodType<Danger> = z.discriminatedUnion('danger', [
+  z.strictObject({ danger: z.literal('delete') }),
+  z.strictObject({
+    danger: z.literal('replace'),
+    loses: texts.describe('Fields that the service chooses anew, besides the id.'),
+    gap: z.int().describe('Writes from the delete of the old one to the creation of the new one. 0: created first.'),
+  }),
+  z.strictObject({
+    danger: z.literal('opens'),
+    path: z.string().describe('The field that keeps somebody out. Empty: the resource itself.'),
+    how: z.enum(['removed', 'disabled', 'loosened']),
+  }),
+  z.strictObject({ danger: z.literal('unprotects') }),
+  z.strictObject({ danger: z.literal('token') }),
+  z.strictObject({ danger: z.literal('lockout') }),
+  z.strictObject({
+    danger: z.literal('validity'),
+    from: z.string(),
+    to: z.string().describe('Longer, or later, than `from`.'),
+  }),
+]);
+
 const change = z.strictObject({
   address: address.describe('Kind/name.'),
   duplicateOf: optional(z.string()).describe(
@@ -79,6 +102,7 @@ const change = z.strictObject({
   action: z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'no-op']),
   reason: optional(z.string()),
   differences: z.array(difference),
+  dangers: optional(z.array(danger)).describe('Why it deserves a second look, the gravest first.'),
   notes: optional(texts),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(

@@ -83,3 +83,8 @@ metadata:
   name: ${name}
 `;
 }
+
+/** A manifest of any kind. `more` goes beside `metadata` and `spec`. */
+export function toManifest(kind: string, name: string, spec: object, more: object = {}): string {
+  return `---\n${JSON.stringify({ apiVersion: 'edgewise/v1', kind, metadata: { name }, spec, ...more })}\n`;
+}

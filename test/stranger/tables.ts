@@ -59,6 +59,7 @@ const LIGHTHOUSE = defineKind({
     condition === 'broken'
       ? [{ message: 'its lamp cannot be lit', remedy: 'Send somebody to mend the lamp.', field: 'is_lit' }]
       : [],
+  isProtection: true,
   canLockOut: ({ is_lit: isLit }) => isLit === true,
   fields: {
     ...IDENTITY,
@@ -78,6 +79,7 @@ const LIGHTHOUSE = defineKind({
     }),
     is_lit: field(boolean, 'Whether it is lit.', {
       default: false,
+      protects: 'while-on',
       whenUnset: { code: 'restriction-not-enforced', message: 'it is dark, so that no ship sees it' },
     }),
     range: field(integer(1, 40), 'How far it is seen, in miles.', { lifecycle: 'immutable', serviceDefault: true }),
@@ -87,7 +89,9 @@ const LIGHTHOUSE = defineKind({
       clear: 'null',
     }),
     guarded_by: field(listOf(refTo('edgtcp'), { orSingle: true }), 'The edges on its way, the nearest first.'),
-    crew: field(setOf(formatted('principal'), { unrestricted: '*' }), 'Who may enter. None, or `*`: everybody.'),
+    crew: field(setOf(formatted('principal'), { unrestricted: '*' }), 'Who may enter. None, or `*`: everybody.', {
+      protects: 'but-each-or-all',
+    }),
     sectors: field(mapOf(idOf('bkdhr', 'bkdtg'), integer(0, 100), { isShares: true }), 'Who sees how much of it.', {
       alwaysSent: true,
     }),

@@ -28,6 +28,7 @@ export const CREDENTIAL = defineKind({
       setOf(formatted('acl-rule'), { unrestricted: '*' }),
       'Bind rules: the domains, addresses and labels that the token may bind. None, or `*`: no restriction.',
       {
+        protects: 'but-each-or-all',
         whenUnset: {
           code: 'credential-unrestricted',
           message: 'no ACL restricts it, so its token may bind any domain, address and label',

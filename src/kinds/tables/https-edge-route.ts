@@ -70,14 +70,17 @@ export const HTTPS_EDGE_ROUTE = defineKind({
     ),
     user_agent_filter: field(
       moduleOf({
-        allow: field(setOf(formatted('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.'),
+        allow: field(setOf(formatted('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
+          protects: 'but-each',
+        }),
         deny: field(
           setOf(formatted('re2-pattern')),
           'RE2 patterns, unanchored. A match denies the request unless an allow pattern matches.',
+          { protects: 'by-each' },
         ),
       }),
       'User agent filter module.',
-      { clear: 'delete', hasPath: true },
+      { clear: 'delete', hasPath: true, protects: 'while-on' },
     ),
   },
 });

@@ -16,11 +16,11 @@ export const HTTPS_EDGE = defineKind({
         certificate_authority_ids: field(
           setOf(refTo('ca')),
           'The certificate authorities used to validate the TLS client certificate.',
-          { required: true, responseName: 'certificate_authorities' },
+          { required: true, responseName: 'certificate_authorities', protects: 'but-each' },
         ),
       }),
       'Mutual TLS module: which client certificates are accepted.',
-      { clear: 'delete', hasPath: true },
+      { clear: 'delete', hasPath: true, protects: 'while-on' },
     ),
   },
 });

@@ -10,6 +10,7 @@ export const IP_RESTRICTION = defineKind({
   idPrefix: 'ipx',
   path: '/ip_restrictions',
   listKey: 'ip_restrictions',
+  isProtection: true,
   canLockOut: (spec) => spec['enforced'] === true && spec['type'] !== 'endpoints',
   fields: {
     ...IDENTITY,
@@ -18,6 +19,7 @@ export const IP_RESTRICTION = defineKind({
     enforced: field(boolean, 'True: the restriction is enforced. False: only warnings are issued.', {
       default: false,
       absentWhenDefault: true,
+      protects: 'while-on',
       whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so it blocks nobody' },
     }),
     type: field(
@@ -36,6 +38,7 @@ export const IP_RESTRICTION = defineKind({
         required: true,
         responseName: 'ip_policies',
         alwaysSent: true,
+        protects: 'by-each',
       },
     ),
   },

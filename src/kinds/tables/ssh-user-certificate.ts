@@ -55,6 +55,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
       'User names that the holder may sign in as. Always state them: without any, the API documentation says any user, but OpenSSH with TrustedUserCAKeys accepts nobody.',
       {
         lifecycle: 'immutable',
+        protects: 'but-each-or-all',
         whenUnset: {
           code: 'certificate-without-principals',
           message:
@@ -65,12 +66,12 @@ export const SSH_USER_CERTIFICATE = defineKind({
     critical_options: field(
       mapOf(text(), text()),
       'Critical options of the certificate. Only `force-command` and `source-address` are defined.',
-      { lifecycle: 'immutable' },
+      { lifecycle: 'immutable', protects: 'by-each' },
     ),
     extensions: field(
       mapOf(text(), text()),
       'Extensions of the certificate. Default: `permit-pty` and `permit-user-rc`, each with an empty value.',
-      { lifecycle: 'immutable', default: { 'permit-pty': '', 'permit-user-rc': '' } },
+      { lifecycle: 'immutable', protects: 'but-each', default: { 'permit-pty': '', 'permit-user-rc': '' } },
     ),
     valid_after: field(timestamp, 'When it becomes valid. Default: its creation.', {
       lifecycle: 'immutable',

@@ -71,19 +71,23 @@ export const TCP_EDGE = defineKind({
         ip_policy_ids: field(
           setOf(refTo('ipp'), { minItems: 1 }),
           'The IP policies that check whether a source IP may access the edge. At least one.',
-          { required: true, responseName: 'ip_policies' },
+          { required: true, responseName: 'ip_policies', protects: 'by-each' },
         ),
       }),
       'IP restriction module: which source addresses may connect.',
-      { clear: 'delete', hasPath: true },
+      { clear: 'delete', hasPath: true, protects: 'while-on' },
     ),
     policy: field(
       moduleOf({
-        inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.'),
-        outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic: one rule or a list.'),
+        inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.', {
+          protects: 'by-each',
+        }),
+        outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic: one rule or a list.', {
+          protects: 'by-each',
+        }),
       }),
       'Traffic policy of this edge. A disabled policy without rules is the same as none.',
-      { clear: 'disable' },
+      { clear: 'disable', protects: 'while-on' },
     ),
   },
 });

@@ -7,6 +7,7 @@ import { toPathText } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../model/json.ts';
 import type { Plan, PlannedFile, Withheld } from '../../model/plan.ts';
 import type { FieldPath } from '../../model/state.ts';
+import { withDangers } from '../dangers.ts';
 import { orderWrites } from '../order.ts';
 import { findChangeFault } from './verify-change.ts';
 
@@ -19,7 +20,7 @@ export function verifyPlan(document: PlanDocument): Plan | string {
   if (fault !== undefined) return fault;
   const { changes, stack, diagnostics } = document;
   const plan = { ...document, writes: hasErrors(diagnostics) ? [] : orderWrites(changes, stack) };
-  return findWriteFault(document.writes, toPlanDocument(plan).writes) ?? plan;
+  return findWriteFault(document.writes, toPlanDocument(plan).writes) ?? findDangerFault(plan) ?? plan;
 }
 
 /** What is wrong with the changes, one by one and as a whole, and with what stands beside them. */
@@ -90,6 +91,20 @@ function findWriteFault(writes: readonly ShownWrite[], computed: readonly ShownW
   if (write === undefined) return undefined;
   const path = findPath(toJson(write), toJson(computed[index]));
   return `${write.id} has another ${toPathText(path)} than its change shows`;
+}
+
+/** The dangers are those that follow from the changes and their writes. */
+function findDangerFault({ changes, writes }: Plan): string | undefined {
+  const computed = withDangers(changes, writes);
+  const index = computed.findIndex(
+    ({ dangers }, at) => !isSameValue(toDangers(dangers), toDangers(changes[at]?.dangers)),
+  );
+  const change = changes[index];
+  return change && `${toShownChange(change)} has other dangers than it shows`;
+}
+
+function toDangers(dangers: Change['dangers']): Json | undefined {
+  return dangers?.map((danger) => ({ ...danger }));
 }
 
 function toJson(write: ShownWrite | undefined): Json {

@@ -87,8 +87,10 @@ export interface Plan {
   readonly requests: {
     /** What reading took. */
     readonly read: number;
-    /** What applying this plan takes: its writes, and the least number of lists of each kind that another apply could make the same of. */
+    /** What applying this plan takes: its writes, and lists of each kind that another apply could make the same of. */
     readonly apply: number;
+    /** How many lists are needed is only known when they are asked for: `apply` is the least. Absent: it is exact. */
+    readonly mayTakeMore?: boolean;
     /** The least time in milliseconds that those take within the rate limit. */
     readonly leastMs: number;
   };

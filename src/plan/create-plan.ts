@@ -69,6 +69,12 @@ function listViolations(changes: readonly Change[], { desired, live, mode, targe
 
 function toEstimate(writes: readonly Write[], { live, settings }: PlanInput): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
-  const apply = writes.length + countLookUps(writes, { live, pageSize: settings.pageSize });
-  return { read: live.requests, apply, leastMs: limit === undefined ? 0 : toLeastMs(apply, limit) };
+  const { least, isOpen } = countLookUps(writes, { live, pageSize: settings.pageSize });
+  const apply = writes.length + least;
+  return {
+    read: live.requests,
+    apply,
+    ...(isOpen && { mayTakeMore: true }),
+    leastMs: limit === undefined ? 0 : toLeastMs(apply, limit),
+  };
 }

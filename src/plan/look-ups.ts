@@ -1,4 +1,5 @@
 import { listClaims } from '../kinds/claims.ts';
+import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveState } from '../model/state.ts';
 import type { CreateWrite, Write } from '../model/write.ts';
@@ -14,12 +15,37 @@ export interface Held {
   readonly pageSize: number;
 }
 
-/** The pages of lists that an apply asks for at least, to see whether somebody else made the same: a list of each kind that it could be of. */
-export function countLookUps(writes: readonly Write[], { live, pageSize }: Held): number {
-  const kinds = new Set(writes.filter(canBeMadeTwice).map(({ kind }) => kind));
-  const pages = [...kinds].map((kind) => {
-    const made = writes.filter((write) => write.act === 'create' && write.kind === kind).length;
-    return Math.ceil(((live.resources.get(kind)?.length ?? 0) + made) / pageSize);
-  });
-  return pages.reduce((sum, count) => sum + count, 0);
+/** How many requests something takes, at least. */
+export interface RequestCount {
+  readonly least: number;
+  /** It may take more: how many is only known when it is done. */
+  readonly isOpen: boolean;
+}
+
+/** The pages of lists that an apply asks for, to see whether somebody else made the same: lists of each kind that it could be of. */
+export function countLookUps(writes: readonly Write[], held: Held): RequestCount {
+  const byKind = Map.groupBy(writes.filter(canBeMadeTwice), ({ kind }) => kind);
+  const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, looked: made.length }));
+  return {
+    least: counts.reduce((sum, { least }) => sum + least, 0),
+    isOpen: counts.some(({ isOpen }) => isOpen),
+  };
+}
+
+/**
+ * A kind is listed once, when all writes are over. One with a token is listed before each token is delivered, while other writes are under way; whoever
+ * asks at the same time shares a list.
+ */
+function countPages(
+  kind: Kind,
+  { writes, held, looked }: { readonly writes: readonly Write[]; readonly held: Held; readonly looked: number },
+): RequestCount {
+  const count = (act: Write['act']): number =>
+    writes.filter((write) => write.act === act && write.kind === kind.name).length;
+  const toPages = (resources: number): number => Math.max(1, Math.ceil(resources / held.pageSize));
+  const before = held.live.resources.get(kind.name)?.length ?? 0;
+  const [created, deleted] = [count('create'), count('delete')];
+  if (listOneTimeFields(kind).length === 0) return { least: toPages(before + created - deleted), isOpen: false };
+  const least = toPages(before + 1 - deleted);
+  return { least, isOpen: looked > 1 || least !== toPages(before + created) };
 }

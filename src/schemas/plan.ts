@@ -219,7 +219,8 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       read: z.int().describe('Requests that reading took.'),
       apply: z
         .int()
-        .describe('Requests that applying takes; at least, if it looks for creations of a concurrent apply.'),
+        .describe('Requests that applying takes: its writes, and lists that show what a concurrent apply created.'),
+      mayTakeMore: optional(z.boolean()).describe('`apply` is a minimum. Left out: it is exact.'),
       leastMs: z.int().describe('The least time that these requests take within the rate limit, in milliseconds.'),
     }),
   })

@@ -151,16 +151,20 @@ export function toReadSentence(requests: number): string {
   return `Reading took ${toCount(requests, 'request')}.`;
 }
 
-/** What reading took and applying will take: `12`; when requests take their time, `540 requests, at least 4 min 0 s at 120/60s`. */
+/** What reading took and applying will take: `12`, `at least 12`; when requests take their time, `540 requests, at least 4 min 0 s at 120/60s`. */
 export function toRequestSentence(
-  { requests: { read, apply, leastMs }, settings: { rateLimit } }: Pick<Plan, 'requests' | 'settings'>,
+  {
+    requests: { read, apply, mayTakeMore = false, leastMs },
+    settings: { rateLimit },
+  }: Pick<Plan, 'requests' | 'settings'>,
   isApplied: boolean,
 ): string {
   if (!isApplied) return toReadSentence(read);
+  const atLeast = mayTakeMore ? 'at least ' : '';
   const needs =
     leastMs === 0
-      ? String(apply)
-      : `${toCount(apply, 'request')}, at least ${toTimeText(leastMs)} at ${toPrintable(rateLimit)}`;
+      ? `${atLeast}${apply}`
+      : `${atLeast}${toCount(apply, 'request')}, at least ${toTimeText(leastMs)} at ${toPrintable(rateLimit)}`;
   return `Reading took ${toCount(read, 'request')}; applying needs ${needs}.`;
 }
 

@@ -14,15 +14,24 @@ const STYLE = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_IN
 
 /** The YAML text of one document below its comment. Reading it gives the value again, whatever the texts in it are and whatever the environment. */
 export function renderDocument(value: JsonObject, comment: readonly string[] = []): string {
+  const lines = comment.map((line) => `# ${toPrintable(line)}\n`);
+  return `${lines.join('')}${renderStyled(value, escapeVariables)}`;
+}
+
+/** The YAML text of a value that is no manifest: nobody fills in variables in it. */
+export function renderYaml(value: JsonObject): string {
+  return renderStyled(value, (text) => text);
+}
+
+function renderStyled(value: JsonObject, write: (text: string) => string): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(document, {
     Scalar: (place, scalar) => {
       if (place === 'key') styleKey(scalar);
-      else styleValue(scalar);
+      else styleValue(scalar, write);
     },
   });
-  const lines = comment.map((line) => `# ${toPrintable(line)}\n`);
-  return `${lines.join('')}${document.toString(STYLE).replace(INVISIBLE, toEscape)}`;
+  return document.toString(STYLE).replace(INVISIBLE, toEscape);
 }
 
 /** Variables are not filled in in keys. */
@@ -30,12 +39,12 @@ function styleKey(key: Scalar): void {
   if (typeof key.value === 'string' && !isPlain(key.value)) key.type = Scalar.QUOTE_DOUBLE;
 }
 
-function styleValue(scalar: Scalar): void {
+function styleValue(scalar: Scalar, write: (text: string) => string): void {
   const { value } = scalar;
   // An integer that is no safe one is read only with an exponent: that says that it was rounded.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) scalar.format = 'EXP';
   if (typeof value !== 'string') return;
-  scalar.value = escapeVariables(value);
+  scalar.value = write(value);
   if (isPlain(value)) return;
   scalar.type = BLOCK.test(value) && value.search(INVISIBLE) < 0 ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
 }

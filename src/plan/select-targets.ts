@@ -89,7 +89,8 @@ function toClosure(desired: DesiredState, targets: readonly string[]): ReadonlyS
   return wanted;
 }
 
-function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
+/** The modules of an attached kind that a manifest manages: those that nobody else owns. */
+export function listAttachments({ address, kind: name, spec, lifecycle }: DesiredResource): readonly Attachment[] {
   const kind = getKind(name);
   const isRead = (module: string) => !lifecycle.ignore.includes(module);
   return kind.role === 'attached' ? [toAttachment(kind, { address, spec, isRead })] : [];

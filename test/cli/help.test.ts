@@ -13,6 +13,7 @@ const COMMANDS = [
   'destroy',
   'release',
   'post',
+  'get',
   'drift',
   'export',
   'show',

@@ -36,7 +36,7 @@ describe('usage', () => {
   it.each([
     ['import', 'edgewise export'],
     ['diff', 'edgewise plan'],
-    ['get', 'edgewise export'],
+    ['list', 'edgewise get'],
     ['DELETE', 'edgewise destroy'],
     ['aply', 'Did you mean `apply`?'],
     ['lnit', 'Did you mean `lint`?'],

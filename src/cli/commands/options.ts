@@ -97,9 +97,12 @@ export function addReportOptions(command: Command, forms: readonly FormName[] = 
 /** How results of few forms are shown. */
 export function addFormatOptions(command: Command, forms: readonly FormName[] = ['text', 'json']): Command {
   const format = new Option('--format <format>', 'form of the result on stdout').choices(forms).default('text');
-  return command
-    .addOption(format.helpGroup(RESULT_GROUP))
-    .addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
+  return addColorOption(command.addOption(format.helpGroup(RESULT_GROUP)));
+}
+
+/** Whether there are colours. */
+export function addColorOption(command: Command): Command {
+  return command.addOption(new Option('--no-color', 'no colours, as with NO_COLOR').helpGroup(RESULT_GROUP));
 }
 
 /** An option that may be given several times. `default` says what it means to leave it out, where that is not plain. */

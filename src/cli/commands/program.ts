@@ -8,6 +8,7 @@ import { defineDestroy } from './destroy.ts';
 import { defineDrift } from './drift.ts';
 import { defineExplain } from './explain.ts';
 import { defineExport } from './export.ts';
+import { defineGet } from './get.ts';
 import { defineHelp } from './help.ts';
 import { styleHelp } from './help-style.ts';
 import { defineInit } from './init.ts';
@@ -24,7 +25,7 @@ import { defineValidate } from './validate.ts';
 const GROUPS: readonly (readonly [heading: string, commands: readonly ((program: Command, act: Act) => void)[]])[] = [
   ['Begin and check:', [defineInit, defineValidate, defineExplain, defineSchema]],
   ['Plan and apply:', [definePlan, defineShow, definePost, defineApply, defineDestroy]],
-  ['Live with what is there:', [defineDrift, defineExport, defineRelease, defineAbuseReport]],
+  ['Live with what is there:', [defineGet, defineDrift, defineExport, defineRelease, defineAbuseReport]],
   ['Try out:', [defineServe]],
   ['Help:', [defineHelp]],
 ];

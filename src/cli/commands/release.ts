@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import { findKind } from '../../kinds/tables/registry.ts';
-import { parseAddress } from '../../model/address.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
 import type { Act } from './act.ts';
@@ -13,6 +11,7 @@ import {
   addProtectedOption,
   addWriteOptions,
 } from './options.ts';
+import { isResourceAddress, refuseMisspelt } from './resource-words.ts';
 
 /** `edgewise release`. */
 export function defineRelease(program: Command, act: Act): void {
@@ -33,6 +32,7 @@ export function defineRelease(program: Command, act: Act): void {
     [`edgewise release ${EXAMPLE_ADDRESS} ${TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
   ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
     act(flags, (context) => {
+      refuseMisspelt(words);
       const target = words.filter(isResourceAddress);
       if (target.length === 0) throw new CommandError('No address says what to release.', NO_ADDRESS);
       const paths = words.filter((word) => !isResourceAddress(word));
@@ -42,9 +42,3 @@ export function defineRelease(program: Command, act: Act): void {
 }
 
 const NO_ADDRESS = { exitCode: EXIT.invalid, remedy: `An address is Kind/name, such as ${EXAMPLE_ADDRESS}.` };
-
-/** A folder with the name of a kind is named as ./Kind/name. */
-function isResourceAddress(word: string): boolean {
-  const parsed = parseAddress(word);
-  return parsed !== undefined && findKind(parsed.kind) !== undefined;
-}

@@ -14,8 +14,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
       'edgewise plan shows what apply would change, edgewise drift what others changed at the service, and edgewise show reads a saved plan.',
     ],
     [
-      ['get', 'list', 'ls', 'describe', 'state'],
-      'edgewise export shows live resources as manifests: all of them, or those of the kinds that follow it. edgewise drift lists those that nobody manages.',
+      ['list', 'ls', 'describe', 'state'],
+      'edgewise get shows what the stack owns. edgewise export writes live resources as manifests, and edgewise drift lists those that nobody manages.',
     ],
     [['status', 'refresh'], 'edgewise drift compares what is live with the manifests.'],
     [

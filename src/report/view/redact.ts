@@ -3,9 +3,10 @@ import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
 import type { Drift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
+import type { Inventory } from '../../model/inventory.ts';
 import type { MarkDraft } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { Spec } from '../../model/state.ts';
+import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 
 /** The plan without the fields that only the response to a creation shows, wherever they might have got into it. Every renderer starts with it. */
@@ -16,6 +17,16 @@ export function redactPlan(plan: Plan): Plan {
 /** A comparison without them. */
 export function redactDrift(drift: Drift): Drift {
   return { ...drift, resources: drift.resources.map((one) => ({ ...one, differences: redactDifferences(one) })) };
+}
+
+/** What a stack owns without them. */
+export function redactInventory(inventory: Inventory): Inventory {
+  return { ...inventory, resources: inventory.resources.map((one) => ({ ...one, live: redactLive(one.live) })) };
+}
+
+function redactLive(live: LiveResource): LiveResource {
+  const secrets = listSecrets(live.kind);
+  return { ...live, spec: redactSpec(live.spec, secrets), computed: redactSpec(live.computed, secrets) };
 }
 
 function redactDifferences({ kind, differences }: Pick<Change, 'kind' | 'differences'>): readonly Difference[] {

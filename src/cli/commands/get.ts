@@ -1,0 +1,159 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readLive } from '../../client/read-live.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
+import { renderYaml } from '../../manifest/render-document.ts';
+import { toRemedy } from '../../manifest/suggest.ts';
+import { isAddress, parseAddress } from '../../model/address.ts';
+import { assertNever } from '../../model/errors.ts';
+import { parsePath, toPathText } from '../../model/field-path.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { FieldPath } from '../../model/state.ts';
+import { listMissing, type Missing, toInventory, toInventoryRequest } from '../../plan/to-inventory.ts';
+import { findPathFault, renderFieldValues } from '../../report/programs/field-value.ts';
+import { renderInventoryJson, renderInventoryNames, toInventoryDocument } from '../../report/programs/inventory.ts';
+import { renderInventoryText } from '../../report/text/inventory.ts';
+import { toInventoryView } from '../../report/view/inventory-view.ts';
+import { withReadSession } from '../connection/session.ts';
+import type { ConnectionFlags } from '../connection/settings.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import { resolveStackSettings } from '../reconcile/make-plan.ts';
+import { readValidManifests } from '../reconcile/manifests.ts';
+import type { Act } from './act.ts';
+import { EXAMPLE_ADDRESS } from './example-names.ts';
+import { RESULT_GROUP } from './help-style.ts';
+import { addColorOption, addConnectionOptions, addExamples, addExitCodes } from './options.ts';
+import { isKindName, isResourceAddress, refuseMisspelt } from './resource-words.ts';
+
+/** How what a stack owns is shown. */
+type GetForm =
+  | { readonly form: 'table' | 'json' | 'yaml' | 'name' }
+  | { readonly form: 'value'; readonly path: FieldPath };
+
+interface Flags extends ConnectionFlags, Pick<FormatFlags, 'color' | 'verbose'> {
+  readonly format: GetForm;
+}
+
+const FORMS = ['table', 'json', 'yaml', 'name'] as const;
+
+/** `edgewise get`. */
+export function defineGet(program: Command, act: Act): void {
+  const command = program
+    .command('get')
+    .summary('show what the stack owns, with what the service computed')
+    .description(
+      'Show what the stack owns as it is at the service, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
+    )
+    .usage('[options] [addresses...] [paths...]')
+    .argument(
+      '[addresses...]',
+      'Kind/name, or a kind (default: everything); and the manifests of the stack (default: the current folder)',
+    )
+    .addOption(
+      new Option('-o, --format <form>', `form of the result: ${FORMS.join(', ')}, value=FIELD`)
+        .argParser(parseForm)
+        .default({ form: 'table' }, 'table')
+        .helpGroup(RESULT_GROUP),
+    )
+    .addOption(new Option('--verbose', 'in the table, also the fields that manifests state').helpGroup(RESULT_GROUP));
+  const { done, failed, invalid, authentication } = EXIT;
+  addExitCodes(command, [done, failed, invalid, authentication]);
+  addExamples(addConnectionOptions(addColorOption(command)), [
+    ['edgewise get', 'all that the stack of this folder owns'],
+    [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
+    [`edgewise get ${EXAMPLE_ADDRESS} -o value=id`, 'one value, for a script'],
+    ['edgewise get -o json | jq -r .resources[].address', 'everything, for a program'],
+  ]).action((words: string[], flags: Flags) =>
+    act({ format: flags.format.form === 'json' ? 'json' : 'text', color: flags.color }, (context) =>
+      get(words, flags, context),
+    ),
+  );
+}
+
+async function get(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  refuseMisspelt(words);
+  const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
+  const isOfUse = toFilter(names, flags.format);
+  const { state } = await readValidManifests(
+    words.filter((word) => !names.includes(word)),
+    context,
+  );
+  const settings = resolveStackSettings(flags, context, state);
+  const request = toInventoryRequest(state, { names, isOfUse });
+  const live = await withReadSession(settings, context, ({ client, signal }) =>
+    readLive(client, { ...request, signal }),
+  );
+  const inventory = toInventory(state, live, { names, baseUrl: settings.baseUrl });
+  const missing = listMissing(state, inventory, names);
+  if (missing.length > 0) throw toMissingError(missing, inventory);
+  context.stdout.write(render(inventory, { flags, names, context }));
+  return EXIT.done;
+}
+
+/** Whether a kind can have the value that is asked for. Throws when none can, or one that is asked for by name cannot. */
+function toFilter(names: readonly string[], format: GetForm): (kind: Kind) => boolean {
+  if (format.form !== 'value') return () => true;
+  const { path } = format;
+  const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
+  const faults = kinds.flatMap((kind) => findPathFault(kind, path) ?? []);
+  const isRefused = names.length === 0 ? faults.length === kinds.length : faults.length > 0;
+  if (!isRefused) return (kind) => findPathFault(kind, path) === undefined;
+  const [first] = names.length === 0 ? [`no kind has a field ${toPathText(path)}`] : faults;
+  const known = kinds.flatMap((kind) =>
+    Object.keys(kind.fields).filter((name) => findPathFault(kind, [name]) === undefined),
+  );
+  throw new CommandError(`There is no such value: ${first}.`, {
+    exitCode: EXIT.invalid,
+    remedy: toRemedy(String(path[0] ?? ''), [...new Set(known)].sort()) ?? '',
+  });
+}
+
+function toMissingError(missing: readonly Missing[], { stack, baseUrl }: Inventory): CommandError {
+  const lines = missing.map(({ address, isDescribed, nearest }) => {
+    if (isDescribed) return `${address} is in the manifests and does not exist yet: apply creates it.`;
+    const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
+    return `The stack ${stack} owns no ${address} at ${baseUrl}.${hint}`;
+  });
+  return new CommandError(lines.join('\n'), {
+    exitCode: EXIT.failed,
+    remedy: 'edgewise get without an address lists what it owns.',
+  });
+}
+
+interface Shown {
+  readonly flags: Flags;
+  readonly names: readonly string[];
+  readonly context: Context;
+}
+
+function render(inventory: Inventory, { flags, names, context }: Shown): string {
+  const { format } = flags;
+  switch (format.form) {
+    case 'table': {
+      const view = toInventoryView(inventory, { now: context.now(), inDetail: flags.verbose === true });
+      return renderInventoryText(view, toTextOptions(context.stdout, context, { ...flags, format: 'text' }));
+    }
+    case 'json':
+      return renderInventoryJson(inventory);
+    case 'yaml':
+      return renderYaml(toInventoryDocument(inventory));
+    case 'name':
+      return renderInventoryNames(inventory);
+    case 'value':
+      return renderFieldValues(inventory, format.path, names.length !== 1 || !isAddress(names[0] ?? ''));
+    default:
+      return assertNever(format);
+  }
+}
+
+function parseForm(text: string): GetForm {
+  const form = FORMS.find((one) => one === text);
+  if (form !== undefined) return { form };
+  const path = text.startsWith('value=') ? parsePath(text.slice('value='.length)) : undefined;
+  if (path !== undefined && path.length > 0) return { form: 'value', path };
+  throw new InvalidArgumentError(
+    `A form is one of ${FORMS.join(', ')}, or value=FIELD, such as value=id. What goes to a file is redirected: > FILE.`,
+  );
+}

@@ -1,0 +1,86 @@
+import type { Kind } from '../kinds/kind.ts';
+import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
+import { suggestAddress } from '../manifest/suggest.ts';
+import { isAddress, parseAddress, toAddress, toPlainAddress } from '../model/address.ts';
+import type { Inventory, OwnedResource } from '../model/inventory.ts';
+import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
+import { listAttachments, listUsedKinds, type ReadRequest } from './select-targets.ts';
+
+/** What is asked for of what a stack owns. */
+export interface InventoryQuery {
+  /** Addresses, and names of kinds; none: everything. */
+  readonly names: readonly string[];
+  /** Kinds that cannot answer what is asked are not read. */
+  readonly isOfUse?: (kind: Kind) => boolean;
+}
+
+/** What has to be read: the list of each kind that is asked for, and the modules of the manifests that are. */
+export function toInventoryRequest(
+  desired: DesiredState,
+  { names, isOfUse = () => true }: InventoryQuery,
+): ReadRequest {
+  const kinds = new Set(names.map(toKindName));
+  const listed = names.length === 0 ? listUsedKinds(desired.stack) : OWNED_KINDS.filter(({ name }) => kinds.has(name));
+  const described = [...desired.resources.values()].filter((resource) => isNamed(resource, names));
+  return {
+    kinds: listed.filter(isOfUse),
+    attachments: described.filter(({ kind }) => isOfUse(getKind(kind))).flatMap(listAttachments),
+  };
+}
+
+/** What the stack owns of what was read. */
+export function toInventory(
+  desired: DesiredState,
+  live: LiveState,
+  { names, baseUrl }: Pick<InventoryQuery, 'names'> & Pick<Inventory, 'baseUrl'>,
+): Inventory {
+  const stack = desired.stack.name;
+  const marked = [...live.resources.values()].flat().flatMap((one) => {
+    return one.mark?.stack === stack ? [{ address: toAddress(one.kind, one.mark.name), live: one }] : [];
+  });
+  const bearers = Map.groupBy(marked, ({ address }) => address);
+  const attached = Array.from(live.attachments, ([address, one]) => ({ address, live: one }));
+  const resources = [...marked, ...attached]
+    .filter(({ address, live: { kind } }) => isNamed({ address, kind }, names))
+    .map((one): OwnedResource => ({ ...one, isShared: (bearers.get(one.address)?.length ?? 0) > 1 }));
+  return { stack, baseUrl, resources: resources.sort(compareAddresses), requests: live.requests };
+}
+
+/** An address that was asked for, and what may have been meant instead. */
+export interface Missing {
+  readonly address: string;
+  readonly isDescribed: boolean;
+  readonly nearest: string | undefined;
+}
+
+/** The addresses that nothing live answers to. */
+export function listMissing(
+  desired: DesiredState,
+  { resources }: Inventory,
+  names: readonly string[],
+): readonly Missing[] {
+  const found = new Set<string>(resources.map(({ address }) => address));
+  const described = new Set<string>(desired.resources.keys());
+  return names
+    .filter((name) => isAddress(name) && !found.has(toPlainAddress(name)))
+    .map((address) => ({
+      address,
+      isDescribed: described.has(address),
+      nearest: suggestAddress(address, [...described, ...found]),
+    }));
+}
+
+/** Of several that bear one mark, `Kind/name` names all. */
+function isNamed({ address, kind }: Pick<DesiredResource, 'address' | 'kind'>, names: readonly string[]): boolean {
+  return names.length === 0 || names.some((name) => name === kind || toPlainAddress(name) === address);
+}
+
+function toKindName(name: string): string {
+  return parseAddress(name)?.kind ?? name;
+}
+
+/** What bears the same mark stands in the order of its ids. */
+function compareAddresses(left: OwnedResource, right: OwnedResource): number {
+  const [leftKey, rightKey] = [`${left.address} ${left.live.id}`, `${right.address} ${right.live.id}`];
+  return leftKey < rightKey ? -1 : 1;
+}

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { isJsonArray, isJsonObject, type Json, parseJson } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { ED25519_KEY } from '../server/ssh-keys.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toTranscript, type Workspace } from './workspace.ts';
+
+const TOKENS = 'spec: { tokens: { default: { directory: tokens } } }\n';
+
+const ALL = `${STACK}${TOKENS}${toEdge('postgres', 20001)}lifecycle: { protect: true }
+${toCredential('agent')}---
+apiVersion: edgewise/v1
+kind: AgentIngress
+metadata: { name: agents }
+spec: { domain: agents.example.com, description: "a \${env:HOME:-\\e[2J} b", certificate_management_policy: { authority: letsencrypt } }
+---
+apiVersion: edgewise/v1
+kind: SSHUserCertificate
+metadata: { name: ci }
+spec: { public_key: "${ED25519_KEY}", ssh_certificate_authority_id: sshca_1, principals: [deploy] }
+---
+apiVersion: edgewise/v1
+kind: HTTPSEdge
+metadata: { name: web }
+spec: { id: edghts_1, mutual_tls: { certificate_authority_ids: [ca_1] } }
+`;
+
+const OTHERS = `${STACK.replace('test', 'other')}${toEdge('theirs', 20002)}`;
+
+/** A stack with a resource of each sort, applied, beside another one. */
+async function createApplied(): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'edgewise.yaml': ALL, 'other.yaml': OTHERS });
+  for (const file of ['edgewise.yaml', 'other.yaml'])
+    expect(await workspace.edgewise(`apply ${file} --yes`)).toMatchObject({ exitCode: 0 });
+  workspace.recorder.take();
+  return workspace;
+}
+
+const listPaths = ({ recorder }: Workspace): readonly string[] =>
+  recorder
+    .take()
+    .map(({ method, path }) => `${method} ${path}`)
+    .sort();
+
+describe('get', () => {
+  it.each([
+    ['table', 'edgewise.yaml'],
+    ['verbose', 'edgewise.yaml --verbose'],
+    ['json', 'edgewise.yaml -o json'],
+    ['yaml', 'edgewise.yaml --format yaml'],
+    ['name', 'edgewise.yaml -o name'],
+  ])('shows what the stack owns and nothing of another: %s', async (name, words) => {
+    const { edgewise } = await createApplied();
+    const result = await edgewise(`get ${words}`);
+    expect(result).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(result.stdout).not.toContain('theirs');
+    const shown = result.stdout.replace(/ssh-ed25519-cert-v01@openssh.com \S+/g, 'CERTIFICATE');
+    await expect(shown).toMatchFileSnapshot(`goldens/get-${name}.txt`);
+  });
+
+  it('says the same as JSON and as YAML, whatever the texts are', async () => {
+    const { edgewise } = await createApplied();
+    const [json, yaml] = [await edgewise('get edgewise.yaml -o json'), await edgewise('get edgewise.yaml -o yaml')];
+    expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
+    expect(json.stdout).toContain('a \\u001b[2J b');
+  });
+
+  it.each([
+    [
+      'AgentIngress/agents -o value=region_domains',
+      'us.agents.example.com\neu.agents.example.com\nap.agents.example.com\n',
+    ],
+    ['-o value=region_domains', /^(AgentIngress\/agents\t(us|eu|ap)\.agents\.example\.com\n){3}$/],
+    ['AgentIngress/agents -o value=region_domains[1]', 'eu.agents.example.com\n'],
+    ['AgentIngress/agents -o value=ns_targets', /^(\S+\n)+$/],
+    ['AgentIngress/agents -o value=uri', /^\/agent_ingresses\/agin_\S+\n$/],
+    ['AgentIngress/agents -o value=certificate_management_status.provisioning_job.msg', /provisioned/],
+    ['AgentIngress/agents -o value=certificate_management_status.renews_at', ''],
+    ['AgentIngress/agents -o value=description', 'a \\u001b[2J b\n'],
+    ['SSHUserCertificate/ci -o value=valid_until', '2026-03-02T12:00:00Z\n'],
+    ['SSHUserCertificate/ci -o value=certificate', /^ssh-ed25519-cert-v01@openssh\.com \S+ \S+\n$/],
+    ['HTTPSEdge/web -o value=mutual_tls', '{"certificate_authority_ids":["ca_1"],"enabled":true}\n'],
+    ['TCPEdge -o value=hostports', 'TCPEdge/postgres\t1.tcp.example.net:20001\n'],
+    ['TCPEdge/postgres -o value=name', 'postgres\n'],
+    ['SSHUserCertificate/ci -o value=extensions.permit-pty', '\n'],
+  ])('gives one value: %s', async (words, expected) => {
+    const { edgewise } = await createApplied();
+    const { exitCode, stdout, stderr } = await edgewise(`get edgewise.yaml ${words}`);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    if (typeof expected === 'string') expect(stdout).toBe(expected);
+    else expect(stdout).toMatch(expected);
+  });
+
+  it.each([
+    [
+      'edgewise.yaml',
+      [...OWNED_KINDS.map(({ path }) => `GET ${path}?limit=100`), 'GET /edges/https/edghts_1/mutual_tls'],
+    ],
+    ['edgewise.yaml AgentIngress/agents', ['GET /agent_ingresses?limit=100']],
+    ['edgewise.yaml TCPEdge/postgres TCPEdge Credential', ['GET /credentials?limit=100', 'GET /edges/tcp?limit=100']],
+    ['edgewise.yaml HTTPSEdge/web', ['GET /edges/https/edghts_1/mutual_tls']],
+    ['edgewise.yaml -o value=region_domains', ['GET /agent_ingresses?limit=100']],
+    ['edgewise.yaml -o value=token', []],
+    ['edgewise.yaml TCPEdge/postgres -o value=region_domains', []],
+  ])('reads what it needs and nothing else: get %s', async (words, expected) => {
+    const workspace = await createApplied();
+    await workspace.edgewise(`get ${words}`);
+    expect(listPaths(workspace)).toEqual([...expected].sort());
+  });
+
+  it('never shows a token, whatever the service answers', async () => {
+    const workspace = await createApplied();
+    const transport: Transport = async (request) => {
+      const response = await workspace.server.handle(request);
+      return Response.json(withTokens(parseJson(await response.text()) ?? null), response);
+    };
+    const [{ id } = { id: '' }] = workspace.server.snapshot().resources['Credential'] ?? [];
+    for (const form of ['table --verbose', 'json', 'yaml', 'name', 'value=id', 'value=acl', 'value=token']) {
+      const result = await workspace.edgewise(`get edgewise.yaml Credential/agent -o ${form}`, { transport });
+      expect(toTranscript(result), form).not.toContain('SECRET');
+      if (form === 'value=id') expect(result.stdout).toBe(`${id}\n`);
+    }
+    const answer = await transport(
+      new Request('https://api.test/credentials', { headers: { authorization: 'Bearer dev', 'service-version': '2' } }),
+    );
+    expect(await answer.text()).toContain('SECRET');
+  });
+
+  it('tells apart what bears the same mark', async () => {
+    const { edgewise, server } = await createApplied();
+    const [edge] = (server.snapshot().resources['TCPEdge'] ?? []).filter(({ metadata }) =>
+      String(metadata).includes('"test"'),
+    );
+    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+    const body = JSON.stringify({ metadata: edge?.['metadata'], hostports: ['1.tcp.example.net:1'] });
+    await server.handle(new Request('https://api.test/edges/tcp', { method: 'POST', headers, body }));
+    const { stdout } = await edgewise('get edgewise.yaml TCPEdge/postgres -o name');
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^TCPEdge\/postgres@edgtcp_/),
+      expect.stringMatching(/^TCPEdge\/postgres@edgtcp_/),
+    ]);
+    expect((await edgewise('get edgewise.yaml TCPEdge')).stdout).toContain('protected, shares its mark');
+  });
+
+  it('says how a certificate does, and what to do about it', async () => {
+    const { edgewise, server } = await createApplied();
+    const job = {
+      error_code: 'DNS_ERROR',
+      msg: 'no NS',
+      started_at: '2026-03-01T12:00:00Z',
+      retries_at: '2026-03-01T13:00:00Z',
+    };
+    const transport: Transport = async (request) => {
+      const text = await (await server.handle(request)).text();
+      return new Response(
+        text.replace(/"provisioning_job":\{[^}]*\}/, () => `"provisioning_job":${JSON.stringify(job)}`),
+        {
+          headers: { 'content-type': 'application/json' },
+        },
+      );
+    };
+    const { stdout } = await edgewise('get edgewise.yaml AgentIngress', { transport, terminal: 100 });
+    expect(stdout).toContain('! its certificate cannot be provisioned: DNS_ERROR: no NS.');
+    const late = await edgewise('get edgewise.yaml SSHUserCertificate', {
+      now: () => new Date('2026-03-03T13:00:00Z'),
+    });
+    expect(late.stdout).toContain('expired 25 hours ago');
+  });
+
+  it.each([
+    [
+      'TCPEdge/postgers',
+      1,
+      'The stack test owns no TCPEdge/postgers at https://api.test. Did you mean TCPEdge/postgres?',
+    ],
+    ['TCPEdge/theirs', 1, 'The stack test owns no TCPEdge/theirs'],
+    ['TCPEgde/postgres', 3, 'Did you mean TCPEdge/postgres? A path of that name is written ./TCPEgde/postgres.'],
+    ['AgentIngres', 3, 'Did you mean AgentIngress?'],
+    ['-o result.json', 3, 'A form is one of table, json, yaml, name, or value=FIELD'],
+    ['-o value=', 3, 'value=FIELD'],
+    ['-o value=region_domain', 3, 'Did you mean `region_domains`?'],
+    ['Credential/agent -o value=token', 3, 'is shown only once'],
+    [
+      'AgentIngress -o value=certificate_management_status.renews',
+      3,
+      'has no field certificate_management_status.renews',
+    ],
+    ['TCPEdge -o value=hostports.first', 3, 'has no field hostports.first'],
+  ])('refuses what is not there: get %s', async (words, exitCode, message) => {
+    const { edgewise } = await createApplied();
+    const result = await edgewise(`get edgewise.yaml ${words}`);
+    expect(result).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(message) });
+  });
+
+  it('says that apply creates what is described and not there', async () => {
+    const { edgewise, write } = await createApplied();
+    await write({ 'edgewise.yaml': `${ALL}${toEdge('new', 20009)}` });
+    const result = await edgewise('get edgewise.yaml TCPEdge/new -o json');
+    expect(result.exitCode).toBe(1);
+    expect(JSON.parse(result.stdout)).toMatchObject({ command: 'get', ok: false, stack: 'test' });
+    expect(result.stderr).toContain('TCPEdge/new is in the manifests and does not exist yet: apply creates it.');
+  });
+
+  it('of a stack that owns nothing says so', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
+    expect(await edgewise('get')).toMatchObject({
+      exitCode: 0,
+      stdout: '0 resources of stack test on https://api.test.\n',
+    });
+    expect(await edgewise('get -o name')).toMatchObject({ exitCode: 0, stdout: '' });
+  });
+});
+
+/** A service that shows tokens where none belong. */
+function withTokens(json: Json): Json {
+  if (isJsonArray(json)) return json.map(withTokens);
+  if (!isJsonObject(json)) return json;
+  const inner = Object.fromEntries(Object.entries(json).map(([key, value]) => [key, withTokens(value)]));
+  return 'id' in json ? { ...inner, token: 'SECRET' } : inner;
+}

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A Prometheus that reads what a test gives it. */
+export interface Prometheus {
+  /** Gives it metrics, none of those before, and waits until it has read them and has evaluated its rules. */
+  serve(metrics: string): Promise<void>;
+  /** The alerts that are firing, or will be when they have lasted, by name. */
+  listAlerts(): Promise<readonly string[]>;
+  /** How many series answer a query. */
+  countSeries(query: string): Promise<number>;
+}
+
+/** Starts a real one for one test, with a file of rules. It reads and evaluates four times a second. */
+export async function startPrometheus(rules: string): Promise<Prometheus> {
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-prometheus-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const source = await startSource();
+  const config = `global: { scrape_interval: 250ms, evaluation_interval: 250ms, scrape_timeout: 250ms }
+rule_files: ['${resolve(rules)}']
+scrape_configs:
+  - job_name: edgewise
+    honor_labels: true
+    static_configs: [{ targets: ['${source.address}'] }]
+`;
+  await writeFile(join(folder, 'prometheus.yml'), config);
+  const url = await startProgram(folder);
+  const ask = async (path: string): Promise<Answer> => {
+    const body = await (await fetch(`${url}/api/v1/${path}`)).json();
+    return (body as { readonly data: Answer }).data; // the form of every answer of its API
+  };
+  const countSeries: Prometheus['countSeries'] = async (query) => {
+    const { result = [] } = await ask(`query?query=${encodeURIComponent(query)}`);
+    return result.length;
+  };
+  return {
+    countSeries,
+    serve: async (metrics) => {
+      const marker = source.serve(metrics);
+      while ((await countSeries(`served == ${marker}`)) === 0) await pass(50);
+      // Two evaluations: one may have begun before the metrics were there.
+      for (let seen = 0, last = ''; seen <= 2; await pass(50)) {
+        const { groups = [] } = await ask('rules');
+        const time = groups[0]?.lastEvaluation ?? '';
+        if (time !== last) seen += 1;
+        last = time;
+      }
+    },
+    listAlerts: async () => {
+      const { alerts = [] } = await ask('alerts');
+      return [...new Set(alerts.map(({ labels }) => labels.alertname))].sort();
+    },
+  };
+}
+
+/** What its API answers; which of these is there depends on the question. */
+interface Answer {
+  readonly result?: readonly unknown[];
+  readonly groups?: readonly { readonly lastEvaluation: string }[];
+  readonly alerts?: readonly { readonly labels: { readonly alertname: string } }[];
+}
+
+/** What is scraped; each text has a number of its own. */
+async function startSource(): Promise<{ readonly address: string; readonly serve: (metrics: string) => number }> {
+  let number = 0;
+  let text = '# EOF\n';
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/openmetrics-text; version=1.0.0; charset=utf-8');
+    response.end(text);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  return {
+    address: `127.0.0.1:${port}`,
+    serve: (metrics) => {
+      number += 1;
+      text = `# TYPE served gauge\nserved ${number}\n${metrics}`;
+      return number;
+    },
+  };
+}
+
+/** Gives its URL. It chooses its own port, and says which on standard error. */
+async function startProgram(folder: string): Promise<string> {
+  const flags = [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`];
+  const child = spawn('prometheus', [...flags, '--web.listen-address=127.0.0.1:0', '--log.level=info'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill());
+  let log = '';
+  for await (const part of child.stderr) {
+    log += String(part);
+    const [, address] = /address=(127\.0\.0\.1:[1-9]\d*)/.exec(log.replaceAll('"', '')) ?? [];
+    if (address !== undefined && log.includes('ready to receive')) {
+      child.stderr.resume();
+      return `http://${address}`;
+    }
+  }
+  throw new Error(log);
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((done) => void setTimeout(done, ms));
+}

@@ -40,7 +40,7 @@ function acceptFound(write: CreateWrite, { sent, live }: Taken, context: WriteCo
   }
   const faults = take(write, { sent, live }, context);
   if (faults.length > 0) return toFailed(write, faults.join('; '));
-  return { outcome: 'applied', write, id: live.id, found: true };
+  return { outcome: 'applied', write, id: live.id, computed: live.computed, found: true };
 }
 
 /** What is not as it was sent is taken back while its token is nowhere else; only then is the token delivered. */
@@ -56,7 +56,8 @@ async function acceptAnswer(
   const undelivered = fault === undefined ? [] : [fault];
   if (live === undefined) return toFailed(write, [...undelivered, 'the service did not return its id'].join('; '));
   const faults = [...undelivered, ...take(write, { sent, live }, context)];
-  return faults.length === 0 ? { outcome: 'applied', write, id: live.id } : toFailed(write, faults.join('; '));
+  if (faults.length > 0) return toFailed(write, faults.join('; '));
+  return { outcome: 'applied', write, id: live.id, computed: live.computed };
 }
 
 /** What was sent, and what is there. */

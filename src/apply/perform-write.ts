@@ -1,3 +1,5 @@
+import { readResource } from '../kinds/read-response.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { DeliverAgainWrite, Write } from '../model/write.ts';
@@ -52,7 +54,9 @@ async function change(write: Parameters<typeof findChangedMeanwhile>[1], context
   if (exchanged === undefined) return toInterrupted(write);
   const meanwhile = exchanged.answer === null ? undefined : findChangedMeanwhile(context.plan, write, exchanged.answer);
   if (meanwhile !== undefined) context.settle.note(meanwhile);
-  return accept(write, exchanged, context);
+  const outcome = accept(write, exchanged, context);
+  if (outcome.outcome !== 'applied' || exchanged.answer === null) return outcome;
+  return { ...outcome, computed: readResource(getKind(write.kind), exchanged.answer).computed };
 }
 
 function exchange(write: Write, { requests, ids, now }: WriteContext): Promise<Exchanged | undefined> {

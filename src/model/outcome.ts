@@ -1,13 +1,22 @@
 import type { Diagnostic } from './diagnostic.ts';
+import type { LiveResource } from './state.ts';
 import type { Write, WriteId } from './write.ts';
+
+interface Applied {
+  readonly outcome: 'applied';
+  readonly write: Write;
+  readonly id: string | undefined;
+  /** What the service computed for the resource, where the answer showed it whole; never a token. */
+  readonly computed?: LiveResource['computed'];
+}
 
 /** How one write ended. */
 export type Outcome =
-  | { readonly outcome: 'applied'; readonly write: Write; readonly id: string | undefined }
+  | Applied
   /** Found done already, when a plan file is applied again. */
-  | { readonly outcome: 'applied'; readonly write: Write; readonly id: string | undefined; readonly alreadyDone: true }
+  | (Applied & { readonly alreadyDone: true })
   /** No answer came to its creation, and it was found by its mark. */
-  | { readonly outcome: 'applied'; readonly write: Write; readonly id: string | undefined; readonly found: true }
+  | (Applied & { readonly found: true })
   | {
       readonly outcome: 'failed';
       readonly write: Write;

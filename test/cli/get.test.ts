@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
@@ -35,6 +37,12 @@ async function createApplied(): Promise<Workspace> {
     expect(await workspace.edgewise(`apply ${file} --yes`)).toMatchObject({ exitCode: 0 });
   workspace.recorder.take();
   return workspace;
+}
+
+/** What two documents say of a resource. */
+interface Owned {
+  readonly address: string;
+  readonly computed?: Json;
 }
 
 const listPaths = ({ recorder }: Workspace): readonly string[] =>
@@ -107,6 +115,33 @@ describe('get', () => {
     const workspace = await createApplied();
     await workspace.edgewise(`get ${words}`);
     expect(listPaths(workspace)).toEqual([...expected].sort());
+  });
+
+  it('and apply --format json say the same of what was made and changed, without tokens', async () => {
+    const { edgewise, write, folder } = await createWorkspace({ 'edgewise.yaml': ALL });
+    const read = async () => {
+      const { resources } = JSON.parse((await edgewise('get edgewise.yaml -o json')).stdout);
+      return new Map<string, Json>(resources.map((one: Owned) => [one.address, one.computed]));
+    };
+    const made = await edgewise('apply edgewise.yaml --yes --format json');
+    const live = await read();
+    const outcomes: readonly Owned[] = JSON.parse(made.stdout).outcomes;
+    const shown = outcomes.filter(({ computed }) => computed !== undefined);
+    expect(shown.map(({ address }) => address).sort()).toEqual([
+      'AgentIngress/agents',
+      'Credential/agent',
+      'SSHUserCertificate/ci',
+      'TCPEdge/postgres',
+    ]);
+    for (const { address, computed } of shown) expect(computed, address).toEqual(live.get(address));
+    const token = readFileSync(join(folder, 'tokens/agent.token'), 'utf8').trim();
+    expect(token).not.toBe('');
+    expect(toTranscript(made)).not.toContain(token);
+    await write({ 'edgewise.yaml': ALL.replace('authority: letsencrypt', 'private_key_type: ecdsa') });
+    const changed = await edgewise('apply edgewise.yaml --yes --format json');
+    expect(JSON.parse(changed.stdout).outcomes).toMatchObject([
+      { address: 'AgentIngress/agents', outcome: 'applied', computed: (await read()).get('AgentIngress/agents') },
+    ]);
   });
 
   it('never shows a token, whatever the service answers', async () => {

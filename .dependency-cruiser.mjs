@@ -135,6 +135,23 @@ const reportRules = [
   },
 ];
 
+/** What the server does for a kind beyond its table, and what a seed says about that. Nothing else knows a kind from another. */
+const KNOW_KINDS = [
+  'server/behaviours',
+  'server/abuse-report-rules',
+  'server/ssh-certificate-behaviour',
+  'schemas/seed',
+];
+
+const tableRule = {
+  name: 'kinds-come-from-the-registry',
+  comment:
+    'Only the files named in KNOW_KINDS know a single kind. Everything else takes kinds from the registry, or what all of them share.',
+  severity: 'error',
+  from: { path: '^src/', pathNot: ['^src/kinds/tables/', ...KNOW_KINDS.map((file) => `^src/${file}[.]ts$`)] },
+  to: { path: '^src/kinds/tables/', pathNot: '^src/kinds/tables/(registry|standard-fields)[.]ts$' },
+};
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
@@ -142,6 +159,7 @@ export default {
     ...roomRules,
     ...homeRules,
     ...reportRules,
+    tableRule,
     {
       name: 'package-without-a-home',
       comment: 'Each third-party package has one folder that imports it: say which in HOMES.',

@@ -1,3 +1,4 @@
+import { toHyphenated } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
 import { toPrintable } from '../model/printable.ts';
 import type { Exported, ExportedDocument } from './export-live.ts';
@@ -39,20 +40,12 @@ function toPath({ kind, name }: ExportedDocument, layout: ExportLayout): string 
     case 'single':
       return 'edgewise.yaml';
     case 'per-kind':
-      return `${toFileName(kind)}.yaml`;
+      return `${toHyphenated(kind)}.yaml`;
     case 'per-resource':
-      return kind === 'External' ? 'external.yaml' : `${toFileName(kind)}/${toResourceFileName(name)}.yaml`;
+      return kind === 'External' ? 'external.yaml' : `${toHyphenated(kind)}/${toResourceFileName(name)}.yaml`;
     default:
       return assertNever(layout);
   }
-}
-
-/** `TCPEdge` → `tcp-edge`, `IPRestriction` → `ip-restriction`. */
-function toFileName(kind: string): string {
-  return kind
-    .replace(/([a-z])([A-Z])/g, '$1-$2')
-    .replace(/([A-Z])([A-Z][a-z])/g, '$1-$2')
-    .toLowerCase();
 }
 
 /** A kustomization is no manifest. No name ends like that. */

@@ -2,6 +2,7 @@ import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import { type Field, toTable } from './field.ts';
+import { findSubmissionFault, type Submission } from './submission.ts';
 
 /**
  * A kind: one table that says all there is to say about a type of resource.
@@ -31,6 +32,8 @@ export interface Kind {
   readonly validity: Validity | undefined;
   /** The computed field that `lifecycle.write_to` has written to a file. */
   readonly fileField: string | undefined;
+  /** How one is submitted and decided about, of submitted kinds. */
+  readonly submission: Submission | undefined;
   /** What no single field can say. Called on specs whose fields are valid. */
   readonly check: (spec: Spec) => readonly SpecProblem[];
   /** What no single setting of `lifecycle` can say: paths inside of it. Called when fields and settings are valid. */
@@ -74,7 +77,8 @@ type Unsaid =
   | 'listKey'
   | 'lifecycle'
   | 'validity'
-  | 'fileField';
+  | 'fileField'
+  | 'submission';
 type KindOptions = Omit<Kind, Unsaid> & Partial<Pick<Kind, Unsaid>>;
 
 /** Checks a kind's table and fills in what was not said. Throws `InvariantError` on a table that contradicts itself. */
@@ -96,10 +100,13 @@ const NOTHING_SAID: Pick<Kind, Unsaid> = {
   lifecycle: {},
   validity: undefined,
   fileField: undefined,
+  submission: undefined,
 };
 
 function findFault(kind: Kind): string | undefined {
   if ((kind.role === 'owned') !== (kind.listKey !== undefined)) return 'owned kinds, and only those, have a listKey';
+  if ((kind.role === 'submitted') !== (kind.submission !== undefined))
+    return 'submitted kinds, and only those, have a submission';
   if (kind.role === 'attached' && !kind.path.includes('{id}')) return 'the path of an attached kind holds {id}';
   for (const [name, field] of Object.entries(kind.fields)) {
     if (kind.role === 'attached' && !isModule(field) && !kind.path.includes(`{${name}}`))
@@ -111,7 +118,23 @@ function findFault(kind: Kind): string | undefined {
     if (field.hasPath && !isModule(field)) return `${name} has a path but is no module`;
     if (field.clear === 'delete' && !field.hasPath) return `${name} is cleared by a DELETE but has no path`;
   }
-  return undefined;
+  return kind.submission && findSubmissionFault(kind.fields, kind.submission);
+}
+
+/** The name of a kind in names of files and commands: `TCPEdge` → `tcp-edge`. */
+export function toHyphenated(name: string): string {
+  return name
+    .replace(/([a-z])([A-Z])/g, '$1-$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1-$2')
+    .toLowerCase();
+}
+
+/** A kind that is submitted. */
+export type SubmittedKind = Kind & { readonly submission: Submission };
+
+/** Whether a kind is created by a submission, and only read after that. */
+export function isSubmitted(kind: Kind): kind is SubmittedKind {
+  return kind.submission !== undefined;
 }
 
 /** Whether a field is a module, set and removed as a whole. */

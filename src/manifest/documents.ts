@@ -1,5 +1,5 @@
 import { type CloserChecks, listCloserProblems } from '../kinds/closer-checks.ts';
-import type { SpecProblem } from '../kinds/kind.ts';
+import { type SpecProblem, toHyphenated } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { withoutNulls } from '../kinds/without-nulls.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
@@ -209,7 +209,8 @@ function findKindProblem(kind: Json | undefined, apiVersion: Json | undefined): 
 }
 
 function toKindRemedy(kind: string): string {
-  if (findKind(kind) !== undefined) return 'Abuse reports are not kept in manifests: use edgewise abuse-report submit.';
+  const { name, title } = findKind(kind) ?? {};
+  if (name !== undefined) return `No manifest has ${title}s. Use edgewise ${toHyphenated(name)} submit.`;
   if (kind === 'Kustomization')
     return 'Build its folder and pass the output to edgewise: `kustomize build . | edgewise plan -`.';
   const nearest = suggest(kind, DOCUMENT_KINDS);

@@ -1,4 +1,5 @@
 import { isRotatable } from '../kinds/kind.ts';
+import { toTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
 import type { Action, Difference } from '../model/change.ts';
@@ -183,7 +184,7 @@ function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Dia
     message: `${address} cannot be rotated: it is not in this plan, or its kind cannot be rotated`,
     remedy:
       nearest === undefined
-        ? 'Name a credential or an SSH user certificate that the manifests describe: Credential/name.'
+        ? `Name a ${toTitles(isRotatable)} that the manifests describe, as Kind/name.`
         : `Did you mean \`${nearest}\`?`,
   };
 }

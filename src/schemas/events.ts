@@ -7,7 +7,7 @@ const every = {
   seq: z.int().min(1).describe('Number of the event in its stream, from 1.'),
   time: z.iso.datetime().describe('When it happened.'),
 };
-const aWrite = { write: z.string().describe('Such as `create TCPEdge/postgres`.'), address: z.string() };
+const aWrite = { write: z.string().describe('Such as `create Kind/name`.'), address: z.string() };
 const progress = { done: z.int().describe('Finished writes.'), total: z.int() };
 const optional = z.exactOptional;
 const outcome = z.enum(['applied', 'failed', 'skipped']);

@@ -18,7 +18,7 @@ const JOURNAL_LINE_SCHEMA = z
         'A write of the plan; a list that finds out what became of a creation or who else created the same; or a delete of its own creation when a concurrent apply was first.',
       ),
     write: optional(z.string()).describe(
-      'The write of the plan that it serves, such as `create TCPEdge/postgres`. Absent for a look-up.',
+      'The write of the plan that it serves, such as `create Kind/name`. Absent for a look-up.',
     ),
     method: z.enum(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']),
     path: z.string(),

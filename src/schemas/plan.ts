@@ -130,7 +130,7 @@ const markDraft = z
   .describe('The mark that the write leaves; becomes the metadata of the body.');
 
 const common = {
-  id: writeId.describe('Such as `create TCPEdge/postgres`; unique in the plan.'),
+  id: writeId.describe('Such as `create Kind/name`; unique in the plan.'),
   method: z.enum(['POST', 'PATCH', 'PUT', 'DELETE']).describe('For readers: follows from the act.'),
   path: z.string().describe('For readers: relative to the base URL. `{id}` is known after apply.'),
   address,

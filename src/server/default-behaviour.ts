@@ -2,8 +2,10 @@ import type { FieldType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { toEmpty } from '../kinds/normalize.ts';
+import type { Submission } from '../kinds/submission.ts';
 import { assertNever } from '../model/errors.ts';
-import type { Json } from '../model/json.ts';
+import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
 import type { ApiKey } from './api-key.ts';
 import type { Behaviour } from './behaviour.ts';
 import { toTimestamp } from './timestamp.ts';
@@ -24,8 +26,22 @@ export function createDefaultBehaviour(kind: Kind): Behaviour {
       ]);
       return { ...Object.fromEntries(entries.filter(([, value]) => value !== null)), ...spec };
     },
-    compute: ({ id }) => (kind.fileField === undefined ? {} : { [kind.fileField]: `${kind.title} ${id}` }),
+    compute: ({ id, spec }) => ({
+      ...(kind.fileField !== undefined && { [kind.fileField]: `${kind.title} ${id}` }),
+      ...(kind.submission !== undefined && toUndecided(kind.fields, kind.submission, spec)),
+    }),
     reveal: ({ id }, { identities }) => Object.fromEntries(revealed.map((name) => [name, identities.toToken(id)])),
+  };
+}
+
+/** What was submitted, before anything about it is decided: each word is a part. */
+function toUndecided(fields: Kind['fields'], { words, status, parts }: Submission, spec: Spec): JsonObject {
+  const [open = ''] = Object.keys(parts.decisions);
+  const given = spec[words];
+  const type = fields[status.field]?.type;
+  return {
+    [status.field]: type?.type === 'enum' ? (type.values[0] ?? null) : null,
+    [parts.field]: isJsonArray(given) ? given.map((word) => ({ [parts.name]: word, [parts.status]: open })) : [],
   };
 }
 

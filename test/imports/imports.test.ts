@@ -26,6 +26,7 @@ describe('import directions', () => {
       [
         "client-imports-upward: src/client/page.ts → src/plan/step.ts",
         "effects-are-named: src/client/page.ts → fs",
+        "kinds-come-from-the-registry: src/client/page.ts → src/kinds/tables/credential.ts",
         "no-circles: src/client/page.ts → src/plan/step.ts",
         "package-without-a-home: src/plan/step.ts → ../../../node_modules/vitest/dist/index.d.ts",
         "plan-imports-upward: src/plan/step.ts → src/client/page.ts",

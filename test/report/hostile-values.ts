@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { KINDS, OWNED_KINDS, SUBMITTED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { DRIFT_STATES, type Drift } from '../../src/model/drift.ts';
+import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { GuardViolation, Plan } from '../../src/model/plan.ts';
@@ -238,6 +239,12 @@ export const report: fc.Arbitrary<Report> = fc.oneof(
       error: fc.record({ message: text, remedy: text }),
     }),
   }),
+);
+
+/** The kind of what is submitted. */
+export const ABUSE_REPORT = assertDefined(
+  SUBMITTED_KINDS.find(({ name }) => name === 'AbuseReport'),
+  'AbuseReport',
 );
 
 export const abuseReport = fc.record({

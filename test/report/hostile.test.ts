@@ -4,21 +4,21 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import { type FormName, loadForm } from '../../src/report/forms.ts';
 import {
-  renderAbuseReportJson,
   renderApplyJson,
   renderFailureJson,
   renderPlanJson,
+  renderSubmissionJson,
   renderValidationJson,
 } from '../../src/report/programs/json.ts';
 import type { TextOptions } from '../../src/report/report.ts';
-import { renderAbuseReportText, toAbuseReportView } from '../../src/report/text/abuse-report.ts';
 import { renderApplyResultText } from '../../src/report/text/apply.ts';
 import { renderDiagnosticsText } from '../../src/report/text/diagnostics.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { createEventLog, createLiveProgress } from '../../src/report/text/progress.ts';
+import { renderSubmissionText, toSubmissionView } from '../../src/report/text/submission.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
 import { expectPrintable, FORM_JUDGES } from './form-judges.ts';
-import { abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
+import { ABUSE_REPORT, abuseReport, diagnostic, outcome, plan, report, result, text } from './hostile-values.ts';
 import { makePlan } from './sample-plans.ts';
 
 const options: fc.Arbitrary<TextOptions> = fc.record({
@@ -74,8 +74,8 @@ describe('no text of others reaches the terminal as anything but text', () => {
   test('in an abuse report', () => {
     fc.assert(
       fc.property(abuseReport, options, (report, look) => {
-        expectPrintable(renderAbuseReportText(toAbuseReportView(report), look), look);
-        expectPrintable(renderAbuseReportJson({ command: 'abuse-report get', report }));
+        expectPrintable(renderSubmissionText(toSubmissionView(ABUSE_REPORT, report), look), look);
+        expectPrintable(renderSubmissionJson({ kind: ABUSE_REPORT, command: 'abuse-report get', shown: report }));
       }),
     );
   });
@@ -124,7 +124,7 @@ describe('no text of others can start a line of ours', () => {
   test('in an abuse report, or a row of its table', () => {
     fc.assert(
       fc.property(abuseReport, (report) => {
-        const rendered = renderAbuseReportText(toAbuseReportView(report), { ...wide, color: false });
+        const rendered = renderSubmissionText(toSubmissionView(ABUSE_REPORT, report), { ...wide, color: false });
         expect(listHeadLines(rendered)).toHaveLength(1);
         const [, table = ''] = rendered.split('STATUS\n');
         expect(table.split('\n').filter((row) => row !== '')).toHaveLength(report.hostnames.length);

@@ -135,4 +135,32 @@ describe('what a stranger makes', () => {
     ];
     await expect(await show(...topics.map((topic) => `explain ${topic}`))).toMatchFileSnapshot('goldens/explained.txt');
   });
+
+  it('is submitted, read and waited for by a command of its own', async () => {
+    const { edgewise, server, show, wait } = await createCoast();
+    await expect(await show('sighting --help', 'sighting submit --help')).toMatchFileSnapshot('goldens/submitting.txt');
+    const { stdout, stderr } = await edgewise('sighting submit whale serpent --seen-by agnes');
+    expect(stdout, stderr).toContain(': open, 0 of 2 creatures decided\n');
+    const id = /sght_\w{27}/.exec(stdout)?.[0];
+    expect((await edgewise(`sighting get ${id}`)).stdout).toBe(stdout);
+    const late = await edgewise(`sighting get ${id} --wait --timeout 1s`, { sleep: async () => wait(1) });
+    expect(late).toMatchObject({ exitCode: 1, stdout });
+    const transport = async (request: Request): Promise<Response> => {
+      const answer = await server.handle(request);
+      const text = (await answer.text())
+        .replace('unknown', 'real')
+        .replace('unknown', 'boring')
+        .replace('"open"', '"closed"');
+      return new Response(text, answer);
+    };
+    const closed = await edgewise(`sighting get ${id} --wait --format json`, { transport });
+    expect(JSON.parse(closed.stdout)).toMatchObject({
+      ok: true,
+      sighting: { state: 'closed', seen_by: 'agnes', creatures: [{ verdict: 'real' }, { verdict: 'boring' }] },
+    });
+    expect(await edgewise('sighting submit')).toMatchObject({ exitCode: 3 });
+    expect((await edgewise(`sighting submit whale --seen-by ${'x'.repeat(21)}`)).stderr).toContain(
+      '--seen_by is 21 bytes',
+    );
+  });
 });

@@ -212,12 +212,38 @@ const SIGHTING = defineKind({
   description: 'Something seen at sea. Submitted once, then read by id.',
   idPrefix: 'sght',
   path: '/sightings',
+  submission: {
+    noun: 'sighting',
+    purpose: 'tell of what was seen at sea',
+    words: 'seen',
+    examples: ['whale', 'serpent'],
+    status: { field: 'state', decided: 'closed' },
+    parts: {
+      field: 'creatures',
+      title: 'creature',
+      name: 'called',
+      status: 'verdict',
+      decisions: { unknown: 'open', real: 'accepted', imagined: 'rejected', boring: 'ignored' },
+    },
+  },
   fields: {
     ...IDENTITY,
     seen: field(listOf(text({ maxBytes: 80 }), { minItems: 1 }), 'What was seen.', {
       lifecycle: 'immutable',
       required: true,
     }),
+    seen_by: field(text({ maxBytes: 20 }), 'Who saw it.', { lifecycle: 'immutable' }),
+    state: field(oneOf('open', 'closed'), 'Whether everything is decided.', { lifecycle: 'computed' }),
+    creatures: field(
+      listOf(
+        objectOf({
+          called: field(text(), 'What was seen.'),
+          verdict: field(oneOf('unknown', 'real', 'imagined', 'boring'), 'Whether it is believed.'),
+        }),
+      ),
+      'What is decided about each.',
+      { lifecycle: 'computed' },
+    ),
   },
 });
 

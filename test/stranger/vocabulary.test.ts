@@ -39,11 +39,11 @@ const ROLES: Readonly<Record<Kind['role'], true>> = { owned: true, attached: tru
 const SILENT_FIELD = field(boolean, 'It says nothing.');
 const SILENT_KIND = defineKind({
   name: 'Silent',
-  role: 'submitted',
+  role: 'attached',
   title: 'silent',
   description: 'It says nothing.',
   idPrefix: 'slnt',
-  path: '/silent',
+  path: '/silent/{id}',
   fields: {},
 });
 

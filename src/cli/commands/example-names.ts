@@ -1,5 +1,5 @@
 import { isRotatable, type Kind, listOneTimeFields } from '../../kinds/kind.ts';
-import { OWNED_KINDS } from '../../kinds/tables/registry.ts';
+import { OWNED_KINDS, toTitles } from '../../kinds/tables/registry.ts';
 
 /** Kinds as help texts name them, taken from the tables: no command knows a kind. */
 
@@ -22,10 +22,4 @@ export const ROTATABLE_TITLES = toTitles(isRotatable);
 
 function hasToken(kind: Kind): boolean {
   return listOneTimeFields(kind).length > 0;
-}
-
-function toTitles(isMeant: (kind: Kind) => boolean): string {
-  return OWNED_KINDS.filter(isMeant)
-    .map(({ title }) => title)
-    .join(' or ');
 }

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { VERSION } from '../version.ts';
-import { defineAbuseReport } from './abuse-report.ts';
 import type { Act } from './act.ts';
 import { defineApply } from './apply.ts';
 import { defineDestroy } from './destroy.ts';
@@ -19,13 +18,14 @@ import { defineRelease } from './release.ts';
 import { defineSchema } from './schema.ts';
 import { defineServe } from './serve.ts';
 import { defineShow } from './show.ts';
+import { defineSubmissions } from './submission.ts';
 import { defineValidate } from './validate.ts';
 
 /** Every command, in the groups and the order in which the overview lists them. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly ((program: Command, act: Act) => void)[]])[] = [
   ['Begin and check:', [defineInit, defineValidate, defineExplain, defineSchema]],
   ['Plan and apply:', [definePlan, defineShow, definePost, defineApply, defineDestroy]],
-  ['Live with what is there:', [defineGet, defineDrift, defineExport, defineRelease, defineAbuseReport]],
+  ['Live with what is there:', [defineGet, defineDrift, defineExport, defineRelease, defineSubmissions]],
   ['Try out:', [defineServe]],
   ['Help:', [defineHelp]],
 ];

@@ -17,6 +17,20 @@ export const ABUSE_REPORT = defineKind({
   description: 'URLs reported for review. Submitted once, then read by id.',
   idPrefix: 'abrp',
   path: '/abuse_reports',
+  submission: {
+    noun: 'report',
+    purpose: 'report URLs with suspected abusive content',
+    words: 'urls',
+    examples: ['https://phishing.example.com/login', 'https://b.example.com/'],
+    status: { field: 'status', decided: 'PROCESSED' },
+    parts: {
+      field: 'hostnames',
+      title: 'host name',
+      name: 'hostname',
+      status: 'status',
+      decisions: { PENDING: 'open', BANNED: 'rejected', UNBANNED: 'accepted', IGNORE: 'ignored' },
+    },
+  },
   fields: {
     ...IDENTITY,
     urls: field(listOf(formatted('http-url'), { minItems: 1 }), 'URLs with suspected abusive content.', {

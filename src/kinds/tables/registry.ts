@@ -1,5 +1,5 @@
 import { assertDefined } from '../../model/errors.ts';
-import type { Kind } from '../kind.ts';
+import { isSubmitted, type Kind, type SubmittedKind } from '../kind.ts';
 import { ABUSE_REPORT } from './abuse-report.ts';
 import { AGENT_INGRESS } from './agent-ingress.ts';
 import { CREDENTIAL } from './credential.ts';
@@ -29,8 +29,18 @@ export const OWNED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role === 
 /** The kinds that attach modules to something that already exists. */
 export const ATTACHED_KINDS: readonly Kind[] = KINDS.filter(({ role }) => role === 'attached');
 
+/** The kinds that are submitted and then decided about. */
+export const SUBMITTED_KINDS: readonly SubmittedKind[] = KINDS.filter(isSubmitted);
+
 /** The kinds that a manifest may have, without `External`, `Stack` and `List`. */
 export const MANIFEST_KINDS: readonly Kind[] = [...OWNED_KINDS, ...ATTACHED_KINDS];
+
+/** The titles of the owned kinds that are meant, for a sentence: `credential or SSH user certificate`. */
+export function toTitles(isMeant: (kind: Kind) => boolean): string {
+  return OWNED_KINDS.filter(isMeant)
+    .map(({ title }) => title)
+    .join(' or ');
+}
 
 const BY_NAME = new Map(KINDS.map((kind) => [kind.name, kind]));
 

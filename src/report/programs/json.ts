@@ -1,3 +1,4 @@
+import type { SubmittedKind } from '../../kinds/kind.ts';
 import { toPlanDocument } from '../../kinds/plan-document.ts';
 import type { Action } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
@@ -20,10 +21,12 @@ import { countActions, isFullyApplied, toApplyTotals } from '../view/totals.ts';
 /** Version of the shape of these documents. Fields may be added without raising it. */
 const REPORT_FORMAT = 1;
 
-/** The last that a command knows of an abuse report, and why that is not enough. */
-export interface AbuseReportResult {
+/** The last that a command knows of a submission, and why that is not enough. */
+export interface SubmissionResult {
+  readonly kind: SubmittedKind;
   readonly command: string;
-  readonly report: JsonObject;
+  /** As the service shows it. */
+  readonly shown: JsonObject;
   readonly error?: Failure['error'];
 }
 
@@ -101,14 +104,14 @@ export function renderValidationJson(
   });
 }
 
-/** An abuse report as the service shows it. With an error, what was asked for has not come: `ok` is false. */
-export function renderAbuseReportJson({ command, report, error }: AbuseReportResult): string {
+/** A submission as the service shows it, under what its kind is called in short. With an error it is not decided yet, and `ok` is false. */
+export function renderSubmissionJson({ kind, command, shown, error }: SubmissionResult): string {
   return renderDocument({
     format: REPORT_FORMAT,
     command,
     ok: error === undefined,
     ...(error !== undefined && { error: toErrorDocument(error) }),
-    report,
+    [kind.submission.noun]: shown,
   });
 }
 

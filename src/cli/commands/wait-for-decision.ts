@@ -1,17 +1,19 @@
+import type { SubmittedKind } from '../../kinds/kind.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { isProcessed, renderAbuseReportState, toAbuseReportView } from '../../report/text/abuse-report.ts';
+import { renderSubmissionState, toSubmissionView } from '../../report/text/submission.ts';
 import type { TellBy } from '../connection/notices.ts';
 import type { Context } from '../context.ts';
 import { createStatusLine, type StatusLine } from '../output/status-line.ts';
 
 /** How a wait ended, and the last that was read; `undefined`: interrupted before anything was. */
 export interface Waited {
-  readonly ended: 'processed' | 'too-late' | 'interrupted';
-  readonly report: JsonObject | undefined;
+  readonly ended: 'decided' | 'too-late' | 'interrupted';
+  readonly shown: JsonObject | undefined;
 }
 
 /** What to wait with. */
 export interface Wait {
+  readonly kind: SubmittedKind;
   readonly read: (signal: AbortSignal) => Promise<JsonObject>;
   readonly timeoutMs: number;
   /** Has what the client tells written beside the progress. */
@@ -24,8 +26,8 @@ export interface Wait {
 const FIRST_DELAY_MS = 5_000;
 const MAX_DELAY_MS = 60_000;
 
-/** Reads an abuse report until it is processed, the time is over or an interrupt comes, and says on stderr how far it is. */
-export async function waitForReport(wait: Wait, context: Context): Promise<Waited> {
+/** Reads a submission until it is decided, the time is over or an interrupt comes, and says on stderr how far it is. */
+export async function waitForDecision(wait: Wait, context: Context): Promise<Waited> {
   const line = createStatusLine(context.stderr);
   try {
     return await poll(wait, { context, line });
@@ -40,21 +42,21 @@ interface Polling {
   readonly line: StatusLine;
 }
 
-async function poll({ read, timeoutMs, tellBy, signal }: Wait, { context, line }: Polling): Promise<Waited> {
+async function poll({ kind, read, timeoutMs, tellBy, signal }: Wait, { context, line }: Polling): Promise<Waited> {
   const deadline = context.now().getTime() + timeoutMs;
-  let report: JsonObject | undefined;
+  let shown: JsonObject | undefined;
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     const answer = await unlessAborted(read, signal);
-    if (answer === undefined) return { ended: 'interrupted', report };
-    report = answer;
+    if (answer === undefined) return { ended: 'interrupted', shown };
+    shown = answer;
     const leftMs = deadline - context.now().getTime();
-    const view = toAbuseReportView(report);
-    if (isProcessed(view)) return { ended: 'processed', report };
-    if (leftMs <= 0) return { ended: 'too-late', report };
+    const view = toSubmissionView(kind, shown);
+    if (view.isDecided) return { ended: 'decided', shown };
+    if (leftMs <= 0) return { ended: 'too-late', shown };
     tellBy(line.tell);
-    line.show(`${renderAbuseReportState(view)}; waiting for ${toTimeText(leftMs)} more at most`);
+    line.show(`${renderSubmissionState(view)}; waiting for ${toTimeText(leftMs)} more at most`);
     await context.sleep(Math.min(delayMs, leftMs), signal);
-    if (signal.aborted) return { ended: 'interrupted', report };
+    if (signal.aborted) return { ended: 'interrupted', shown };
   }
 }
 

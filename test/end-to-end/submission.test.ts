@@ -24,5 +24,5 @@ it('a wait for a report ends when it is interrupted, long before it would look a
   const { exitCode, stdout, stderr } = await ended;
   expect(exitCode, stderr).toBe(130);
   expect(stdout).toBe(submitted.stdout);
-  expect(stderr).toContain(`Interrupted: ${id} is not processed yet.`);
+  expect(stderr).toContain(`Interrupted: ${id} is not decided yet.`);
 });

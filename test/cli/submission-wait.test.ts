@@ -42,7 +42,7 @@ describe('abuse-report get --wait', () => {
       --- stdout
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PROCESSED, 2 of 2 host names decided
         submitted  2026-03-01T12:00:00Z
-        URLs       https://phishing.example.com/login
+        urls       https://phishing.example.com/login
                    https://nowhere.invalid/x
 
         HOST NAME             STATUS
@@ -66,7 +66,7 @@ describe('abuse-report get --wait', () => {
       --- stdout
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PARTIALLY_PROCESSED, 1 of 2 host names decided
         submitted  2026-03-01T12:00:00Z
-        URLs       https://phishing.example.com/login
+        urls       https://phishing.example.com/login
                    https://nowhere.invalid/x
 
         HOST NAME             STATUS
@@ -78,8 +78,8 @@ describe('abuse-report get --wait', () => {
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PARTIALLY_PROCESSED, 1 of 2 host names decided; waiting for 3 min more at most
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PARTIALLY_PROCESSED, 1 of 2 host names decided; waiting for 105 s more at most
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PARTIALLY_PROCESSED, 1 of 2 host names decided; waiting for 45 s more at most
-      edgewise: The time limit is over: abrp_3ALKRDJGD5v0XNqrF0OBShxPncb is not processed yet.
-      It is reviewed whether or not somebody waits: the same command goes on waiting.
+      edgewise: Timeout: abrp_3ALKRDJGD5v0XNqrF0OBShxPncb is not decided yet.
+      The service goes on deciding without you. To wait again, run the same command.
       "
     `);
     expect(workspace.slept).toEqual([5, 10, 20, 40, 60, 60, 60, 45]);
@@ -100,7 +100,7 @@ describe('abuse-report get --wait', () => {
     expect(late).toMatchObject({ exitCode: 1 });
     expect(JSON.parse(late.stdout)).toMatchObject({
       ok: false,
-      error: { message: `The time limit is over: ${id} is not processed yet.` },
+      error: { message: `Timeout: ${id} is not decided yet.` },
       report: { id, status: 'PARTIALLY_PROCESSED' },
     });
     const done = await workspace.edgewise(line.replace(id, await submit(workspace, 'https://a.invalid/')));
@@ -152,7 +152,7 @@ describe('abuse-report get --wait, interrupted', () => {
       --- stdout
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PENDING, 0 of 2 host names decided
         submitted  2026-03-01T12:00:00Z
-        URLs       https://phishing.example.com/login
+        urls       https://phishing.example.com/login
                    https://nowhere.invalid/x
 
         HOST NAME             STATUS
@@ -160,8 +160,8 @@ describe('abuse-report get --wait, interrupted', () => {
         nowhere.invalid       PENDING
       --- stderr
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PENDING, 0 of 2 host names decided; waiting for 15 min more at most
-      edgewise: Interrupted: abrp_3ALKRDJGD5v0XNqrF0OBShxPncb is not processed yet.
-      It is reviewed whether or not somebody waits: the same command goes on waiting.
+      edgewise: Interrupted: abrp_3ALKRDJGD5v0XNqrF0OBShxPncb is not decided yet.
+      The service goes on deciding without you. To wait again, run the same command.
       "
     `);
     const json = await workspace.edgewise(`abuse-report get ${id} --wait --format json`, options);

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
-import { renderAbuseReportJson } from '../../src/report/programs/json.ts';
-import {
-  isProcessed,
-  renderAbuseReportState,
-  renderAbuseReportText,
-  toAbuseReportView,
-} from '../../src/report/text/abuse-report.ts';
+import { renderSubmissionJson } from '../../src/report/programs/json.ts';
+import { renderSubmissionState, renderSubmissionText, toSubmissionView } from '../../src/report/text/submission.ts';
+import { ABUSE_REPORT } from './hostile-values.ts';
 
 const PLAIN = { color: false, width: 0, verbose: false };
 
@@ -27,7 +23,7 @@ const REPORT: JsonObject = {
 };
 
 function render(report: JsonObject, options = PLAIN): string {
-  return renderAbuseReportText(toAbuseReportView(report), options);
+  return renderSubmissionText(toSubmissionView(ABUSE_REPORT, report), options);
 }
 
 describe('an abuse report as text', () => {
@@ -57,7 +53,7 @@ describe('an abuse report as text', () => {
   });
 
   it('says its state in a line', () => {
-    expect(renderAbuseReportState(toAbuseReportView(REPORT))).toBe(
+    expect(renderSubmissionState(toSubmissionView(ABUSE_REPORT, REPORT))).toBe(
       'abrp_2ab: PARTIALLY_PROCESSED, 4 of 5 host names decided',
     );
   });
@@ -68,20 +64,20 @@ it.each([
   ['PARTIALLY_PROCESSED', false],
   ['SOMETHING_NEW', false],
   ['PROCESSED', true],
-])('a report that is %s is processed: %s', (status, expected) => {
-  expect(isProcessed(toAbuseReportView({ ...REPORT, status }))).toBe(expected);
+])('a report that is %s is decided: %s', (status, expected) => {
+  expect(toSubmissionView(ABUSE_REPORT, { ...REPORT, status }).isDecided).toBe(expected);
 });
 
 describe('an abuse report as JSON', () => {
   it('is as the service shows it, below the head of every document', () => {
-    const document = renderAbuseReportJson({ command: 'abuse-report get', report: REPORT });
+    const document = renderSubmissionJson({ kind: ABUSE_REPORT, command: 'abuse-report get', shown: REPORT });
     expect(JSON.parse(document)).toEqual({ format: 1, command: 'abuse-report get', ok: true, report: REPORT });
     expect(document.endsWith('}\n')).toBe(true);
   });
 
   it('is not ok with an error', () => {
     const error = { message: 'The time limit is over.', remedy: 'Wait longer.' };
-    const document = renderAbuseReportJson({ command: 'abuse-report get', report: REPORT, error });
+    const document = renderSubmissionJson({ kind: ABUSE_REPORT, command: 'abuse-report get', shown: REPORT, error });
     expect(JSON.parse(document)).toMatchObject({ ok: false, error, report: { id: 'abrp_2ab' } });
   });
 });

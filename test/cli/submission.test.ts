@@ -16,9 +16,9 @@ describe('abuse-report submit', () => {
       --- stdout
       abrp_3ALKRDJGD5v0XNqrF0OBShxPncb: PENDING, 0 of 2 host names decided
         submitted  2026-03-01T12:00:00Z
-        metadata   case-17
-        URLs       https://phishing.example.com/login
+        urls       https://phishing.example.com/login
                    https://nowhere.invalid/x
+        metadata   case-17
 
         HOST NAME             STATUS
         phishing.example.com  PENDING
@@ -72,7 +72,7 @@ describe('abuse-report submit', () => {
       "exit code 4
       --- stderr
       edgewise: The account of this API key lacks the permission to submit abuse reports. POST /abuse_reports: 403 forbidden: This API key is not authorized to report abuse (operation_id: op_9cAM5qsfZyZbnVlrsm5ykjpBROv)
-      Only accounts that the service has authorized for it have that permission: ask the service for it. On the bundled server, :abuse behind a key gives it. Where other commands are refused as well, it is the key that is wrong.
+      The service gives this permission to some accounts only: ask for it. On the bundled server it is a right of the key: see --api-key in edgewise help serve. If other commands are refused too, the key is wrong.
       "
     `);
     const json = await edgewise(`abuse-report submit ${URLS} --format json`);
@@ -135,7 +135,7 @@ describe('abuse-report submit, when the answer does not come', () => {
       "exit code 1
       --- stderr
       edgewise: It is not known whether the report was submitted. POST /abuse_reports: 500 internal: oops (operation_id: op_1)
-      It was not sent again, since that could submit it twice, and reports cannot be listed. Ask the service whether it has a report of these URLs; if that is not possible, submit it again: the worst is a second report.
+      It was not sent again, because that could submit it twice, and the service cannot list abuse reports. Ask the service whether it has a report like this. If you cannot find out, submit it again: the worst outcome is a second report.
       "
     `);
   });

@@ -1,0 +1,99 @@
+import { listSpecFields, type SubmittedKind } from '../../kinds/kind.ts';
+import type { Decision, SubmissionParts } from '../../kinds/submission.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { TextOptions } from '../report.ts';
+import { toColumns } from '../view/columns.ts';
+import { toWord } from '../view/escape.ts';
+import { toCount } from '../view/wording.ts';
+import { type Style, toPadded, toPaint } from './layout.ts';
+
+/** How something that was submitted looks to people. */
+
+/** What is shown of a submission. All texts are printable. */
+export interface SubmissionView {
+  readonly id: string;
+  readonly status: string;
+  readonly isDecided: boolean;
+  readonly createdAt: string;
+  /** The fields that its submitter stated, each with its lines. */
+  readonly stated: readonly (readonly [name: string, lines: readonly string[]])[];
+  readonly partTitle: string;
+  readonly parts: readonly PartView[];
+}
+
+interface PartView {
+  readonly name: string;
+  readonly status: string;
+  /** `undefined`: the status is none that the kind has. */
+  readonly decision: Decision | undefined;
+}
+
+/** The view of a submission as the service shows it, or as much of it as there is. */
+export function toSubmissionView(kind: SubmittedKind, shown: JsonObject): SubmissionView {
+  const { status, parts } = kind.submission;
+  return {
+    id: toWord(toText(shown['id'])),
+    status: toWord(toText(shown[status.field])),
+    isDecided: shown[status.field] === status.decided,
+    createdAt: toWord(toText(shown['created_at'])),
+    stated: listSpecFields(kind).map(([name]) => [name, toLines(shown[name])]),
+    partTitle: parts.title,
+    parts: toList(shown[parts.field]).flatMap((part) => (isJsonObject(part) ? toPartView(parts, part) : [])),
+  };
+}
+
+function toPartView({ name, status, decisions }: SubmissionParts, part: JsonObject): PartView {
+  const shown = toText(part[status]);
+  const decision = Object.hasOwn(decisions, shown) ? decisions[shown] : undefined;
+  return { name: toWord(toText(part[name])), status: toWord(shown), decision };
+}
+
+/** How far a submission has come, in a few words: `abrp_2ab: PENDING, 0 of 2 host names decided`. */
+export function renderSubmissionState({ id, status, partTitle, parts }: SubmissionView): string {
+  const decided = parts.filter(({ decision }) => decision !== 'open').length;
+  return `${id}: ${status}, ${decided} of ${toCount(parts.length, partTitle)} decided`;
+}
+
+/** A submission with its parts as a table. */
+export function renderSubmissionText(view: SubmissionView, options: TextOptions): string {
+  const facts = [['submitted', [view.createdAt]] as const, ...view.stated];
+  return [
+    toPaint(options.color)('strong', renderSubmissionState(view)),
+    ...facts.flatMap(([label, lines]) => lines.map((line, row) => `  ${(row === 0 ? label : '').padEnd(9)}  ${line}`)),
+    ...renderTable(view, options),
+    '',
+  ].join('\n');
+}
+
+function renderTable({ parts, partTitle }: SubmissionView, { color }: TextOptions): readonly string[] {
+  if (parts.length === 0) return [];
+  const paint = toPaint(color);
+  const heading = partTitle.toUpperCase();
+  const width = Math.max(...[heading, ...parts.map(({ name }) => name)].map(toColumns));
+  const rows = parts.map(({ name, status, decision }) => {
+    const text = decision === undefined ? status : paint(STYLES[decision], status);
+    return `  ${toPadded(name, width)}  ${text}`;
+  });
+  return ['', paint('muted', `  ${toPadded(heading, width)}  STATUS`), ...rows];
+}
+
+const STYLES: Readonly<Record<Decision, Style>> = {
+  open: 'changed',
+  rejected: 'removed',
+  accepted: 'added',
+  ignored: 'muted',
+};
+
+/** One line for a text, one for each member of a list; none when there is nothing. */
+function toLines(value: Json | undefined): readonly string[] {
+  return (isJsonArray(value) ? value : [value]).map((one) => toPrintable(toText(one))).filter((line) => line !== '');
+}
+
+function toList(value: Json | undefined): readonly Json[] {
+  return isJsonArray(value) ? value : [];
+}
+
+function toText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,4 @@
+/** A table, which everything but the registry leaves alone. */
+export interface Credential {
+  readonly name: string;
+}

@@ -1,0 +1,44 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { toHyphenated } from '../../src/kinds/kind.ts';
+import { KINDS } from '../../src/kinds/tables/registry.ts';
+
+/** Where kinds are named on purpose, and why. */
+const NAMED: readonly (readonly [why: string, files: string])[] = [
+  ['each kind is stated here', 'src/kinds/tables/*.ts'],
+  ['what the server does for a kind beyond its table', 'src/server/{behaviours,*-behaviour,abuse-report-rules}.ts'],
+  ['what a seed says about such behaviour', 'src/{schemas,server}/{seed,service,server,behaviour}.ts'],
+  ['examples of manifests', 'src/explain/codes/*.ts'],
+  ['an example of a manifest', 'src/manifest/starter.ts'],
+];
+
+const EXPECTED = new Set(NAMED.flatMap(([, files]) => globSync(files)));
+const SOURCES = globSync('src/**/*.ts');
+
+/** A kind by its name, the name of its table, and the name of its file where that is no common word. */
+const NAMES = KINDS.flatMap(({ name }) => {
+  const hyphenated = toHyphenated(name);
+  const table = hyphenated.replaceAll('-', '_').toUpperCase();
+  return [name, table, ...(hyphenated.includes('-') ? [hyphenated] : [])];
+});
+const NAME = new RegExp(`(?<![a-z])(${NAMES.join('|')})(?![a-z])`);
+
+/** The lines of code that name a kind. Comments may: what they say is for people. */
+function listNaming(file: string): readonly string[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines
+    .filter((line) => NAME.test(line) && !/^\s*(\/\*\*|\*|\/\/)/.test(line))
+    .map((line) => `${file}: ${line}`);
+}
+
+describe('a kind is named in its table', () => {
+  it('and nowhere else', () => {
+    const others = SOURCES.filter((file) => !EXPECTED.has(file));
+    expect(others.length).toBeGreaterThan(300);
+    expect(others.flatMap(listNaming)).toEqual([]);
+  });
+
+  it.each(NAMED)('but for %s', (_, files) => {
+    expect(globSync(files).flatMap(listNaming)).not.toEqual([]);
+  });
+});

@@ -37,10 +37,11 @@ export interface FormatRule {
 const LABEL = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
 const DOMAIN_PATTERN = `${LABEL}(\\.${LABEL})+`;
 const HOST_PATTERN = `${LABEL}(\\.${LABEL})*`;
-const HOSTPORT_PATTERN = `${HOST_PATTERN}:[1-9][0-9]{0,4}`;
+const PORT_PATTERN = '([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+const HOSTPORT_PATTERN = `${HOST_PATTERN}:${PORT_PATTERN}`;
 const LABEL_PART_PATTERN = '[A-Za-z0-9._/-]+';
 const DOMAIN = new RegExp(`^${DOMAIN_PATTERN}$`);
-const HOST = new RegExp(`^${HOST_PATTERN}$`);
+const HOSTPORT = new RegExp(`^${HOSTPORT_PATTERN}$`);
 const LABEL_PART = new RegExp(`^${LABEL_PART_PATTERN}$`);
 const BINDING_PATTERN = [
   '\\*',
@@ -64,7 +65,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     expected: '`host:port` with a port from 1 to 65535',
     example: '1.tcp.example.net:20001',
     pattern: `^${HOSTPORT_PATTERN}$`,
-    check: (text) => (isHostport(text) ? undefined : 'is not `host:port` with a port from 1 to 65535'),
+    check: (text) => (HOSTPORT.test(text) ? undefined : 'is not `host:port` with a port from 1 to 65535'),
     normalize: (text) => text.toLowerCase(),
   },
   domain: {
@@ -156,12 +157,6 @@ export function checkSourceAddress(text: string): string | undefined {
   return bad === undefined ? undefined : `contains \`${bad}\`, which is neither an IP address nor a CIDR block`;
 }
 
-function isHostport(text: string): boolean {
-  const colon = text.lastIndexOf(':');
-  const port = text.slice(colon + 1);
-  return colon > 0 && HOST.test(text.slice(0, colon)) && /^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535;
-}
-
 function isDomain(text: string): boolean {
   return text.length <= 253 && DOMAIN.test(text);
 }
@@ -170,7 +165,7 @@ function checkAclRule(text: string): string | undefined {
   if (text === '*') return undefined;
   if (!text.startsWith('bind:')) return 'is neither `*` nor a `bind:` rule';
   const target = text.slice('bind:'.length);
-  if (target === '*' || isHostport(target) || isDomain(target.replace(/^\*\./, ''))) return undefined;
+  if (target === '*' || HOSTPORT.test(target) || isDomain(target.replace(/^\*\./, ''))) return undefined;
   const [key = '', value = '', ...more] = target.split('=');
   const isPart = (part: string) => part === '*' || LABEL_PART.test(part);
   if (target.includes('=') && more.length === 0 && isPart(key) && isPart(value)) return undefined;

@@ -95,12 +95,13 @@ function toNameSchema(): z.ZodType {
   return z
     .string()
     .refine(isResourceName, { error: describeBadName, params: { code: 'bad-name' } })
-    .meta({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' });
+    .meta({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$', patternErrorMessage: `A name has ${NAME_RULE}.` });
 }
 
+const NAME_RULE = '1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or digit';
+
 function describeBadName({ input }: { readonly input?: unknown }): string {
-  const rule = '1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or digit';
-  return `is \`${String(input)}\`. A name has ${rule}`;
+  return `is \`${String(input)}\`. A name has ${NAME_RULE}`;
 }
 
 function toLifecycleSchema(kind: Kind): z.ZodType {

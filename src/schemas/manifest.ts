@@ -3,6 +3,7 @@ import { assertDefined } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, NAMED_KINDS, toListSchema } from './document.ts';
 import { mergeAlternatives } from './merge-alternatives.ts';
+import { FROM_ENVIRONMENT } from './text.ts';
 
 /**
  * The JSON Schema of manifests (draft 2020-12), for editors: of one document of any kind, or of one kind. It accepts everything
@@ -45,9 +46,6 @@ function chooseByKind({ oneOf, ...schema }: JsonObject): JsonObject {
 
 /** What a string can be told by besides its type. */
 const CONSTRAINTS = ['enum', 'format', 'maxLength', 'minLength', 'pattern'] as const;
-
-/** The form of a text that is only known once the environment is. */
-const FROM_ENVIRONMENT = '\\$\\{env:';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 

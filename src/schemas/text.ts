@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ReferenceType, TextType } from '../kinds/field.ts';
-import { FORMATS } from '../kinds/formats.ts';
+import { FORMATS, type FormatRule } from '../kinds/formats.ts';
 import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/ids.ts';
 import { listReferableKinds } from '../kinds/references.ts';
 import { parseAddress } from '../model/address.ts';
@@ -14,14 +14,18 @@ import { once, toPart } from './parts.ts';
 /** Who reads a schema: see field.ts. */
 export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 
+/** The form of a text that is only known once the environment is. */
+export const FROM_ENVIRONMENT = '\\$\\{env:';
+
 /** How a schema's own findings name themselves, for the diagnostic that is made of them. */
 export type SchemaFinding = 'bad-value' | 'too-long' | 'wrong-reference';
 
 /** Text, as a field of the type takes it. That it can be stored is checked for all texts at once, where they come from. */
 export function toText(type: TextType, use: SchemaUse): z.ZodType<string> {
-  const { maxBytes, format, isPath } = type;
+  const { maxBytes, format, isPath, known } = type;
   let schema = isPath ? z.string().min(1) : z.string();
   if (maxBytes !== undefined) schema = toLimited(schema, maxBytes);
+  if (known !== undefined && use === 'manifest') return schema.meta(toAdvice(known));
   if (format === undefined) return use === 'request' ? schema.meta({ pattern: STORABLE_PATTERN }) : schema;
   const rule = FORMATS[format];
   return schema
@@ -30,7 +34,23 @@ export function toText(type: TextType, use: SchemaUse): z.ZodType<string> {
       if (wrong !== undefined)
         context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
     })
-    .meta({ examples: [rule.example], ...(rule.pattern !== undefined && { pattern: rule.pattern }) });
+    .meta({ examples: [rule.example], ...(rule.pattern !== undefined && toPattern(rule, use)) });
+}
+
+/** A pattern, and for manifests what editors say instead of it. */
+function toPattern({ pattern, expected }: FormatRule, use: SchemaUse) {
+  return { pattern, ...(use === 'manifest' && { patternErrorMessage: `Must be ${expected}.` }) };
+}
+
+/** Values to offer. For others there is a warning and no more, which only a deprecation is in JSON Schema: the service stores them. */
+function toAdvice(known: readonly string[]) {
+  const words = known.map((word) => `\`${word}\``).join(', ');
+  const deprecationMessage = `Not known to have an effect. Known: ${words}.`;
+  return {
+    examples: [...known],
+    if: { anyOf: [{ enum: known }, { pattern: FROM_ENVIRONMENT }] },
+    else: { deprecationMessage },
+  };
 }
 
 /** What stands for a text that is in a file. */
@@ -58,7 +78,9 @@ export function toTimestamp(): z.ZodType {
 export function toReference(type: ReferenceType, use: SchemaUse): z.ZodType {
   switch (use) {
     case 'manifest':
-      return toIdText((value) => findReferenceFault(type, value), toReferencePattern(type));
+      return toIdText((value) => findReferenceFault(type, value), toReferencePattern(type)).meta({
+        patternErrorMessage: `Must be ${describeReference(type)}.`,
+      });
     case 'request':
       return toIdText((value) => findIdFault(type, value), `^${toIdPattern(type)}$`);
     case 'response':
@@ -88,7 +110,7 @@ const toRef = once(() => toPart('Ref', z.strictObject({ id: z.string(), uri: z.s
 /** Which kind an address names is checked with the other documents, where a better message can be given. */
 function findReferenceFault(type: ReferenceType, text: string): string | undefined {
   if (parseAddress(text) !== undefined || isIdOf(type, text)) return undefined;
-  return describeMalformedId(type, text) ?? `must be ${listReferable(type)}, or an id ${describeIds(type)}`;
+  return describeMalformedId(type, text) ?? `must be ${describeReference(type)}`;
 }
 
 function findIdFault(type: ReferenceType, text: string): string | undefined {
@@ -99,6 +121,10 @@ function findIdFault(type: ReferenceType, text: string): string | undefined {
 /** For editors, which are told of a kind that does not fit too. */
 function toReferencePattern(type: ReferenceType): string {
   return `^((${listReferableNames(type).join('|')})/[^/\\s]+|${toIdPattern(type)})$`;
+}
+
+function describeReference(type: ReferenceType): string {
+  return `${listReferable(type)}, or an id ${describeIds(type)}`;
 }
 
 function listReferable(type: ReferenceType): string {

@@ -76,6 +76,15 @@ describe('a manifest', () => {
     expect([...severities.keys()]).toEqual(['"off"', 'warning', 'error']);
   });
 
+  it('is completed by the actions that are known, and by examples of hostports', async () => {
+    const rule = 'spec:\n  policy:\n    inbound:\n      - actions:\n          - ';
+    expect([...(await complete(`${toHead('TCPEdge')}${rule}type: ▮`)).keys()]).toEqual(['deny', 'log', 'restrict-ips']);
+    const hostports = await complete(`${toHead('TCPEdge')}spec:\n  hostports:\n    - ▮`);
+    expect([...hostports.keys()]).toEqual(['1.tcp.example.net:20001']);
+    const binds = await complete(`${toHead('Credential')}spec:\n  acl:\n    - ▮`);
+    expect([...binds.keys()]).toEqual(['bind:*.example.com']);
+  });
+
   it('is explained where several schemas share a part, by what the place says', async () => {
     const text = `${MODELINE}${toHead('TCPEdge')}lint:\n  allow: { no-weight: none }\n`;
     expect(await server.hover(text, { line: 5, character: 1 })).toContain('Exemptions from lint rules.');
@@ -92,6 +101,15 @@ describe('a manifest', () => {
     ['TCPEdge', 'spec: { policy: { outbound: [{ actions: [{}] }] } }', ['6:42 Missing property "type".']],
     ['TCPEdge', `spec: { description: ${'x'.repeat(256)} }`, ['6:22 String is longer than the maximum length of 255.']],
     ['TCPEdge', `spec: { description: "\${env:D}${'x'.repeat(256)}" }`, []],
+    ['TCPEdge', 'spec: { hostports: [1.tcp.example.net] }', [`6:21 ${HOSTPORT}`]],
+    ['TCPEdge', 'spec: { hostports: ["a.example.net:0"] }', [`6:21 ${HOSTPORT}`]],
+    ['TCPEdge', 'spec: { hostports: ["a.example.net:65536"] }', [`6:21 ${HOSTPORT}`]],
+    ['TCPEdge', `spec: { hostports: ["a.example.net:65535", "a.example.net:1", "\${env:A}:1"] }`, []],
+    ['Credential', 'spec: { acl: ["bind:a.example.net:65535"] }', []],
+    ['Credential', 'spec: { acl: ["bind:a.example.net:65536"] }', [`6:15 ${BIND}`]],
+    ['TCPEdge', 'spec: { policy: { inbound: [{ actions: [{ type: denny }] }] } }', [`6:43 ${ACTION}`]],
+    ['TCPEdge', 'spec: { policy: { inbound: [{ actions: { type: denny } }] } }', [`6:42 ${ACTION}`]],
+    ['TCPEdge', `spec: { policy: { inbound: [{ actions: [{ type: "\${env:A}" }, { type: log }] }] } }`, []],
     ['TCPEdge', 'lint: { allow: { no-wait: because } }', ['6:18 Property no-wait is not allowed.']],
     ['TCPEdge', 'lifecycle: { ignore: [hostport] }', ['6:23 Value is not accepted.']],
     ['IPRestriction', 'spec: { type: dashbord, ip_policy_ids: [ipp_1] }', ['6:15 Value is not accepted.']],
@@ -103,6 +121,11 @@ describe('a manifest', () => {
     expect(found.map((message) => message.replace(/(?<=Value is not accepted\.).*/, ''))).toEqual(expected);
   });
 });
+
+const HOSTPORT = 'Must be `host:port` with a port from 1 to 65535.';
+const BIND =
+  'Must be `*`, or `bind:` with a domain (`*.` may lead), `host:port`, `key=value` (`*` for either side) or `*`.';
+const ACTION = 'Not known to have an effect. Known: `deny`, `log`, `restrict-ips`.';
 
 /** A mapping of a kind's table, with the lines that lead into it. */
 interface Mapping {

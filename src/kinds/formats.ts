@@ -13,6 +13,8 @@ export type TextFormat =
   | 'ssh-public-key'
   | 'http-url'
   | 'principal'
+  | 'critical-option'
+  | 'certificate-extension'
   | 'duration';
 
 /** What is wrong with a text; `undefined`: nothing. */
@@ -27,6 +29,10 @@ export interface FormatRule {
   readonly example: string;
   /** A regular expression that every such text matches, for JSON Schema. Absent: none says enough. */
   readonly pattern?: string;
+  /** Most characters of such a text. */
+  readonly maxLength?: number;
+  /** What JSON Schema calls the form. */
+  readonly format?: 'uri';
   readonly check: TextCheck;
   /** Loads a check for texts that pass `check`, where that needs a package which takes longer to load than everything else. */
   readonly loadCloserCheck?: () => Promise<TextCheck>;
@@ -49,7 +55,13 @@ const BINDING_PATTERN = [
   `(\\*\\.)?${DOMAIN_PATTERN}`,
   `(\\*|${LABEL_PART_PATTERN})=(\\*|${LABEL_PART_PATTERN})`,
 ].join('|');
+const MAX_DOMAIN_LENGTH = 253;
+/** White space is not the same everywhere, so that the mark of byte order is named. */
+const PRINCIPAL_PATTERN = '^[^\\s,\\ufeff\\u0000-\\u001f\\u007f-\\u009f]+$';
+const PRINCIPAL = new RegExp(PRINCIPAL_PATTERN);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** Source: section 2.5 of the interface. */
+const CRITICAL_OPTIONS = ['force-command', 'source-address'];
 const KEY_TYPES: Readonly<Record<string, string>> = {
   'ssh-ed25519': 'ed25519',
   'ssh-rsa': 'rsa',
@@ -73,6 +85,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     expected: 'a domain name of at least two labels',
     example: 'ingress.example.com',
     pattern: `^${DOMAIN_PATTERN}$`,
+    maxLength: MAX_DOMAIN_LENGTH,
     check: (text) => (isDomain(text) ? undefined : 'is not a domain name of at least two labels'),
     normalize: (text) => text.toLowerCase(),
   },
@@ -110,7 +123,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
   'ssh-public-key': {
     title: 'SSH public key',
     expected: 'an RSA, ECDSA or Ed25519 public key in OpenSSH authorized-keys format',
-    example: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA… alice@example.com',
+    example: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L alice@example.com',
     pattern: `^\\s*(${Object.keys(KEY_TYPES).join('|')})\\s+\\S`,
     check: checkSshPublicKey,
     loadCloserCheck: async () => (await import('./ssh-key.ts')).findSshKeyFault,
@@ -120,6 +133,8 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'URL',
     expected: 'an absolute http or https URL',
     example: 'https://phishing.example.com/login',
+    pattern: '^[Hh][Tt][Tt][Pp][Ss]?:',
+    format: 'uri',
     check: (text) => (isHttpUrl(text) ? undefined : 'is not an absolute http or https URL'),
     normalize: (text) => text,
   },
@@ -127,8 +142,27 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'principal',
     expected: 'a user name without spaces or commas',
     example: 'deploy',
-    pattern: '^[^\\s,]+$',
+    pattern: PRINCIPAL_PATTERN,
     check: checkPrincipal,
+    normalize: (text) => text,
+  },
+  'critical-option': {
+    title: 'critical option',
+    expected: '`force-command` or `source-address`',
+    example: 'source-address',
+    pattern: `^(${CRITICAL_OPTIONS.join('|')})$`,
+    check: (text) =>
+      CRITICAL_OPTIONS.includes(text)
+        ? undefined
+        : 'is not a critical option: only `force-command` and `source-address` are',
+    normalize: (text) => text,
+  },
+  'certificate-extension': {
+    title: 'extension',
+    expected: 'the name of an extension',
+    example: 'permit-pty',
+    pattern: '^[^\\u0000]+$',
+    check: (text) => (text === '' ? 'is no name' : undefined),
     normalize: (text) => text,
   },
   duration: {
@@ -158,7 +192,7 @@ export function checkSourceAddress(text: string): string | undefined {
 }
 
 function isDomain(text: string): boolean {
-  return text.length <= 253 && DOMAIN.test(text);
+  return text.length <= MAX_DOMAIN_LENGTH && DOMAIN.test(text);
 }
 
 function checkAclRule(text: string): string | undefined {
@@ -197,8 +231,8 @@ function checkSshPublicKey(text: string): string | undefined {
 }
 
 function checkPrincipal(text: string): string | undefined {
-  if (!/^[^\s,]+$/.test(text)) return 'is not a user name without spaces or commas';
-  return /\p{Cc}/u.test(text) ? 'contains a control character' : undefined;
+  if (PRINCIPAL.test(text)) return undefined;
+  return /^[^\s,]+$/.test(text) ? 'contains a control character' : 'is not a user name without spaces or commas';
 }
 
 function isHttpUrl(text: string): boolean {

@@ -146,7 +146,7 @@ function toType(type: FieldType, use: SchemaUse): z.ZodType {
     case 'number':
       return isInput || use === 'document' ? toNumber(type) : z.number();
     case 'timestamp':
-      return use === 'response' ? z.string() : toTimestamp();
+      return use === 'response' ? z.string() : toTimestamp(use);
     case 'reference':
       return toReference(type, use);
     case 'list':

@@ -5,6 +5,7 @@ import { listPathFields } from '../kinds/paths.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { toModuleSchema, toRequestSchema, toResponseSchema } from './field.ts';
 import { mergeAlternatives } from './merge-alternatives.ts';
+import { TIMES_TAKEN } from './text.ts';
 
 /** A reference to one of the schemas of the document. */
 export function refToSchema(name: string): JsonObject {
@@ -100,7 +101,13 @@ function toTolerant(body: JsonObject, kind: Kind, isUpdate: boolean): JsonObject
   const ignored = Object.keys(kind.fields).filter((name) => name !== 'id' && !(name in known));
   const nulls = ignored.map((name) => [name, { type: 'null', description: 'Ignored.' }] as const);
   const properties = { ...known, id: { description: 'Ignored.' }, ...Object.fromEntries(nulls) };
-  return { ...body, properties, ...(isUpdate && { minProperties: 1 }) };
+  return { ...body, properties, ...(isUpdate && { anyOf: Object.keys(known).map((name) => toChange(kind, name)) }) };
+}
+
+/** That a body changes a field. Null does, where it removes the value. */
+function toChange(kind: Kind, name: string): JsonObject {
+  const isCleared = kind.fields[name]?.clear === 'null';
+  return { required: [name], properties: { [name]: isCleared ? {} : { not: { type: 'null' } } } };
 }
 
 /** A module stands in the body alone, or under `module` with the ids of the path beside it. */
@@ -131,7 +138,9 @@ function toPlain(value: Json): Json {
   if (isJsonArray(value)) return value.map(toPlain);
   if (!isJsonObject(value)) return value;
   const { $ref, ...rest } = value;
-  const entries = Object.entries(rest).filter(([name]) => !(name === 'pattern' && value['format'] === 'date-time'));
+  const isOfZod = ([name, member]: readonly [string, Json]) =>
+    name === 'pattern' && value['format'] === 'date-time' && member !== TIMES_TAKEN;
+  const entries = Object.entries(rest).filter((entry) => !isOfZod(entry));
   const members = entries.map(([name, member]) => [name, toPlain(member)] as const);
   return {
     ...Object.fromEntries(members),

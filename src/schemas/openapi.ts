@@ -1,3 +1,5 @@
+import { toIdPattern } from '../kinds/ids.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
 import { listPathParameters } from '../kinds/paths.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -49,20 +51,26 @@ const SUMMARIES: Readonly<Record<OperationAction, string>> = {
   'delete-module': 'Remove the module; no effect if it is not set.',
 };
 
-const PAGE_PARAMETERS: JsonObject = {
-  limit: {
-    name: 'limit',
-    in: 'query',
-    description: 'Maximum number of resources in a page.',
-    schema: { type: 'integer', minimum: 1, maximum: 100, default: 100 },
-  },
-  before_id: {
+const LIMIT: JsonObject = {
+  name: 'limit',
+  in: 'query',
+  description: 'Maximum number of resources in a page.',
+  schema: { type: 'integer', minimum: 1, maximum: 100, default: 100 },
+};
+
+/** Where a page begins. */
+function toBeforeParameter({ idPrefix }: Kind): JsonObject {
+  return {
     name: 'before_id',
     in: 'query',
     description: 'List only resources created before the one with this id.',
-    schema: { type: 'string' },
-  },
-};
+    schema: toIdSchema([idPrefix]),
+  };
+}
+
+function toIdSchema(prefixes: readonly string[]): JsonObject {
+  return { type: 'string', pattern: `^${toIdPattern({ prefixes })}$` };
+}
 
 function toComponentParameters(versionHeader: string): JsonObject {
   const version = {
@@ -72,14 +80,15 @@ function toComponentParameters(versionHeader: string): JsonObject {
     description: 'Version of the interface.',
     schema: { type: 'string', const: API_VERSION },
   };
-  return { version, ...PAGE_PARAMETERS };
+  return { version, limit: LIMIT };
 }
 
 function toPaths(): JsonObject {
   const byPath = Map.groupBy(OPERATIONS, ({ path }) => path);
   const items = [...byPath].map(([path, operations]) => {
     const methods = operations.map((operation) => [operation.method.toLowerCase(), toOperation(operation)] as const);
-    return [path, { parameters: toPathParameters(path), ...Object.fromEntries(methods) }] as const;
+    const parameters = operations.slice(0, 1).flatMap(toPathParameters);
+    return [path, { parameters, ...Object.fromEntries(methods) }] as const;
   });
   return Object.fromEntries(items);
 }
@@ -90,16 +99,18 @@ function toOperation(operation: Operation): JsonObject {
     operationId: operation.id,
     summary: SUMMARIES[operation.action],
     tags: [operation.kind.title],
-    ...(operation.action === 'list' && { parameters: Object.keys(PAGE_PARAMETERS).map(refToParameter) }),
+    ...(operation.action === 'list' && { parameters: [refToParameter('limit'), toBeforeParameter(operation.kind)] }),
     ...(schema !== undefined && { requestBody: { required: true, content: toContent(schema) } }),
     responses: toResponses(operation),
   };
 }
 
-/** The parameters of every operation at a path. */
-function toPathParameters(path: string): readonly JsonObject[] {
+/** The parameters of every operation at the path of this one. */
+function toPathParameters({ path, kind }: Operation): readonly JsonObject[] {
   const ids = listPathParameters(path).map((name) => {
-    return { name, in: 'path', required: true, schema: { type: 'string' } };
+    const type = kind.fields[name]?.type;
+    const prefixes = type?.type === 'reference' ? type.prefixes : [kind.idPrefix];
+    return { name, in: 'path', required: true, schema: toIdSchema(prefixes) };
   });
   return [...ids, refToParameter('version')];
 }

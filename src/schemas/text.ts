@@ -34,12 +34,17 @@ export function toText(type: TextType, use: SchemaUse): z.ZodType<string> {
       if (wrong !== undefined)
         context.addIssue({ code: 'custom', message: `\`${text}\` ${wrong}`, params: { code: 'bad-value' } });
     })
-    .meta({ examples: [rule.example], ...(rule.pattern !== undefined && toPattern(rule, use)) });
+    .meta({ examples: [rule.example], ...toStated(rule, use) });
 }
 
-/** A pattern, and for manifests what editors say instead of it. */
-function toPattern({ pattern, expected }: FormatRule, use: SchemaUse) {
-  return { pattern, ...(use === 'manifest' && { patternErrorMessage: `Must be ${expected}.` }) };
+/** What JSON Schema can say of a form of text, and for manifests what editors say instead of a pattern. */
+function toStated({ pattern, maxLength, format, expected }: FormatRule, use: SchemaUse) {
+  if (use === 'manifest') return pattern === undefined ? {} : { pattern, patternErrorMessage: `Must be ${expected}.` };
+  return {
+    pattern: pattern ?? STORABLE_PATTERN,
+    ...(maxLength !== undefined && { maxLength }),
+    ...(format !== undefined && { format }),
+  };
 }
 
 /** Values to offer. For others there is a warning and no more, which only a deprecation is in JSON Schema: the service stores them. */
@@ -69,9 +74,13 @@ export function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
     .meta({ maxLength: maxBytes });
 }
 
+/** The times that a request may state: what is made of them counts from 1970 on. */
+export const TIMES_TAKEN = '^(19[7-9][0-9]|[2-9][0-9]{3})-';
+
 /** A time. */
-export function toTimestamp(): z.ZodType {
-  return z.iso.datetime({ offset: true, error: 'is not an RFC 3339 time such as 2026-01-31T12:00:00Z' });
+export function toTimestamp(use: SchemaUse): z.ZodType {
+  const time = z.iso.datetime({ offset: true, error: 'is not an RFC 3339 time such as 2026-01-31T12:00:00Z' });
+  return use === 'request' ? time.meta({ pattern: TIMES_TAKEN }) : time;
 }
 
 /** An id of something, or what stands for one. */

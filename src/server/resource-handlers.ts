@@ -21,7 +21,7 @@ export function createResource(service: Service, kind: Kind, call: Call): Reply 
 
 export function listResources(service: Service, kind: Kind, call: Call): Reply {
   const listing = service.store.listingOf(kind);
-  const { limit, before } = parsePage(call.query, (id) => listing.knows(id));
+  const { limit, before } = parsePage(call.query, kind, (id) => listing.knows(id));
   const resources = listing.listBefore(before, limit + 1);
   const page = resources.slice(0, limit);
   const uri = `${call.baseUrl}${kind.path}`;

@@ -124,7 +124,7 @@ describe('the OpenAPI document', () => {
     ).toMatchInlineSnapshot(`
       [
         "createTCPEdge: 400 401 403 409 413 415 429 500",
-        "listTCPEdges: 400 401 429 500",
+        "listTCPEdges: 400 401 404 429 500",
         "getTCPEdge: 400 401 404 429 500",
         "updateTCPEdge: 400 401 403 404 409 413 415 429 500",
         "deleteTCPEdge: 400 401 403 404 429 500",
@@ -135,12 +135,12 @@ describe('the OpenAPI document', () => {
         "getTCPEdgeIpRestriction: 400 401 404 429 500",
         "deleteTCPEdgeIpRestriction: 400 401 403 404 429 500",
         "createWeightedBackend: 400 401 403 413 415 429 500",
-        "listWeightedBackends: 400 401 429 500",
+        "listWeightedBackends: 400 401 404 429 500",
         "getWeightedBackend: 400 401 404 429 500",
         "updateWeightedBackend: 400 401 403 404 413 415 429 500",
         "deleteWeightedBackend: 400 401 403 404 409 429 500",
         "createIPRestriction: 400 401 403 409 413 415 429 500",
-        "listIPRestrictions: 400 401 429 500",
+        "listIPRestrictions: 400 401 404 429 500",
         "getIPRestriction: 400 401 404 429 500",
         "updateIPRestriction: 400 401 403 404 413 415 429 500",
         "deleteIPRestriction: 400 401 403 404 429 500",

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import { toManifestSchema } from '../../src/schemas/field.ts';
 import { listFindings } from '../../src/schemas/findings.ts';
 
@@ -16,9 +17,12 @@ describe('an SSH user certificate in a manifest', () => {
   });
 
   it('has no extension without a name', () => {
-    const problem = { path: ['extensions', ''], message: 'extensions contains one with an empty name' };
-    expect(SSH_USER_CERTIFICATE.check({ extensions: { '': 'x' } })).toEqual([problem]);
-    expect(SSH_USER_CERTIFICATE.check({ extensions: { 'permit-pty': '' } })).toEqual([]);
+    const listMessages = (extensions: JsonObject) =>
+      listFindings(toManifestSchema(SSH_USER_CERTIFICATE), { extensions }).flatMap(({ path, at, message }) =>
+        path[0] === 'extensions' ? [`${at} ${message}`] : [],
+      );
+    expect(listMessages({ '': 'x' })).toEqual(['key `` is no name']);
+    expect(listMessages({ 'permit-pty': '' })).toEqual([]);
   });
 
   it('states times in whole seconds, whatever it says', () => {

@@ -100,6 +100,11 @@ const TEXTS: Readonly<Record<TextFormat, fc.Arbitrary<string>>> = {
     fc.constantFrom('X-Debug', 'x-debug', '__proto__', 'constructor', 'toString', 'camelCase', '1', "!#$%&'*+.^_`|~"),
     fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom(...'abcXYZ-_09') }),
   ),
+  'critical-option': fc.constantFrom('force-command', 'source-address'),
+  'certificate-extension': fc.oneof(
+    fc.constantFrom('permit-pty', 'permit-user-rc'),
+    arbitraryText().filter((text) => text !== ''),
+  ),
   'header-value': fc.oneof(fc.constantFrom('', ' ', 'a b', 'é🙂'), fc.string({ maxLength: 12 })),
   'ssh-public-key': fc.oneof(
     {

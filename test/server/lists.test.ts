@@ -87,8 +87,8 @@ describe('a list', () => {
     ['limit=', 'limit must be from 1 to 100'],
     ['limit=1?x', 'limit must be from 1 to 100'],
     ['limit=5&limit=6', 'limit is given more than once'],
-    ['before_id=cr_nobody', 'before_id is not an id of this list'],
-    ['before_id=', 'before_id is not an id of this list'],
+    ['before_id=', 'before_id must be an id cr_…'],
+    ['before_id=edgtcp_1', 'before_id must be an id cr_…'],
     ['page=2', 'page is not a query parameter of this operation'],
   ])('refuses the query %s', async (query, message) => {
     const { call } = createTestServer();
@@ -96,10 +96,10 @@ describe('a list', () => {
     expect([status, body['error_code'], body['msg']]).toEqual([400, 'bad_query', message]);
   });
 
-  it('does not go on from a resource of another kind', async () => {
+  it('does not go on from an id that it never had', async () => {
     const { call } = createTestServer();
-    const { body } = await call('POST', '/edges/tcp', { body: {} });
-    expect((await call('GET', `/credentials?before_id=${textOf(body['id'])}`)).status).toBe(400);
+    const { status, body } = await call('GET', '/credentials?before_id=cr_nobody');
+    expect([status, body['msg']]).toEqual([404, 'before_id cr_nobody is not an id of this list']);
   });
 
   it('is the only thing that takes a query', async () => {

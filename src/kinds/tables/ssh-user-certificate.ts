@@ -64,12 +64,12 @@ export const SSH_USER_CERTIFICATE = defineKind({
       },
     ),
     critical_options: field(
-      mapOf(text(), text()),
+      mapOf(formatted('critical-option'), text()),
       'Critical options of the certificate. Only `force-command` and `source-address` are defined.',
       { lifecycle: 'immutable', protects: 'by-each' },
     ),
     extensions: field(
-      mapOf(text(), text()),
+      mapOf(formatted('certificate-extension'), text()),
       'Extensions of the certificate. Default: `permit-pty` and `permit-user-rc`, each with an empty value.',
       { lifecycle: 'immutable', protects: 'but-each', default: { 'permit-pty': '', 'permit-user-rc': '' } },
     ),
@@ -86,7 +86,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
 });
 
 function checkTimesAndOptions(spec: Spec): readonly SpecProblem[] {
-  return [...checkTimes(spec), ...checkCriticalOptions(spec), ...checkExtensions(spec)];
+  return [...checkTimes(spec), ...checkAddresses(spec)];
 }
 
 function checkTimes(spec: Spec): readonly SpecProblem[] {
@@ -100,25 +100,11 @@ function toSeconds(time: string): number {
   return Math.floor(Date.parse(time) / 1000);
 }
 
-function checkCriticalOptions(spec: Spec): readonly SpecProblem[] {
-  const options = isJsonObject(spec['critical_options']) ? spec['critical_options'] : {};
-  return Object.entries(options).flatMap(([option, value]) => {
-    const message = checkCriticalOption(option, String(value));
-    return message === undefined
-      ? []
-      : [{ path: ['critical_options', option], message: `critical_options.${option} ${message}` }];
-  });
-}
-
-function checkCriticalOption(option: string, value: string): string | undefined {
-  if (option === 'force-command') return undefined;
-  if (option === 'source-address') return checkSourceAddress(value);
-  return 'is not a critical option: only `force-command` and `source-address` are';
-}
-
-function checkExtensions({ extensions }: Spec): readonly SpecProblem[] {
-  if (!isJsonObject(extensions) || !Object.hasOwn(extensions, '')) return [];
-  return [{ path: ['extensions', ''], message: 'extensions contains one with an empty name' }];
+function checkAddresses({ critical_options: options }: Spec): readonly SpecProblem[] {
+  const addresses = isJsonObject(options) ? options['source-address'] : undefined;
+  const wrong = typeof addresses === 'string' ? checkSourceAddress(addresses) : undefined;
+  if (wrong === undefined) return [];
+  return [{ path: ['critical_options', 'source-address'], message: `critical_options.source-address ${wrong}` }];
 }
 
 function checkRenewal(settings: Spec, spec: Spec): readonly SpecProblem[] {

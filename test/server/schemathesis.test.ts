@@ -1,0 +1,103 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createServer, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { describeWith, runTool } from '../pipelines/tools.ts';
+import { objectOf, textOf } from './caller.ts';
+
+/**
+ * What a program sends that knows nothing but the OpenAPI document. Everything that the document allows is taken, but for what no JSON Schema
+ * can say. Each exception says why it is one, and is needed.
+ */
+const EXCEPTIONS: readonly { readonly why: string; readonly operation: RegExp; readonly message: RegExp }[] = [
+  {
+    why: 'which resources there are',
+    operation: /^(POST|PATCH|PUT) \/edges\/tcp/,
+    message: /^(backend\.)?backend_id bkdwd_\S+ does not exist$/,
+  },
+  {
+    why: 'that one time is later than another',
+    operation: /^POST \/ssh_user_certificates$/,
+    message: /^valid_until must be later than valid_after/,
+  },
+  {
+    why: 'what a member of a map is, by its key',
+    operation: /^POST \/ssh_user_certificates$/,
+    message: /^(valid_until must be later than valid_after; )?critical_options.source-address contains /,
+  },
+  {
+    why: 'the numbers inside of a key',
+    operation: /^POST \/ssh_user_certificates$/,
+    message: /^public_key /,
+  },
+  {
+    why: 'what is a regular expression',
+    operation: /^PUT \/edges\/https\/\S+\/user_agent_filter$/,
+    message: /^(allow|deny)\[\d+\] .* is not valid RE2 syntax/s,
+  },
+];
+
+interface Refusal {
+  readonly operation: string;
+  readonly message: string;
+}
+
+const CHECKS = ['not_a_server_error', 'status_code_conformance', 'content_type_conformance'];
+const RESPONSE_CHECKS = ['response_headers_conformance', 'response_schema_conformance'];
+
+/** Few cases of each operation, the same ones each time, and only such as the document allows. */
+const ARGS = ['--mode', 'positive', '--max-examples', '10', '--generation-deterministic', '--continue-on-failure'];
+
+/** A server that remembers what it refused. */
+function createStrictServer(refusals: Refusal[], statuses: number[]): Server {
+  const server = createServer({
+    apiKeys: [parseApiKey('dev:admin')],
+    idSeed: 'schemathesis',
+    // The ids that are tried most often.
+    seed: { resources: { WeightedBackend: [{ id: 'bkdwd_0' }] } },
+  });
+  return {
+    ...server,
+    handle: async (request) => {
+      const response = await server.handle(request);
+      statuses.push(response.status);
+      if (response.status !== 400) return response;
+      const body = objectOf(JSON.parse(await response.clone().text()));
+      refusals.push({ operation: `${request.method} ${new URL(request.url).pathname}`, message: textOf(body['msg']) });
+      return response;
+    },
+  };
+}
+
+function isException({ operation, message }: Refusal, exception: (typeof EXCEPTIONS)[number]): boolean {
+  return exception.operation.test(operation) && exception.message.test(message);
+}
+
+describeWith(['schemathesis'], 'a program that reads the OpenAPI document', () => {
+  it('is refused nothing that the document allows, and is answered as it says', { timeout: 300_000 }, async () => {
+    const refusals: Refusal[] = [];
+    const statuses: number[] = [];
+    const { url, close } = await listen(createStrictServer(refusals, statuses), { port: 0 });
+    onTestFinished(close);
+    const cwd = await mkdtemp(join(tmpdir(), 'edgewise-schemathesis-'));
+    const headers = ['--header', 'Authorization: Bearer dev', '--header', 'Service-Version: 2'];
+    const checks = ['--checks', [...CHECKS, ...RESPONSE_CHECKS].join(',')];
+    const args = [
+      'run',
+      `${url}/openapi.json`,
+      ...headers,
+      ...ARGS,
+      ...checks,
+      '--phases',
+      'examples,coverage,fuzzing',
+    ];
+    const { status, output } = await runTool('schemathesis', [...args, '--no-color'], { cwd });
+    expect(status, output).toBe(0);
+    expect(statuses.length).toBeGreaterThan(1_000);
+    const open = refusals.filter((refusal) => !EXCEPTIONS.some((exception) => isException(refusal, exception)));
+    expect(open).toEqual([]);
+    const idle = EXCEPTIONS.filter((exception) => !refusals.some((refusal) => isException(refusal, exception)));
+    expect(idle.map(({ why }) => why)).toEqual([]);
+  });
+});

@@ -17,6 +17,7 @@ const MAY_IMPORT = {
   server: ['model', 'files', 'kinds', 'schemas', 'manifest'],
   report: ['model', 'kinds'],
   explain: ['model', 'kinds', 'schemas', 'manifest', 'report'],
+  stack: ['model', 'files', 'kinds', 'schemas', 'manifest', 'lint', 'client', 'plan', 'export', 'apply', 'server'],
   cli: [
     'model',
     'files',
@@ -32,6 +33,7 @@ const MAY_IMPORT = {
     'report',
     'explain',
     'forge',
+    'stack',
   ],
 };
 
@@ -79,6 +81,9 @@ const EFFECTS = [
   'apply/certificate-file',
   'server/listen',
   'server/snapshot-file',
+  'stack/open-transport',
+  'stack/this-process',
+  'stack/token-sinks',
 ];
 
 const EFFECTFUL_MODULES = 'fs|fs/promises|http|https|http2|tls|dgram|dns|child_process|worker_threads|os|readline';
@@ -177,9 +182,9 @@ export default {
     {
       name: 'process-is-a-parameter',
       comment:
-        'Only src/cli/main.ts and launch.ts name the process; everything else gets what it needs from its caller.',
+        'Only src/cli/main.ts and launch.ts, and what a program leaves out, name the process; everything else gets what it needs from its caller.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/cli/(main|launch)[.]ts$' },
+      from: { path: '^src/', pathNot: '^src/(cli/(main|launch)|stack/this-process)[.]ts$' },
       to: { path: '^process$', dependencyTypes: ['core'] },
     },
     {

@@ -1,6 +1,6 @@
 /**
- * The public surface: the stages that the command line is made of, in the order in which they run, and the values between them.
- * Re-exports only. Absent on purpose: everything that decides how a stage does its work.
+ * The public surface: `openStack`, which has the usual in a few lines, and the stages beneath it, in the order in which they run, with the values
+ * between them. Re-exports only. Absent on purpose: everything that decides how a stage does its work.
  */
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
@@ -36,7 +36,9 @@ export {
   type LoadContext,
   type LoadedManifests,
   loadManifests,
+  type ManifestBytes,
   type ManifestSource,
+  type ManifestText,
 } from './manifest/load.ts';
 export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
 export type { Address } from './model/address.ts';
@@ -53,6 +55,7 @@ export {
   toCoverage,
 } from './model/drift.ts';
 export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutError } from './model/errors.ts';
+export type { Inventory, OwnedResource } from './model/inventory.ts';
 export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
 export type { ApplyEvent, ApplyResult, FileOutcome, Outcome } from './model/outcome.ts';
@@ -109,3 +112,10 @@ export { toManifestJsonSchema } from './schemas/manifest.ts';
 export { toOpenApiDocument } from './schemas/openapi.ts';
 export { PLAN_SCHEMA, toPlanJsonSchema } from './schemas/plan.ts';
 export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';
+export { openStack, type StackOptions } from './stack/open-stack.ts';
+export { parsePlan } from './stack/parse-plan.ts';
+export type { PlanOptions } from './stack/plan-live.ts';
+export type { RunOptions } from './stack/run-plan.ts';
+export type { RunSettings } from './stack/settings.ts';
+export type { ApplyOptions, ExportStackOptions, GetOptions, Stack } from './stack/stack.ts';
+export { InvalidManifests, StackError, type StackErrorReason } from './stack/stack-error.ts';

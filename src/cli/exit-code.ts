@@ -1,5 +1,3 @@
-import type { Diagnostic } from '../model/diagnostic.ts';
-
 /** Every exit code of the command line. The output format never changes one. */
 export const EXIT = {
   done: 0,
@@ -15,17 +13,6 @@ export const EXIT = {
 
 /** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
-
-/** Manifests are invalid: all that is wrong with them, and no request was sent. */
-export class InvalidManifests extends Error {
-  override readonly name = 'InvalidManifests';
-  readonly diagnostics: readonly Diagnostic[];
-
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super('The manifests are invalid.');
-    this.diagnostics = diagnostics;
-  }
-}
 
 /** What each exit code means, for help texts. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {

@@ -24,7 +24,7 @@ const context: Context = {
   ask: createAsk({ input: process.stdin, output: process.stderr, onInterrupt }),
   onInterrupt,
   exitNow: (code) => process.exit(code),
-  openTransport: async (settings) => (await import('./connection/open-transport.ts')).openTransport(settings),
+  openTransport: async (settings) => (await import('../stack/open-transport.ts')).openTransport(settings),
 };
 
 process.exitCode = await settleOutputs(await run(process.argv.slice(2), context), { stdout, stderr });

@@ -1,9 +1,10 @@
 import { type Command, CommanderError } from 'commander';
 import { type FormName, isFormName } from '../report/forms.ts';
+import type { RunSubject } from '../stack/surroundings.ts';
 import type { Act } from './commands/act.ts';
 import { defineProgram } from './commands/program.ts';
 import { findUnknownCommand, toParseError } from './commands/usage-error.ts';
-import type { Context, RunSubject } from './context.ts';
+import type { Context } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { showFailure } from './output/failure.ts';
 import type { FormatFlags, ReportTarget } from './output/present.ts';

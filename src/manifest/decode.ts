@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { ManifestSource } from './load.ts';
+import type { ManifestBytes } from './load.ts';
 import { createSourceText, type SourceText } from './source-text.ts';
 
 /** The text of a file, or what is wrong with its bytes. A byte order mark does not belong to the text. */
-export function decodeSource(source: ManifestSource): SourceText | Diagnostic {
+export function decodeSource(source: ManifestBytes): SourceText | Diagnostic {
   const text = createSourceText(source.file, new TextDecoder('utf-8').decode(source.bytes));
   return isUtf8(source.bytes) ? text : toDiagnostic(text, source.bytes);
 }

@@ -7,11 +7,25 @@ import { type ReadFieldFile, STDIN, toManifestPath } from './field-files.ts';
 import { isForeignFile } from './foreign-file.ts';
 import { suggest } from './suggest.ts';
 
-/** A manifest file as it was read. */
-export interface ManifestSource {
+/** A manifest file as it was read, or manifests that a program made: as bytes, or as text. */
+export type ManifestSource = ManifestBytes | ManifestText;
+
+/** A file as it is. */
+export interface ManifestBytes {
   /** The path as the user gave it, `<stdin>` for `-`. */
   readonly file: string;
   readonly bytes: Uint8Array;
+}
+
+/** Manifests that are no file, under a name for messages. Files that they name are looked for beside that name. */
+export interface ManifestText {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The bytes of manifests: those of a text are its UTF-8. */
+export function toBytes(source: ManifestSource): ManifestBytes {
+  return 'bytes' in source ? source : { file: source.file, bytes: Buffer.from(source.text, 'utf8') };
 }
 
 /** What loading needs of the process. */
@@ -23,7 +37,7 @@ export interface LoadContext {
 
 /** What was read, and what could not be. */
 export interface LoadedManifests {
-  readonly sources: readonly ManifestSource[];
+  readonly sources: readonly ManifestBytes[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -42,7 +56,7 @@ export async function loadManifests(paths: readonly string[], context: LoadConte
 }
 
 interface Reading {
-  readonly sources: ManifestSource[];
+  readonly sources: ManifestBytes[];
   readonly diagnostics: Diagnostic[];
   /** Real paths of files. */
   readonly seen: Set<string>;
@@ -59,7 +73,7 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
 }
 
 /** An empty file or standard input is a mistake, most often of the command that writes it. */
-function keep(source: ManifestSource, reading: Reading): void {
+function keep(source: ManifestBytes, reading: Reading): void {
   reading.sources.push(source);
   const remedy =
     source.file === STDIN ? 'Check the command before the pipe.' : 'Remove the path, or write manifests to the file.';

@@ -13,7 +13,7 @@ import { type ReadContext, type ReadDocuments, readDocuments } from './documents
 import type { Environment } from './environment.ts';
 import { NO_FIELD_FILES, type ReadFieldFile, toManifestPath } from './field-files.ts';
 import { createAllowance } from './lex.ts';
-import type { ManifestSource } from './load.ts';
+import { type ManifestBytes, type ManifestSource, toBytes } from './load.ts';
 import { createLocator, type Locator } from './locate.ts';
 import { findMetadataProblem } from './metadata.ts';
 import { type DocumentProblem, type ManifestDocument, toDiagnostic, toPlace } from './problem.ts';
@@ -55,7 +55,8 @@ export interface FoundStack {
 }
 
 /** Validates manifests. */
-export function validateManifests(sources: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
+export function validateManifests(given: readonly ManifestSource[], options: ValidateOptions): ValidatedManifests {
+  const sources = given.map(toBytes);
   const locator = createLocator();
   const tally = createTally();
   const { documents, diagnostics, mayHideStack } = readAll(sources, options, { locator, tally });
@@ -107,7 +108,7 @@ function cutProblems(problems: readonly DocumentProblem[]): readonly DocumentPro
 }
 
 function readAll(
-  sources: readonly ManifestSource[],
+  sources: readonly ManifestBytes[],
   options: ValidateOptions,
   { locator, tally }: Pick<ReadContext, 'locator' | 'tally'>,
 ): ReadDocuments {
@@ -187,7 +188,7 @@ interface Parts {
   readonly locator: Locator;
 }
 
-function toState(sources: readonly ManifestSource[], { documents, references, locator }: Parts): DesiredState {
+function toState(sources: readonly ManifestBytes[], { documents, references, locator }: Parts): DesiredState {
   const stack = documents.find(({ kind }) => kind === 'Stack');
   const resources = documents.flatMap((document): [Address, DesiredResource][] => {
     const { address, kind } = document;

@@ -44,3 +44,9 @@ export interface Diagnostic {
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }
+
+/**
+ * Where the manifest of an address starts, or where a field of its spec stands; nothing when no manifest is known. Without an address: where
+ * what has no better place is said to stand.
+ */
+export type Locate = (address?: string, field?: string) => SourcePlace | undefined;

@@ -1,4 +1,4 @@
-import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import type { Diagnostic, Locate } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
@@ -100,12 +100,6 @@ export interface SentEvents {
   readonly text: string;
   readonly count: number;
 }
-
-/**
- * Where the manifest of an address starts, or where a field of its spec stands; nothing when no manifest is known. Without an address: where
- * what has no better place is said to stand.
- */
-export type Locate = (address?: string, field?: string) => SourcePlace | undefined;
 
 /** What a form may want to know besides. Forms that are no text take of it what they can use. */
 export interface FormOptions extends TextOptions {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { withReadSession } from '../../src/cli/connection/session.ts';
-import { resolveSettings } from '../../src/cli/connection/settings.ts';
 import { createServer } from '../../src/server/index.ts';
+import { resolveSettings } from '../../src/stack/settings.ts';
 
 it('a command that only looks gets no function that writes, from a service as from the embedded server', async () => {
   const server = createServer();

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openTransport } from '../../src/cli/connection/open-transport.ts';
+import { openTransport } from '../../src/stack/open-transport.ts';
 import { findClosedPort } from '../client/raw-server.ts';
 import { holds, LONG } from '../laws/properties.ts';
 import { API_KEY, applyEverything, createEverything, createFolder, feed, openServer, readExample } from './fuzzing.ts';

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { listIdPrefixes } from '../../src/kinds/references.ts';
-import type { ManifestSource } from '../../src/manifest/load.ts';
+import type { ManifestBytes } from '../../src/manifest/load.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { listExternalIds } from './arbitrary-values.ts';
 import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
@@ -17,7 +17,7 @@ export interface Layout {
 export const PLAIN_LAYOUT: Layout = { order: [], files: 1, json: false };
 
 /** The files of a stack, with its settings and the externals that its resources may name. */
-export function renderStack(stack: TestStack, layout: Layout = PLAIN_LAYOUT): readonly ManifestSource[] {
+export function renderStack(stack: TestStack, layout: Layout = PLAIN_LAYOUT): readonly ManifestBytes[] {
   const documents = [toStackDocument(), ...listExternals(stack), ...stack.map(toDocument)];
   const sorted = documents
     .map((document, index) => ({ document, rank: layout.order[index % layout.order.length] ?? 0 }))
@@ -27,7 +27,7 @@ export function renderStack(stack: TestStack, layout: Layout = PLAIN_LAYOUT): re
   return [...groups].map(([number, members]) => renderFile(`manifests-${number}`, members, layout.json));
 }
 
-function renderFile(name: string, documents: readonly JsonObject[], isJson: boolean): ManifestSource {
+function renderFile(name: string, documents: readonly JsonObject[], isJson: boolean): ManifestBytes {
   const text = isJson
     ? JSON.stringify({ apiVersion: 'v1', kind: 'List', items: documents })
     : documents.map((document) => stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 })).join('---\n');

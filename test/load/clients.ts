@@ -1,6 +1,6 @@
-import { openTransport } from '../../src/cli/connection/open-transport.ts';
 import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { openTransport } from '../../src/stack/open-transport.ts';
 
 /** What many clients at once met with. */
 export interface Crowd {

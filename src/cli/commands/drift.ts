@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 import { readLive } from '../../client/read-live.ts';
 import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
-import { toDrift } from '../../plan/compute-drift.ts';
 import { toAgainstRequest, toDriftAgainst } from '../../plan/saved/drift-against.ts';
 import { listFormNames } from '../../report/forms.ts';
+import { readValidManifests } from '../../stack/read-manifests.ts';
+import type { ConnectionFlags } from '../../stack/settings.ts';
 import { withReadSession } from '../connection/session.ts';
-import type { ConnectionFlags } from '../connection/settings.ts';
+import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { refuseInputs } from '../output/refuse-inputs.ts';
-import { planLive, resolveStackSettings } from '../reconcile/make-plan.ts';
-import { readValidManifests } from '../reconcile/manifests.ts';
 import { readPlanFile } from '../reconcile/plan-file.ts';
+import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import { readStack, resolvePlanSettings } from '../reconcile/plan-settings.ts';
 import type { Act } from './act.ts';
 import {
@@ -60,20 +60,10 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
   const { state, diagnostics, locate } = await readValidManifests(paths, context);
   await refuseInputs(flags, state, context);
   const settings = resolveStackSettings(flags, context, state);
-  const now = context.now();
-  const { plan, live } = await withReadSession(settings, context, ({ client, signal }) =>
-    planLive(client, {
-      state,
-      diagnostics,
-      flags: { ...flags, allowProtected: [] },
-      mode: 'apply',
-      settings,
-      now,
-      cwd: context.cwd,
-      signal,
-    }),
+  const { tokens } = state.stack;
+  const found = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
+    stack.drift({ targets: flags.target, signal }),
   );
-  const found = toDrift(plan, { live, now });
   const publication = { flags, exitCode: toExitCode(found), locate };
   return publish({ about: 'drift', drift: found }, publication, context);
 }

@@ -1,21 +1,23 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type LiveRequest, readLive } from '../../client/read-live.ts';
-import { type Exported, exportLive } from '../../export/export-live.ts';
+import type { Exported } from '../../export/export-live.ts';
 import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../export/lay-out.ts';
-import { loadCloserChecks } from '../../kinds/closer-checks.ts';
 import { isResourceName } from '../../model/address.ts';
-import type { JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
+import {
+  type Attached,
+  exportResources,
+  listIdShapes,
+  parseAttached,
+  toExportRequest,
+} from '../../stack/export-resources.ts';
+import { type ConnectionFlags, resolveSettings } from '../../stack/settings.ts';
 import { withReadSession } from '../connection/session.ts';
-import { type ConnectionFlags, type RunSettings, resolveSettings } from '../connection/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { PLAIN } from '../output/present.ts';
 import { writeNewFiles } from '../output/write-new-files.ts';
 import type { Act } from './act.ts';
 import { EXAMPLE_KINDS } from './example-names.ts';
-import { type Attached, listIdShapes, parseAttached, toExportRequest } from './export-request.ts';
 import { addConnectionOptions, addExamples, addExitCodes, repeatable } from './options.ts';
 
 interface Flags extends ConnectionFlags {
@@ -46,7 +48,7 @@ export function defineExport(program: Command, act: Act): void {
     .option('--force', 'with -o: replace files that exist')
     .addOption(
       repeatable('--modules-of <id>', `also the modules of this: ${listIdShapes().join(', ')}`, {
-        parse: parseAttached,
+        parse: parseIds,
       }),
     );
   const { done, failed, invalid, authentication, refused } = EXIT;
@@ -63,18 +65,11 @@ export function defineExport(program: Command, act: Act): void {
 
 async function exportManifests(kinds: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   checkFlags(flags);
-  const request = toExportRequest(kinds, flags.modulesOf);
+  toExportRequest(kinds, flags.modulesOf);
   const settings = resolveSettings(flags, context.env, {});
-  const live = await withReadSession(settings, context, ({ client, signal }) =>
-    readLive(client, { ...request, signal }),
+  const exported = await withReadSession(settings, context, ({ client, signal }) =>
+    exportResources(client, { kinds, attached: flags.modulesOf, stack: flags.stack, settings, signal }),
   );
-  const { stack } = flags;
-  const exported = exportLive(live, {
-    ...(stack !== undefined && { stack }),
-    api: toApi(settings),
-    ...(kinds.length > 0 && { kinds: toUsedKinds(request) }),
-    closerChecks: await loadCloserChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
-  });
   if (flags.out === undefined) showText(exported, context);
   else await writeFiles(exported, { folder: flags.out, flags, context });
   return EXIT.done;
@@ -87,16 +82,6 @@ function checkFlags({ out, stack, layout, force }: Flags): void {
     throw refuse('Nothing says which stack is to own what is exported.', 'Give it a name of its own: --stack NAME.');
   if (out === undefined && (layout !== undefined || force === true))
     throw refuse('--layout and --force are about files.', 'Name a folder for them: -o FOLDER.');
-}
-
-/** Who exports some kinds most likely has no others: plans of what is exported read those only. */
-function toUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
-  return [...new Set([...kinds, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
-}
-
-/** How the service was reached, where that is not how it is reached anyway. */
-function toApi({ baseUrl, versionHeader }: RunSettings): JsonObject {
-  return { base_url: baseUrl, ...(versionHeader !== DEFAULT_VERSION_HEADER && { version_header: versionHeader }) };
 }
 
 function showText(exported: Exported, { stdout, stderr }: Context): void {
@@ -131,4 +116,10 @@ function parseStack(text: string): string {
   throw new InvalidArgumentError(
     'A name is 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or digit.',
   );
+}
+
+function parseIds(text: string): Attached {
+  const attached = parseAttached(text);
+  if (attached !== undefined) return attached;
+  throw new InvalidArgumentError(`It is one of ${listIdShapes().join(', ')}.`);
 }

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readLive } from '../../client/read-live.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { renderYaml } from '../../manifest/render-document.ts';
@@ -9,18 +8,18 @@ import { assertNever } from '../../model/errors.ts';
 import { parsePath, toPathText } from '../../model/field-path.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { FieldPath } from '../../model/state.ts';
-import { listMissing, type Missing, toInventory, toInventoryRequest } from '../../plan/to-inventory.ts';
+import { listMissing, type Missing } from '../../plan/to-inventory.ts';
 import { findPathFault, renderFieldValues } from '../../report/programs/field-value.ts';
 import { renderInventoryJson, renderInventoryNames, toInventoryDocument } from '../../report/programs/inventory.ts';
 import { renderInventoryText } from '../../report/text/inventory.ts';
 import { toInventoryView } from '../../report/view/inventory-view.ts';
-import { withReadSession } from '../connection/session.ts';
-import type { ConnectionFlags } from '../connection/settings.ts';
+import { readValidManifests } from '../../stack/read-manifests.ts';
+import type { ConnectionFlags } from '../../stack/settings.ts';
+import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
-import { resolveStackSettings } from '../reconcile/make-plan.ts';
-import { readValidManifests } from '../reconcile/manifests.ts';
+import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import type { Act } from './act.ts';
 import { EXAMPLE_ADDRESS } from './example-names.ts';
 import { RESULT_GROUP } from './help-style.ts';
@@ -76,16 +75,13 @@ async function get(words: readonly string[], flags: Flags, context: Context): Pr
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
   const isOfUse = toFilter(names, flags.format);
-  const { state } = await readValidManifests(
-    words.filter((word) => !names.includes(word)),
-    context,
-  );
+  const paths = words.filter((word) => !names.includes(word));
+  const { state, diagnostics } = await readValidManifests(paths, context);
   const settings = resolveStackSettings(flags, context, state);
-  const request = toInventoryRequest(state, { names, isOfUse });
-  const live = await withReadSession(settings, context, ({ client, signal }) =>
-    readLive(client, { ...request, signal }),
+  const { tokens } = state.stack;
+  const inventory = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
+    stack.get({ names, isOfUse, signal }),
   );
-  const inventory = toInventory(state, live, { names, baseUrl: settings.baseUrl });
   const missing = listMissing(state, inventory, names);
   if (missing.length > 0) throw toMissingError(missing, inventory);
   context.stdout.write(render(inventory, { flags, names, context }));

@@ -5,10 +5,11 @@ import type { LintSettings } from '../../model/stack.ts';
 import { renderLintRulesJson } from '../../report/programs/json.ts';
 import type { LintRuleRow } from '../../report/report.ts';
 import { renderLintRulesText } from '../../report/text/lint-rules.ts';
+import { readManifests } from '../../stack/read-manifests.ts';
+import { InvalidManifests } from '../../stack/stack-error.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode, InvalidManifests } from '../exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
-import { readManifests } from '../reconcile/manifests.ts';
 
 /** Lists the lint rules; with paths, with the severities that their Stack sets. */
 export async function listRules(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {

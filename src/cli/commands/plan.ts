@@ -1,15 +1,17 @@
 import type { Command } from 'commander';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
-import { withReadSession } from '../connection/session.ts';
+import { isInvalid } from '../../stack/plan-live.ts';
+import { readValidManifests, type ValidManifests } from '../../stack/read-manifests.ts';
+import { resolveTokens } from '../../stack/token-sinks.ts';
+import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { refuseInputs } from '../output/refuse-inputs.ts';
 import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
-import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from '../reconcile/make-plan.ts';
-import { readValidManifests, type ValidManifests } from '../reconcile/manifests.ts';
 import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
+import { listRefused, type PlanFlags, resolveStackSettings, toPlanOptions } from '../reconcile/plan-flags.ts';
 import type { Act } from './act.ts';
 import { EXAMPLE_ADDRESS } from './example-names.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addPlanOptions } from './options.ts';
@@ -65,9 +67,9 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
     const { state, diagnostics, locate } = await readValidManifests(paths, context, { lint: 'for-plan' });
     await refuseInputs(flags, state, context);
     const settings = resolveStackSettings(flags, context, state);
-    const { now, cwd } = context;
-    const made = await withReadSession(settings, context, ({ client, signal }) =>
-      makePlan(client, { state, diagnostics, flags, mode: 'apply', settings, now: now(), cwd, signal }),
+    const tokens = resolveTokens(flags, state.stack.tokens);
+    const made = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
+      stack.plan({ ...toPlanOptions(flags), signal }),
     );
     return { made, locate };
   } catch (error) {

@@ -4,8 +4,8 @@ import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
 import type { ServerFaults } from '../../schemas/faults.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
-import { createKeeper } from '../connection/keeper.ts';
-import { readServerFile, withServerInput } from '../connection/server-input.ts';
+import { createKeeper } from '../../stack/keeper.ts';
+import { readServerFile, withServerInput } from '../../stack/server-input.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';

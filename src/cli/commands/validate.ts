@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { readManifests } from '../reconcile/manifests.ts';
 import type { Act } from './act.ts';
 import { listRules } from './list-rules.ts';
 import { addExamples, addExitCodes, addReportOptions } from './options.ts';

@@ -3,10 +3,11 @@ import type { ClientOptions } from '../../client/client.ts';
 import type { RequestNotice } from '../../client/request-notice.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { isEmbedded, toEmbeddedFile } from '../../stack/reach-service.ts';
+import type { RunSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { createLogger } from '../output/logger.ts';
 import { createReadingWatch, type ReadingWatch } from './reading-watch.ts';
-import type { RunSettings } from './settings.ts';
 
 /** What a client tells of while it works. */
 export interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
@@ -58,6 +59,22 @@ export function createNotices(
       tell(`Waiting ${Math.ceil(waitMs / 1000)} s: the limit is ${rateLimit}.`);
     },
   };
+}
+
+/** The notices of a command's client. A server inside the process is never waited for, however busy the machine is. */
+export function createServiceNotices(settings: RunSettings, context: Context): Notices {
+  const unwatched = { ...context, after: () => () => undefined };
+  return createNotices(isEmbedded(settings.baseUrl) ? unwatched : context, settings);
+}
+
+/** Tells how the service is reached, where a person has to know it. */
+export function tellOfService({ baseUrl }: RunSettings, warning: string | undefined, { stderr }: Context): void {
+  if (warning !== undefined) stderr.write(`${warning}\n`);
+  if (!isEmbedded(baseUrl)) return;
+  const file = toEmbeddedFile(baseUrl);
+  stderr.write(
+    `Using the embedded server${file === '' ? ', which forgets everything at the end of this command' : `, kept in ${file}`}.\n`,
+  );
 }
 
 const WORTH_TELLING_MS = 1_000;

@@ -1,8 +1,10 @@
 import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { Failure, SentEvents } from '../../report/report.ts';
 import { renderFailureText } from '../../report/text/failure.ts';
-import type { Context, RunSubject } from '../context.ts';
-import { CommandError, EXIT, type ExitCode, InvalidManifests } from '../exit-code.ts';
+import { InvalidManifests, StackError } from '../../stack/stack-error.ts';
+import type { RunSubject } from '../../stack/surroundings.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, toTextOptions } from './present.ts';
 import { publish } from './publish.ts';
 
@@ -45,6 +47,7 @@ export async function showFailure(
 
 function toExitCode(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof StackError) return EXIT[error.reason];
   if (error instanceof InvalidManifests) return EXIT.invalid;
   if (error instanceof ApiError) return error.isAuthentication ? EXIT.authentication : EXIT.failed;
   return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
@@ -52,7 +55,8 @@ function toExitCode(error: unknown): ExitCode {
 
 function toReported(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
-  if (!(error instanceof CommandError)) return { error: error instanceof Error ? error : new Error(String(error)) };
+  if (!(error instanceof CommandError || error instanceof StackError))
+    return { error: error instanceof Error ? error : new Error(String(error)) };
   const { message, remedy } = error;
   return { error: { message, ...(remedy !== undefined && { remedy }) } };
 }

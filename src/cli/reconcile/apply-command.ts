@@ -1,9 +1,9 @@
 import type { Plan } from '../../model/plan.ts';
 import type { CommandLine } from '../../report/report.ts';
-import { isEmbedded } from '../connection/session.ts';
+import { isEmbedded } from '../../stack/reach-service.ts';
+import { givesToken } from '../../stack/token-sinks.ts';
 import type { Context } from '../context.ts';
-import type { PlanFlags } from './make-plan.ts';
-import { givesToken } from './token-sinks.ts';
+import type { PlanFlags } from './plan-flags.ts';
 
 /** The run that a command is to repeat: what its command line and its environment said. */
 export interface Planned {

@@ -1,14 +1,16 @@
 import type { Plan } from '../../model/plan.ts';
-import { withSession } from '../connection/session.ts';
+import { isInvalid } from '../../stack/plan-live.ts';
+import { readValidManifests } from '../../stack/read-manifests.ts';
+import { NOTHING_DONE } from '../../stack/run-plan.ts';
+import { resolveTokens } from '../../stack/token-sinks.ts';
+import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, showPlanFirst } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { refuseInputs } from '../output/refuse-inputs.ts';
-import { executePlan } from './execute-plan.ts';
-import { isInvalid, listRefused, makePlan, type PlanFlags, resolveStackSettings } from './make-plan.ts';
-import { readValidManifests } from './manifests.ts';
-import { resolveTokens } from './token-sinks.ts';
+import { type Execution, executePlan } from './execute-plan.ts';
+import { listRefused, type PlanFlags, resolveStackSettings, toConsent, toPlanOptions } from './plan-flags.ts';
 
 /** Flags of the commands that write. */
 export interface ApplyFlags extends PlanFlags, FormatFlags {
@@ -33,17 +35,8 @@ export async function applyManifests(
   await refuseInputs(flags, state, context);
   const settings = resolveStackSettings(flags, context, state);
   const tokens = resolveTokens(flags, state.stack.tokens);
-  return withSession(settings, context, async ({ client, tellBy, signal }) => {
-    const plan = await makePlan(client, {
-      state,
-      diagnostics,
-      flags,
-      mode,
-      settings,
-      now: context.now(),
-      cwd: context.cwd,
-      signal,
-    });
+  return withStack({ state, diagnostics, settings, tokens }, context, async ({ stack, tellBy, signal }) => {
+    const plan = await stack.plan({ ...toPlanOptions(flags, mode), signal });
     const standing = listRefused(plan, flags);
     const isRefused = isInvalid(plan) || standing.length > 0;
     if (isRefused) {
@@ -52,11 +45,8 @@ export async function applyManifests(
     }
     showPlanFirst(plan, flags, context);
     if (plan.writes.length + plan.files.length > 0) {
-      return executePlan(
-        client,
-        { plan, tokens, flags, locate, done: new Map(), ids: new Map(), texts: new Map(), tellBy, signal },
-        context,
-      );
+      const apply: Execution['apply'] = (options) => stack.apply(plan, { ...toConsent(flags), ...options });
+      return executePlan({ plan, apply, flags, locate, tellBy, signal }, context);
     }
     const isShown = flags.format === 'text';
     return publish(
@@ -66,5 +56,3 @@ export async function applyManifests(
     );
   });
 }
-
-const NOTHING_DONE = { outcomes: [], tokens: [], files: [], diagnostics: [], lookUps: 0, interrupted: false } as const;

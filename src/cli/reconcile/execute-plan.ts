@@ -1,36 +1,23 @@
-import { resolve } from 'node:path';
-import { applyPlan } from '../../apply/apply.ts';
-import { createFileWriter } from '../../apply/certificate-file.ts';
-import type { Journal } from '../../apply/journal.ts';
-import { type JournalFile, openJournal } from '../../apply/journal-file.ts';
-import type { TokenSinks } from '../../apply/token-sinks.ts';
-import type { Client } from '../../client/client.ts';
-import { toReason } from '../../model/errors.ts';
+import type { Locate } from '../../model/diagnostic.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { TokenSettings } from '../../model/stack.ts';
-import type { WriteId } from '../../model/write.ts';
 import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
-import type { Locate } from '../../report/report.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
+import type { RunOptions } from '../../stack/run-plan.ts';
 import type { TellBy } from '../connection/notices.ts';
 import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showFailure } from '../output/failure.ts';
 import { isLogWanted } from '../output/logger.ts';
 import { type FormatFlags, renderAskedPlan, toTextOptions } from '../output/present.ts';
-import { createProgress } from '../output/progress.ts';
+import { createProgress, type Progress } from '../output/progress.ts';
 import { publish } from '../output/publish.ts';
-import { chooseSinks, listOpenWrites } from './token-sinks.ts';
 
-/** A plan that was let through, and what is known of it already. */
+/** A plan that was let through, and how it is applied. */
 export interface Execution {
   readonly plan: Plan;
-  readonly tokens: TokenSettings;
+  readonly apply: (options: RunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string };
-  readonly done: ReadonlyMap<WriteId, string | undefined>;
-  readonly ids: ReadonlyMap<string, string>;
-  readonly texts: ReadonlyMap<string, string>;
   /** Has what the client tells shown beside the progress. */
   readonly tellBy: TellBy;
   /** Aborted: before the first write, nothing is written; then no new write starts. */
@@ -39,25 +26,16 @@ export interface Execution {
 }
 
 /** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule stands against it. */
-export async function executePlan(client: Client, execution: Execution, context: Context): Promise<ExitCode> {
-  const { plan, flags, tokens, done, locate } = execution;
-  const open = listOpenWrites(plan, done);
-  const { sinks, test } = chooseSinks(open, tokens, context);
-  if (flags.yes !== true && open.length + plan.files.length > 0) await confirm(execution, open.length, context);
-  for (const warning of await test()) context.stderr.write(`Warning: ${warning}\n`);
-  execution.signal.throwIfAborted();
-  const journal = open.length === 0 ? undefined : await startJournal(plan, flags.journal, context);
+export async function executePlan(execution: Execution, context: Context): Promise<ExitCode> {
+  const { plan, flags, locate } = execution;
   const stream = createEventStream(context.now, flags.format === 'json-lines' ? context.stdout.write : () => undefined);
-  for (const event of listStartEvents(plan)) stream.send(event);
-  const run = { ...execution, sinks, stream, journal: journal?.write };
-  const result = await applyWithProgress(client, run, context).catch((error: unknown) => ({ error }));
-  const lost = await journal?.close();
-  // The events that are out already are a part of the failure's stream.
+  const result = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
   if ('error' in result) {
+    if (stream.sent().count === 0) throw result.error;
+    // The events that are out already are a part of the failure's stream.
     const failed = { command: plan.mode, stack: plan.stack, locate, flags, sent: stream.sent() };
     return showFailure(result.error, failed, context);
   }
-  if (lost !== undefined) context.stderr.write(`The journal lacks lines, which could not be written: ${lost}\n`);
   const isShown = flags.format === 'text';
   if (isShown) {
     const options = { ...toTextOptions(context.stdout, context, flags), locate };
@@ -68,24 +46,9 @@ export async function executePlan(client: Client, execution: Execution, context:
   return publish({ about: 'apply', plan, result }, publication, context);
 }
 
-/** A journal that cannot be written stops everything before the first write. */
-async function startJournal(
-  plan: Plan,
-  flag: string | undefined,
-  { cwd, env, now }: Context,
-): Promise<JournalFile | undefined> {
-  const file = flag ?? env['EDGEWISE_JOURNAL'] ?? '';
-  if (file === '') return undefined;
-  try {
-    return await openJournal(resolve(cwd, file), plan, now);
-  } catch (cause) {
-    const message = `The journal cannot be written: ${toReason(cause)}`;
-    throw new CommandError(message, { exitCode: EXIT.failed, remedy: 'Nothing was written.', cause });
-  }
-}
-
 /** In another form than text nobody has seen the plan yet: what is asked has it. */
-async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<void> {
+async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<boolean> {
+  if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
   const question = writes === 0 ? 'Write the files?' : `Do ${what} on ${plan.baseUrl}?`;
   const unseen = flags.format !== 'text' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
@@ -95,46 +58,44 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
       exitCode: EXIT.invalid,
       remedy: 'Use --yes to apply without asking. Nothing was written.',
     });
-  if (answer.trim() !== 'yes') throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
+  return answer.trim() === 'yes';
 }
 
-async function applyWithProgress(
-  client: Client,
-  execution: Execution & {
-    readonly sinks: TokenSinks;
-    readonly stream: EventStream;
-    readonly journal: Journal | undefined;
-  },
-  context: Context,
-): Promise<ApplyResult> {
-  const { plan, flags, done, ids, texts, sinks, stream, journal, signal } = execution;
+/** Progress is shown from the first write on: before it, somebody may be asked. */
+async function applyWithProgress(execution: Execution, stream: EventStream, context: Context): Promise<ApplyResult> {
+  const { plan, flags, signal } = execution;
   const ahead = { total: plan.writes.length, rateLimit: plan.settings.rateLimit };
-  const progress = createProgress(toProgressOutput(context), ahead, toTextOptions(context.stderr, context, flags));
-  execution.tellBy(progress.tell);
+  let progress: Progress | undefined;
   const tellStopping = () =>
-    progress.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
+    progress?.tell('Stopping: no new writes; those under way finish. Interrupt again to stop at once.');
   signal.addEventListener('abort', tellStopping, { once: true });
+  const endProgress = (): void => {
+    progress?.end();
+    progress = undefined;
+    execution.tellBy(undefined);
+  };
   try {
-    return await applyPlan(plan, {
-      client,
-      sinks,
+    return await execution.apply({
+      signal,
+      journal: flags.journal,
+      confirm: (writes) => confirm(execution, writes, context),
+      onWarning: (message) => {
+        endProgress();
+        context.stderr.write(`Warning: ${message}\n`);
+      },
+      onStart: () => {
+        for (const event of listStartEvents(plan)) stream.send(event);
+        progress = createProgress(toProgressOutput(context), ahead, toTextOptions(context.stderr, context, flags));
+        execution.tellBy(progress.tell);
+      },
       onEvent: (event) => {
-        progress.onEvent(event);
+        progress?.onEvent(event);
         stream.send(toEventBody(event));
       },
-      now: context.now,
-      sleep: context.sleep,
-      signal,
-      done,
-      ids,
-      texts,
-      writeFile: createFileWriter(context.cwd),
-      journal,
     });
   } finally {
     signal.removeEventListener('abort', tellStopping);
-    progress.end();
-    execution.tellBy(undefined);
+    endProgress();
   }
 }
 

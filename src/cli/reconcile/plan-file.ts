@@ -1,15 +1,12 @@
 import { open, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InputError, readInput } from '../../files/read-input.ts';
-import type { PlanDocument } from '../../kinds/plan-document.ts';
+import type { Locate } from '../../model/diagnostic.ts';
 import { toReason } from '../../model/errors.ts';
 import { findJsonExcess, isJsonObject, parseJson } from '../../model/json.ts';
-import { PLAN_FORMAT, type Plan } from '../../model/plan.ts';
-import { verifyPlan } from '../../plan/saved/verify-plan.ts';
+import type { Plan } from '../../model/plan.ts';
 import { renderPlanJson } from '../../report/programs/json.ts';
-import type { Locate } from '../../report/report.ts';
-import { findFirstIssue } from '../../schemas/check-in-parts.ts';
-import { PLAN_SCHEMA } from '../../schemas/plan.ts';
+import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { writeResultFile } from '../output/result-file.ts';
@@ -37,7 +34,7 @@ export async function withdrawPlanFile(file: string, cwd: string): Promise<strin
 /** Reads a plan file, and tells what it is about. What is not one is refused with the first thing that is wrong with it. */
 export async function readPlanFile(file: string, { cwd, onSubject }: PlanReader): Promise<Plan> {
   onSubject?.({ locate: toPlanLocate(file) });
-  const plan = parsePlan(file, await readText(file, cwd));
+  const plan = parsePlan(await readText(file, cwd), file);
   onSubject?.({ stack: plan.stack, locate: toPlanLocate(file) });
   return plan;
 }
@@ -47,38 +44,6 @@ type PlanReader = Pick<Context, 'cwd' | 'onSubject'>;
 /** Without manifests, what a plan says stands at the start of its file. */
 export function toPlanLocate(file: string): Locate {
   return (address) => (address === undefined ? { file, line: 1, column: 1, excerpt: '' } : undefined);
-}
-
-function parsePlan(file: string, text: string): Plan {
-  const excess = findJsonExcess(text);
-  if (excess !== undefined) throw refusePlan(file, `it ${excess}`);
-  const value: unknown = parseJson(text);
-  if (isJsonObject(value) && typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
-    throw new CommandError(
-      `${file} is a plan of format ${value['format']}, and this version of edgewise reads format ${PLAN_FORMAT} only.`,
-      { exitCode: EXIT.invalid, remedy: 'Make a new plan with this version: edgewise plan -o FILE.' },
-    );
-  }
-  const issue = isJsonObject(value)
-    ? findFirstIssue(PLAN_SCHEMA, value)
-    : PLAN_SCHEMA.safeParse(value).error?.issues.find(() => true);
-  if (issue !== undefined) throw refusePlan(file, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
-  return checkConsistency(file, value as unknown as PlanDocument); // what a schema gives lacks keys such as __proto__
-}
-
-function refusePlan(file: string, why: string): CommandError {
-  const remedy = 'Make one with edgewise plan -o FILE.';
-  return new CommandError(`${file} is not a plan file: ${why}`, { exitCode: EXIT.invalid, remedy });
-}
-
-/** Refuses a plan that would do what it does not show. */
-function checkConsistency(file: string, document: PlanDocument): Plan {
-  const plan = verifyPlan(document);
-  if (typeof plan !== 'string') return plan;
-  throw new CommandError(`${file} would do what it does not show: ${plan}.`, {
-    exitCode: EXIT.invalid,
-    remedy: 'It was edited. Make a new plan and have that approved.',
-  });
 }
 
 /** Whether a path names a file that looks like a plan and not like manifests. */

@@ -1,11 +1,11 @@
+import type { Locate } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
-import type { Locate } from '../../report/report.ts';
-import { isEmbedded } from '../connection/session.ts';
-import { type ConnectionFlags, type RunSettings, resolveSettings } from '../connection/settings.ts';
+import { isEmbedded } from '../../stack/reach-service.ts';
+import { readValidManifests } from '../../stack/read-manifests.ts';
+import { type ConnectionFlags, type RunSettings, resolveSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { readValidManifests } from './manifests.ts';
 import { toPlanLocate } from './plan-file.ts';
 
 /** What `--stack` names: manifests whose Stack says what a plan file must not, where tokens go, and where the API key may be sent. */

@@ -1,14 +1,14 @@
 import { tmpdir } from 'node:os';
-import type { TokenSink } from '../../apply/token-sink.ts';
-import { createTokenSinks, type TokenSinks } from '../../apply/token-sinks.ts';
-import { listOneTimeFields } from '../../kinds/kind.ts';
-import { getKind } from '../../kinds/tables/registry.ts';
-import { toReason } from '../../model/errors.ts';
-import type { Plan } from '../../model/plan.ts';
-import type { TokenSettings } from '../../model/stack.ts';
-import type { CreateWrite, Write, WriteId } from '../../model/write.ts';
-import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import type { TokenSink } from '../apply/token-sink.ts';
+import { createTokenSinks, type TokenSinks } from '../apply/token-sinks.ts';
+import { listOneTimeFields } from '../kinds/kind.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { toReason } from '../model/errors.ts';
+import type { Plan } from '../model/plan.ts';
+import type { TokenSettings } from '../model/stack.ts';
+import type { CreateWrite, Write, WriteId } from '../model/write.ts';
+import { StackError } from './stack-error.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Flags that say where tokens go, instead of the Stack. */
 export interface TokenFlags {
@@ -21,7 +21,7 @@ const COMMAND_TIMEOUT_MS = 30_000;
 /** Where tokens go: a flag is for every credential, else the Stack says. */
 export function resolveTokens({ tokenDirectory, tokenCommand }: TokenFlags, stored: TokenSettings): TokenSettings {
   if (tokenDirectory !== undefined && tokenCommand !== undefined) {
-    throw new CommandError('--token-directory and --token-command exclude each other.', { exitCode: EXIT.invalid });
+    throw new StackError('--token-directory and --token-command exclude each other.', { reason: 'invalid' });
   }
   if (tokenDirectory !== undefined) return { default: { directory: tokenDirectory }, credentials: {} };
   if (tokenCommand === undefined) return stored;
@@ -36,9 +36,12 @@ export interface ChosenSinks {
 }
 
 /** Chooses a sink for every credential that is still to be created. Throws when there is none. */
-export function chooseSinks(writes: readonly Write[], tokens: TokenSettings, context: Context): ChosenSinks {
-  const { cwd, env } = context;
-  const sinks = createTokenSinks(tokens, { cwd, env, temporaryFolder: env['TMPDIR'] ?? tmpdir() });
+export function chooseSinks(
+  writes: readonly Write[],
+  { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
+  { cwd, env }: Pick<Surroundings, 'cwd' | 'env'>,
+): ChosenSinks {
+  const sinks = own ?? createTokenSinks(tokens, { cwd, env, temporaryFolder: env['TMPDIR'] ?? tmpdir() });
   const chosen = new Set(writes.filter(givesToken).map((write) => chooseSink(write, sinks)));
   return { sinks, test: () => testSinks([...chosen]) };
 }
@@ -56,10 +59,10 @@ export function givesToken(write: Write): write is CreateWrite {
 function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {
   const sink = sinks.find(write.mark.name);
   if (sink !== undefined) return sink;
-  throw new CommandError(
+  throw new StackError(
     `${write.address} would be created, but no place for its token is set, and the service shows the token only once.`,
     {
-      exitCode: EXIT.invalid,
+      reason: 'invalid',
       remedy: 'Set spec.tokens in the Stack, or use --token-directory or --token-command. Nothing was written.',
     },
   );
@@ -72,8 +75,8 @@ async function testSinks(sinks: readonly TokenSink[]): Promise<readonly string[]
       for (const warning of await sink.test()) warnings.add(warning);
     } catch (error) {
       const why = toReason(error);
-      throw new CommandError(`The token sink does not work: ${why}`, {
-        exitCode: EXIT.failed,
+      throw new StackError(`The token sink does not work: ${why}`, {
+        reason: 'failed',
         remedy: 'Nothing was written.',
         cause: error,
       });

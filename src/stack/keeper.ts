@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { toReason } from '../../model/errors.ts';
-import type { ServerSeed } from '../../server/seed.ts';
-import type { Server } from '../../server/server.ts';
-import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { toReason } from '../model/errors.ts';
+import type { ServerSeed } from '../server/seed.ts';
+import type { Server } from '../server/server.ts';
 import { readServerFile, withServerInput } from './server-input.ts';
+import { StackError } from './stack-error.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Keeps the data of a server in its snapshot file: when it begins with a seed, before each change is answered, and at the end. */
 export interface Keeper {
@@ -25,8 +25,8 @@ export interface KeeperFiles {
 }
 
 /** Reads what a server starts with. Only what a seed began is worth keeping before the first change: ids were made up for it. */
-export async function createKeeper(files: KeeperFiles, context: Context): Promise<Keeper> {
-  const { readSnapshotFile, writeSnapshotFile } = await import('../../server/index.ts');
+export async function createKeeper(files: KeeperFiles, context: Surroundings): Promise<Keeper> {
+  const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);
   const kept = path === undefined ? undefined : await withServerInput('The snapshot', () => readSnapshotFile(path));
   const seed = kept ?? (files.seed === undefined ? undefined : await readSeed(files.seed, context));
@@ -82,11 +82,11 @@ function isChange({ method }: Request, { ok }: Response): boolean {
 
 function refuseSnapshot(error: unknown): never {
   const why = toReason(error);
-  throw new CommandError(`The snapshot cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
+  throw new StackError(`The snapshot cannot be written: ${why}`, { reason: 'failed', cause: error });
 }
 
-async function readSeed(file: string, context: Context): Promise<ServerSeed> {
-  const { parseServerSeed } = await import('../../server/index.ts');
+async function readSeed(file: string, context: Surroundings): Promise<ServerSeed> {
+  const { parseServerSeed } = await import('../server/index.ts');
   const text = await readServerFile(file, context);
   return withServerInput(file, () => parseServerSeed(text));
 }

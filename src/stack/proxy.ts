@@ -1,14 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
-import { readInput } from '../../files/read-input.ts';
-import type { Context, TransportSettings } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { readInput } from '../files/read-input.ts';
+import { StackError } from './stack-error.ts';
+import type { Surroundings, TransportSettings } from './surroundings.ts';
 
 /**
  * The proxies that the environment names, in the spelling of curl: lower case counts first. Plain HTTP takes the lower-case name only, since
  * a server that runs programs for requests sets HTTP_PROXY from a header of theirs.
  */
-export function findProxy(env: Context['env']): TransportSettings['proxy'] {
+export function findProxy(env: Surroundings['env']): TransportSettings['proxy'] {
   const all = env['all_proxy'] ?? env['ALL_PROXY'];
   const named = {
     http: checkProxy('http_proxy', env['http_proxy'] ?? all),
@@ -23,8 +23,8 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
   if (text === undefined || text === '') return undefined;
   const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
   if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url.href;
-  throw new CommandError(`${name} is not the URL of an HTTP proxy.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`${name} is not the URL of an HTTP proxy.`, {
+    reason: 'invalid',
     remedy: 'Such as http://proxy.example.net:3128.',
   });
 }
@@ -33,7 +33,7 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
 const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
 
 /** Certificates of authorities from a file, in PEM. */
-export async function readAuthorities(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<string> {
+export async function readAuthorities(file: string, { cwd }: Pick<Surroundings, 'cwd'>): Promise<string> {
   try {
     const text = readInput(resolve(cwd, file), { maxBytes: MAX_AUTHORITIES_BYTES }).toString('utf8');
     const certificates = Array.from(text.matchAll(CERTIFICATE), ([certificate]) => new X509Certificate(certificate));
@@ -43,8 +43,8 @@ export async function readAuthorities(file: string, { cwd }: Pick<Context, 'cwd'
     return text;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CommandError(`The certificates in ${file} cannot be read: ${why}`, {
-      exitCode: EXIT.invalid,
+    throw new StackError(`The certificates in ${file} cannot be read: ${why}`, {
+      reason: 'invalid',
       remedy: 'It must hold certificates in PEM, each from BEGIN CERTIFICATE to END CERTIFICATE.',
       cause: error,
     });

@@ -1,6 +1,6 @@
 import { getCACertificates } from 'node:tls';
-import { createUndiciTransport } from '../../client/undici-transport.ts';
-import type { OpenTransport, TransportSettings } from '../context.ts';
+import { createUndiciTransport } from '../client/undici-transport.ts';
+import type { OpenTransport, TransportSettings } from './surroundings.ts';
 
 /** A transport over sockets, with the settings of a run. */
 export function openTransport({ connections, timeouts, authorities, proxy }: TransportSettings): OpenTransport {

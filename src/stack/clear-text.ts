@@ -1,4 +1,4 @@
-import type { TransportSettings } from '../context.ts';
+import type { TransportSettings } from './surroundings.ts';
 
 /** Warns of requests that carry the API key where others can read it: unencrypted, to another machine. `undefined`: there are none. */
 export function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']): string | undefined {

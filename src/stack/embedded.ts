@@ -1,9 +1,9 @@
-import type { Transport } from '../../model/transport.ts';
-import { parseApiKey } from '../../server/api-key.ts';
-import { createServer, type Server } from '../../server/server.ts';
-import type { Context } from '../context.ts';
+import type { Transport } from '../model/transport.ts';
+import { parseApiKey } from '../server/api-key.ts';
+import { createServer, type Server } from '../server/server.ts';
 import { createKeeper } from './keeper.ts';
 import { withServerInput } from './server-input.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** The bundled server inside of the process, with what a client needs to reach it. */
 export interface EmbeddedServer {
@@ -20,15 +20,15 @@ const API_KEY = 'embedded';
 /** Opens the bundled server; `file` keeps its data between runs, and none means that it starts empty. */
 export async function openEmbeddedServer(options: {
   readonly file: string;
-  readonly context: Context;
+  readonly surroundings: Surroundings;
   readonly versionHeader: string;
 }): Promise<EmbeddedServer> {
-  const { file, context, versionHeader } = options;
-  const keeper = await createKeeper(file === '' ? {} : { snapshot: file }, context);
+  const { file, surroundings, versionHeader } = options;
+  const keeper = await createKeeper(file === '' ? {} : { snapshot: file }, surroundings);
   const server: Server = await withServerInput(keeper.source, () =>
     createServer({
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
-      now: context.now,
+      now: surroundings.now,
       versionHeader,
       ...(keeper.seed !== undefined && { seed: keeper.seed }),
     }),

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
-import { readInput } from '../../files/read-input.ts';
-import { DURATION_EXPECTED, toDurationMs } from '../../kinds/duration.ts';
-import { toReason } from '../../model/errors.ts';
-import type { ConnectionSettings } from '../../model/plan.ts';
-import { parseRateLimit, RATE_LIMIT_EXPECTED, toRateLimitText } from '../../model/rate-limit.ts';
-import type { ApiSettings, Timeouts } from '../../model/stack.ts';
-import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
-import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { readInput } from '../files/read-input.ts';
+import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
+import { toReason } from '../model/errors.ts';
+import type { ConnectionSettings } from '../model/plan.ts';
+import { parseRateLimit, RATE_LIMIT_EXPECTED, toRateLimitText } from '../model/rate-limit.ts';
+import type { ApiSettings, Timeouts } from '../model/stack.ts';
+import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { StackError } from './stack-error.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** Flags that say how to reach the service. */
 export interface ConnectionFlags {
@@ -40,12 +40,12 @@ export function toStoredSettings({ rateLimit, ...api }: ApiSettings): StoredSett
 }
 
 /** Each setting from its flag, else from the environment, else as stored, else its default. */
-export function resolveSettings(flags: ConnectionFlags, env: Context['env'], stored: StoredSettings): RunSettings {
+export function resolveSettings(flags: ConnectionFlags, env: Surroundings['env'], stored: StoredSettings): RunSettings {
   const baseUrl = flags.baseUrl ?? toText(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
   if (baseUrl === undefined || baseUrl === '') {
     const remedy =
       'Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. `embedded:` is the bundled server.';
-    throw new CommandError('No base URL says where the service is.', { exitCode: EXIT.invalid, remedy });
+    throw new StackError('No base URL says where the service is.', { reason: 'invalid', remedy });
   }
   return {
     baseUrl: toNormalUrl(baseUrl),
@@ -70,12 +70,12 @@ function toRateLimit(text: string | undefined): string | undefined {
   const limit = parseRateLimit(text);
   if (limit !== undefined) return toRateLimitText(limit);
   const message = `The rate limit is ${JSON.stringify(text)}, and must be ${RATE_LIMIT_EXPECTED}, or none.`;
-  throw new CommandError(message, { exitCode: EXIT.invalid });
+  throw new StackError(message, { reason: 'invalid' });
 }
 
 const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
 
-function resolveTimeouts(flags: ConnectionFlags, env: Context['env'], stored = TIMEOUTS): Timeouts {
+function resolveTimeouts(flags: ConnectionFlags, env: Surroundings['env'], stored = TIMEOUTS): Timeouts {
   const read = (part: 'connect' | 'headers' | 'body' | 'request') =>
     toTimeoutMs(part, flags[`${part}Timeout`] ?? env[`EDGEWISE_${part.toUpperCase()}_TIMEOUT`]) ?? stored[`${part}Ms`];
   return { connectMs: read('connect'), headersMs: read('headers'), bodyMs: read('body'), requestMs: read('request') };
@@ -86,7 +86,7 @@ function toTimeoutMs(part: string, text: string | undefined): number | undefined
   const ms = toDurationMs(text);
   if (ms !== undefined) return ms;
   const message = `The ${part} timeout is ${JSON.stringify(text)}, and must be ${DURATION_EXPECTED}.`;
-  throw new CommandError(message, { exitCode: EXIT.invalid });
+  throw new StackError(message, { reason: 'invalid' });
 }
 
 function toText(text: string | undefined): string | undefined {
@@ -102,31 +102,31 @@ function toNormalUrl(baseUrl: string): string {
 const MAX_KEY_FILE_BYTES = 65_536;
 
 /** The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names, and from nowhere else. */
-export async function readApiKey({ env, cwd }: Pick<Context, 'env' | 'cwd'>): Promise<string> {
+export async function readApiKey({ env, cwd }: Pick<Surroundings, 'env' | 'cwd'>): Promise<string> {
   const { EDGEWISE_API_KEY: key, EDGEWISE_API_KEY_FILE: file } = env;
   if (key !== undefined && key !== '') return key;
   const remedy = 'Set EDGEWISE_API_KEY, or EDGEWISE_API_KEY_FILE to the path of a file that holds it.';
   if (file === undefined || file === '')
-    throw new CommandError('There is no API key.', { exitCode: EXIT.authentication, remedy });
+    throw new StackError('There is no API key.', { reason: 'authentication', remedy });
   try {
     const text = readInput(resolve(cwd, file), { maxBytes: MAX_KEY_FILE_BYTES }).toString('utf8').trim();
     if (text !== '') return text;
   } catch (error) {
     const why = toReason(error);
-    throw new CommandError(`The API key file cannot be read: ${why}`, {
-      exitCode: EXIT.authentication,
+    throw new StackError(`The API key file cannot be read: ${why}`, {
+      reason: 'authentication',
       remedy,
       cause: error,
     });
   }
-  throw new CommandError(`The API key file ${file} is empty.`, { exitCode: EXIT.authentication, remedy });
+  throw new StackError(`The API key file ${file} is empty.`, { reason: 'authentication', remedy });
 }
 
 function toCount(name: string, text: string | undefined, max: number): number | undefined {
   if (text === undefined || text === '') return undefined;
   const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (count >= 1 && count <= max) return count;
-  throw new CommandError(`The ${name} must be a whole number from 1 to ${max}, not ${JSON.stringify(text)}.`, {
-    exitCode: EXIT.invalid,
+  throw new StackError(`The ${name} must be a whole number from 1 to ${max}, not ${JSON.stringify(text)}.`, {
+    reason: 'invalid',
   });
 }

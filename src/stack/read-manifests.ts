@@ -1,14 +1,20 @@
-import { type CloserChecks, listCloserFormats, loadCloserChecks } from '../../kinds/closer-checks.ts';
-import { MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
-import { hasExpressions, lintManifests } from '../../lint/lint.ts';
-import { createFieldFileReader, loadManifests, type ManifestSource } from '../../manifest/load.ts';
-import { type ValidatedManifests, validateManifests } from '../../manifest/validate.ts';
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import { parsePath } from '../../model/field-path.ts';
-import type { DesiredResource, DesiredState } from '../../model/state.ts';
-import type { Locate } from '../../report/report.ts';
-import type { Context, RunSubject } from '../context.ts';
-import { InvalidManifests } from '../exit-code.ts';
+import { type CloserChecks, listCloserFormats, loadCloserChecks } from '../kinds/closer-checks.ts';
+import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
+import { hasExpressions, lintManifests } from '../lint/lint.ts';
+import {
+  createFieldFileReader,
+  type LoadedManifests,
+  loadManifests,
+  type ManifestBytes,
+  type ManifestSource,
+  toBytes,
+} from '../manifest/load.ts';
+import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
+import { type Diagnostic, hasErrors, type Locate } from '../model/diagnostic.ts';
+import { parsePath } from '../model/field-path.ts';
+import type { DesiredResource, DesiredState } from '../model/state.ts';
+import { InvalidManifests } from './stack-error.ts';
+import type { RunSubject, Surroundings } from './surroundings.ts';
 
 /** What the manifests of a run say. `state` is absent when they are not valid. */
 export interface ReadManifests {
@@ -26,16 +32,19 @@ export interface ReadOptions {
   readonly requireStack?: boolean;
   /** What lint is to say of them: everything, or what a plan does not say itself. Left out: nothing. */
   readonly lint?: 'all' | 'for-plan';
+  /** Manifests that are no files, read after the paths. */
+  readonly manifests?: readonly ManifestSource[];
 }
 
 /** Loads and checks manifests; no path means the current folder. Sends no request. */
 export async function readManifests(
   paths: readonly string[],
-  context: Context,
-  { requireStack = true, lint }: ReadOptions = {},
+  context: Surroundings,
+  { requireStack = true, lint, manifests = [] }: ReadOptions = {},
 ): Promise<ReadManifests> {
   const { cwd, env, readStdin } = context;
-  const loaded = await loadManifests(paths.length === 0 ? ['.'] : paths, { cwd, readStdin });
+  const given = paths.length + manifests.length === 0 ? ['.'] : paths;
+  const loaded = withManifests(await loadManifests(given, { cwd, readStdin }), manifests);
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   const validated = validateManifests(loaded.sources, {
     env,
@@ -56,8 +65,12 @@ export async function readManifests(
   };
 }
 
+function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSource[]): LoadedManifests {
+  return { ...loaded, sources: [...loaded.sources, ...manifests.map(toBytes)] };
+}
+
 /** The closer checks, loaded only for kinds that some manifest may be of: they cost more than the rest of the start. */
-function loadChecks(sources: readonly ManifestSource[]): Promise<CloserChecks> {
+function loadChecks(sources: readonly ManifestBytes[]): Promise<CloserChecks> {
   const texts = sources.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const isMentioned = (name: string): boolean => texts.some((text) => text.includes(name));
   const candidates = MANIFEST_KINDS.filter((kind) => listCloserFormats(kind).length > 0);
@@ -68,17 +81,17 @@ function loadChecks(sources: readonly ManifestSource[]): Promise<CloserChecks> {
 async function findLint(
   state: DesiredState,
   scope: NonNullable<ReadOptions['lint']>,
-  { now }: Context,
+  { now }: Surroundings,
 ): Promise<readonly Diagnostic[]> {
-  const readCel = hasExpressions(state) ? (await import('../../lint/cel.ts')).readCel : () => ({ names: [] });
+  const readCel = hasExpressions(state) ? (await import('../lint/cel.ts')).readCel : () => ({ names: [] });
   return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
 }
 
 /** Manifests that a plan can be made from. Rejects with `InvalidManifests` when there are errors. */
 export async function readValidManifests(
   paths: readonly string[],
-  context: Context,
-  options: Pick<ReadOptions, 'lint'> = {},
+  context: Surroundings,
+  options: Pick<ReadOptions, 'lint' | 'manifests'> = {},
 ): Promise<ValidManifests> {
   const { state, diagnostics, subject } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);

@@ -1,0 +1,122 @@
+import { type LiveRequest, readLive } from '../client/read-live.ts';
+import { type Exported, exportLive } from '../export/export-live.ts';
+import { type Attachment, toAttachment } from '../kinds/attachment.ts';
+import { loadCloserChecks } from '../kinds/closer-checks.ts';
+import { isIdOf } from '../kinds/ids.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { listPathFields } from '../kinds/paths.ts';
+import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
+import { suggest } from '../manifest/suggest.ts';
+import { toAddress } from '../model/address.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import type { Reader } from './plan-live.ts';
+import type { RunSettings } from './settings.ts';
+import { StackError } from './stack-error.ts';
+
+/** Something that exists, by the ids in its path, whose modules a manifest can attach. */
+export interface Attached {
+  readonly kind: Kind;
+  readonly ids: Spec;
+}
+
+/** What is exported, and for whom. */
+export interface ExportRequest {
+  /** Names of kinds; empty: all that can be listed. */
+  readonly kinds: readonly string[];
+  readonly attached: readonly Attached[];
+  /** The stack that is to own it; absent: there is no `Stack` document. */
+  readonly stack: string | undefined;
+  readonly settings: RunSettings;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is exported, before anything is read. Throws for a kind that cannot be listed. */
+export function toExportRequest(names: readonly string[], attached: readonly Attached[]): LiveRequest {
+  const identified = new Set(attached.map(({ kind }) => kind.name));
+  const listed = names.filter((name) => !identified.has(name)).map(findListedKind);
+  return {
+    kinds: OWNED_KINDS.filter((kind) => names.length === 0 || listed.includes(kind)),
+    attachments: withoutTwins(attached.map(({ kind, ids }) => toWhole(kind, ids))),
+  };
+}
+
+/** Reads what is live and writes it as manifests that adopt it. Sends GETs only. */
+export async function exportResources(
+  client: Reader,
+  { kinds, attached, stack, settings, signal }: ExportRequest,
+): Promise<Exported> {
+  const request = toExportRequest(kinds, attached);
+  const live = await readLive(client, { ...request, ...(signal !== undefined && { signal }) });
+  return exportLive(live, {
+    ...(stack !== undefined && { stack }),
+    api: toApi(settings),
+    ...(kinds.length > 0 && { kinds: toUsedKinds(request) }),
+    closerChecks: await loadCloserChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
+  });
+}
+
+/** Who exports some kinds most likely has no others: plans of what is exported read those only. */
+function toUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
+  return [...new Set([...kinds, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
+}
+
+/** How the service was reached, where that is not how it is reached anyway. */
+function toApi({ baseUrl, versionHeader }: RunSettings): JsonObject {
+  return { base_url: baseUrl, ...(versionHeader !== DEFAULT_VERSION_HEADER && { version_header: versionHeader }) };
+}
+
+/** What has these ids, parents first, with slashes between; `undefined`: nothing with modules can have them. */
+export function parseAttached(text: string): Attached | undefined {
+  const ids = text.split('/');
+  const kind = ATTACHED_KINDS.find((candidate) => mayHaveIds(candidate, ids));
+  if (kind === undefined) return undefined;
+  return { kind, ids: Object.fromEntries(listPathFields(kind).map((name, index) => [name, ids[index] ?? ''])) };
+}
+
+/** How the ids of each kind with modules look: `edg_… (edge)`. */
+export function listIdShapes(): readonly string[] {
+  return ATTACHED_KINDS.map((kind) => `${toIdShape(kind)} (${kind.title})`);
+}
+
+function toIdShape(kind: Kind): string {
+  return listPathPrefixes(kind)
+    .map(([prefix]) => `${prefix}_…`)
+    .join('/');
+}
+
+function mayHaveIds(kind: Kind, ids: readonly string[]): boolean {
+  const prefixes = listPathPrefixes(kind);
+  return ids.length === prefixes.length && ids.every((id, index) => isIdOf({ prefixes: prefixes[index] ?? [] }, id));
+}
+
+/** The id prefixes that may stand at each place of a kind's path. */
+function listPathPrefixes(kind: Kind): readonly (readonly string[])[] {
+  return listPathFields(kind).map((name) => {
+    const type = kind.fields[name]?.type;
+    return type?.type === 'reference' ? type.prefixes : [];
+  });
+}
+
+function findListedKind(name: string): Kind {
+  const kind = OWNED_KINDS.find((candidate) => candidate.name === name);
+  if (kind !== undefined) return kind;
+  const unlisted = ATTACHED_KINDS.find((candidate) => candidate.name === name);
+  if (unlisted !== undefined) {
+    const remedy = `Name each by its id: --modules-of ${toIdShape(unlisted)}.`;
+    throw new StackError(`The interface has no list of ${name}.`, { reason: 'invalid', remedy });
+  }
+  const known = OWNED_KINDS.map((candidate) => candidate.name);
+  const nearest = suggest(name, known);
+  const remedy = nearest === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${nearest}?`;
+  throw new StackError(`There is no kind ${name} to export.`, { reason: 'invalid', remedy });
+}
+
+function toWhole(kind: Kind, ids: Spec): Attachment {
+  return toAttachment(kind, { address: toAddress(kind.name, String(ids['id'])), spec: ids });
+}
+
+function withoutTwins(attachments: readonly Attachment[]): readonly Attachment[] {
+  return [...new Map(attachments.map((attachment) => [attachment.address, attachment])).values()];
+}

@@ -1,0 +1,105 @@
+import type { TokenSinks } from '../apply/token-sinks.ts';
+import type { ClientOptions } from '../client/client.ts';
+import type { ManifestSource } from '../manifest/load.ts';
+import type { TokenSettings } from '../model/stack.ts';
+import type { Transport } from '../model/transport.ts';
+import { readValidManifests } from './read-manifests.ts';
+import { type ConnectionFlags, resolveSettings, toStoredSettings } from './settings.ts';
+import { createStack, type Stack } from './stack.ts';
+import type { Surroundings } from './surroundings.ts';
+import { useThisProcess } from './this-process.ts';
+import { readVersion } from './version.ts';
+
+/** Which manifests, which service, and what a program has of its own. Everything may be left out. */
+export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'> {
+  /** Files and folders, as on the command line. Default: the working folder, unless there are `manifests`. */
+  readonly paths?: readonly string[];
+  /** Manifests that a program has: `{ file, text }` or `{ file, bytes }`. */
+  readonly manifests?: readonly ManifestSource[];
+  /** URL of the service; `embedded:` and `embedded:FILE` are the bundled server. Default: EDGEWISE_BASE_URL, else `spec.api.base_url` of the Stack. */
+  readonly baseUrl?: string;
+  /** Default: EDGEWISE_API_KEY, else the file that EDGEWISE_API_KEY_FILE names. */
+  readonly apiKey?: string;
+  /** What carries requests. Default: connections of its own, with the proxies and authorities that the environment names. */
+  readonly transport?: Transport;
+  /** Name of the header that carries the interface version. */
+  readonly versionHeader?: string;
+  /** Resources in one list request, 1 to 100. */
+  readonly pageSize?: number;
+  /** Concurrent requests, 1 to 64. */
+  readonly concurrency?: number;
+  /** Most requests in any window of this length, such as `120/60s`, or `none`. */
+  readonly rateLimit?: string;
+  /** How long parts of a request may take, such as `30s`. */
+  readonly timeouts?: Readonly<Partial<Record<'connect' | 'headers' | 'body' | 'request', string>>>;
+  /** PEM file of certificate authorities to trust besides those of the platform. */
+  readonly caFile?: string;
+  /** Where tokens of new credentials go, instead of what the Stack says. */
+  readonly tokens?: TokenSettings;
+  /** Sinks of a program's own, instead of both. */
+  readonly sinks?: TokenSinks;
+  /** What relative paths are relative to. Default: that of the process. */
+  readonly cwd?: string;
+  /** Fills in `${env:NAME}`, and has the settings that are not given. Default: that of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** The time: of plans, of what expires, of the rate limit. Default: the system's. */
+  readonly now?: () => Date;
+}
+
+/**
+ * Opens a stack: reads and checks its manifests, and finds out how its service is reached, as the command line does. Sends nothing. Rejects with
+ * `InvalidManifests`, which has every mistake, and with `StackError` for settings that cannot be.
+ */
+export async function openStack(options: StackOptions = {}): Promise<Stack> {
+  const { manifests = [], paths = manifests.length > 0 ? [] : ['.'] } = options;
+  const surroundings = toSurroundings(options);
+  const { state, diagnostics } = await readValidManifests(paths, surroundings, { lint: 'for-plan', manifests });
+  const settings = resolveSettings(toFlags(options), surroundings.env, toStoredSettings(state.stack.api));
+  const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
+  const parts = { state, diagnostics, settings, tokens, sinks, version: readVersion(), given: { transport, apiKey } };
+  const notices = {
+    ...(onRetry !== undefined && { onRetry }),
+    ...(onWait !== undefined && { onWait }),
+    ...(onRequest !== undefined && { onRequest }),
+  };
+  return createStack({ ...parts, notices }, surroundings);
+}
+
+function toSurroundings({ cwd, env, now }: StackOptions): Surroundings {
+  const own = useThisProcess();
+  return {
+    ...own,
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env }),
+    ...(now !== undefined && { now }),
+  };
+}
+
+/** Checked as flags are: a number that a program computed may be wrong too. */
+function toFlags({
+  baseUrl,
+  versionHeader,
+  pageSize,
+  concurrency,
+  rateLimit,
+  timeouts = {},
+  caFile,
+}: StackOptions): ConnectionFlags {
+  const { connect, headers, body, request } = timeouts;
+  return withoutUndefined({
+    baseUrl,
+    versionHeader,
+    pageSize: pageSize?.toString(),
+    concurrency: concurrency?.toString(),
+    rateLimit,
+    connectTimeout: connect,
+    headersTimeout: headers,
+    bodyTimeout: body,
+    requestTimeout: request,
+    caFile,
+  });
+}
+
+function withoutUndefined(texts: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(texts).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}

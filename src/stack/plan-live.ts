@@ -1,0 +1,81 @@
+import { readFiles } from '../apply/certificate-file.ts';
+import type { Client } from '../client/client.ts';
+import { readLive } from '../client/read-live.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import type { Plan } from '../model/plan.ts';
+import type { TokenSettings } from '../model/stack.ts';
+import type { DesiredState, LiveState } from '../model/state.ts';
+import { createPlan } from '../plan/create-plan.ts';
+import { toDestroyState } from '../plan/destroy.ts';
+import { listFilePaths } from '../plan/files.ts';
+import { toReleaseState } from '../plan/release.ts';
+import { toReadRequest } from '../plan/select-targets.ts';
+import type { RunSettings } from './settings.ts';
+
+/** What a plan covers, and what it may do. */
+export interface PlanOptions {
+  /** `destroy` deletes everything that the stack owns, `release` takes its marks off. Default: `apply`. */
+  readonly mode?: Plan['mode'];
+  /** Addresses to narrow it to, with what they need. Default: everything. */
+  readonly targets?: readonly string[];
+  /** Addresses of what is replaced though nothing differs. */
+  readonly rotate?: readonly string[];
+  /** Other stacks whose resources may be taken over. */
+  readonly takeOver?: readonly string[];
+  /** False leaves fields alone that have only drifted. */
+  readonly revertDrift?: boolean;
+  /** False deletes nothing but what is replaced. */
+  readonly delete?: boolean;
+  /** Ends reading when it aborts: the plan rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a plan is made from, besides what is live. */
+export interface PlanRequest extends PlanOptions {
+  readonly state: DesiredState;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly tokens: TokenSettings;
+  readonly settings: RunSettings;
+  readonly version: string;
+  readonly now: Date;
+  readonly cwd: string;
+}
+
+/** What only looks gets of a client. */
+export type Reader = Omit<Client, 'send'>;
+
+/** A plan, and what was live when it was made. Sends GETs only. */
+export async function planLive(
+  client: Reader,
+  request: PlanRequest,
+): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
+  const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
+  const desired = mode === 'destroy' ? toDestroyState(state) : state;
+  const read = mode === 'release' ? toReleaseState(state) : desired;
+  const live = await readLive(client, { ...toReadRequest(read, targets), ...(signal !== undefined && { signal }) });
+  const { baseUrl, versionHeader, pageSize, concurrency, rateLimit } = settings;
+  const { guard, kinds } = desired.stack;
+  const plan = createPlan({
+    desired,
+    live,
+    baseUrl,
+    settings: { versionHeader, pageSize, concurrency, rateLimit, guard, ...(kinds !== undefined && { kinds }) },
+    tokens: request.tokens,
+    version: request.version,
+    mode,
+    targets,
+    takeOver: request.takeOver ?? [],
+    now,
+    rotate: request.rotate ?? [],
+    keepDrift: request.revertDrift === false,
+    noDelete: request.delete === false,
+    files: await readFiles(listFilePaths(desired), cwd),
+    diagnostics: request.diagnostics,
+  });
+  return { plan, live };
+}
+
+/** Whether a plan has errors, so that nothing may be written. */
+export function isInvalid(plan: Plan): boolean {
+  return hasErrors(plan.diagnostics);
+}

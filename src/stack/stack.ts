@@ -1,0 +1,227 @@
+import type { TokenSinks } from '../apply/token-sinks.ts';
+import type { Client, ClientOptions } from '../client/client.ts';
+import { readLive } from '../client/read-live.ts';
+import type { Exported } from '../export/export-live.ts';
+import { toPlanDocument } from '../kinds/plan-document.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Drift } from '../model/drift.ts';
+import { InvariantError } from '../model/errors.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { ApplyResult } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+import type { TokenSettings } from '../model/stack.ts';
+import type { DesiredState } from '../model/state.ts';
+import type { Transport } from '../model/transport.ts';
+import { toDrift } from '../plan/compute-drift.ts';
+import type { Allowances } from '../plan/guard.ts';
+import { type InventoryQuery, toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
+import { checkSaved, refuseOtherVersion, refuseViolations } from './check-saved.ts';
+import { exportResources } from './export-resources.ts';
+import { verifyShown } from './parse-plan.ts';
+import { isInvalid, type PlanOptions, planLive, type Reader } from './plan-live.ts';
+import { createServiceClient, type Given, type Reached, reachService } from './reach-service.ts';
+import { NOTHING_DONE, NOTHING_KNOWN, type RunOptions, runPlan } from './run-plan.ts';
+import type { RunSettings } from './settings.ts';
+import { InvalidManifests, StackError } from './stack-error.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** The manifests of one stack and the service that they are for: the whole way from there to a plan, and back. */
+export interface Stack extends AsyncDisposable {
+  /** What the manifests ask for, with the settings of their `Stack` document. */
+  readonly desired: DesiredState;
+  /** Warnings on the manifests. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** How the service is reached: from the options, else the environment, else the `Stack`, else the default. */
+  readonly settings: RunSettings;
+  /** Reads what is live and computes what would make it what the manifests ask for. Sends GETs only. */
+  readonly plan: (options?: PlanOptions) => Promise<Plan>;
+  /**
+   * Does what a plan says. One that this stack made is applied as it is, once; any other is held against what is live first, and refused when what it
+   * touches has moved. What failed is in the result. Rejects before the first write: with `InvalidManifests` for a plan with errors,
+   * with `StackError` for a safety rule, a stale plan, or a place for tokens that does not work.
+   */
+  readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
+  /** Compares what is live with the manifests. Sends GETs only. */
+  readonly drift: (options?: Pick<PlanOptions, 'targets' | 'signal'>) => Promise<Drift>;
+  /** What the stack owns, live, with what the service computed; never a token. Sends GETs only. */
+  readonly get: (options?: GetOptions) => Promise<Inventory>;
+  /** What is live and belongs to nobody else, as manifests that adopt it into this stack. Sends GETs only. */
+  readonly export: (options?: ExportStackOptions) => Promise<Exported>;
+  /** Closes connections, and keeps what the embedded server holds. */
+  readonly close: () => Promise<void>;
+}
+
+/** What an apply may do, and what it tells. */
+export interface ApplyOptions extends RunOptions {
+  /** Consent to more deletes than the guard allows. Default: none. */
+  readonly allowDeletes?: boolean;
+  /** Protected addresses that may be deleted, replaced or released. */
+  readonly allowProtected?: readonly string[];
+}
+
+/** What is asked for of what the stack owns. */
+export interface GetOptions extends Partial<InventoryQuery> {
+  readonly signal?: AbortSignal;
+}
+
+/** What is exported. */
+export interface ExportStackOptions {
+  /** Names of kinds. Default: every kind that can be listed. */
+  readonly kinds?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+/** What a stack is made of, when its manifests have been read. */
+export interface StackParts {
+  readonly state: DesiredState;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly settings: RunSettings;
+  readonly tokens: TokenSettings;
+  readonly version: string;
+  readonly given?: Given;
+  readonly sinks?: TokenSinks | undefined;
+  /** Told of the way to the service before anything is sent. */
+  readonly onReached?: (reached: Reached) => void;
+  /** What the client tells of. */
+  readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
+  /** Looks at what is read while it is read. */
+  readonly watch?: (client: Client) => Client;
+}
+
+/** A stack. The way to the service is opened when it is first needed. */
+export function createStack(parts: StackParts, surroundings: Surroundings): Stack {
+  const { state, diagnostics, settings } = parts;
+  const link = createLink(parts, surroundings);
+  const made = new WeakSet<Plan>();
+  const toRequest = (options: PlanOptions) => ({
+    ...parts,
+    ...options,
+    now: surroundings.now(),
+    cwd: surroundings.cwd,
+  });
+  const close = async (): Promise<void> => link.close();
+  return {
+    desired: state,
+    diagnostics,
+    settings,
+    plan: async (options = {}) => {
+      const { plan } = await planLive(await link.open(), toRequest(options));
+      made.add(plan);
+      return plan;
+    },
+    apply: async (plan, options = {}) => {
+      const run = { parts, surroundings, link, isKnown: made.delete(plan) };
+      return applyTo(run, plan, options);
+    },
+    drift: async ({ targets, signal } = {}) => {
+      const options = { ...(targets !== undefined && { targets }), ...(signal !== undefined && { signal }) };
+      const request = toRequest(options);
+      const { plan, live } = await planLive(await link.open(), request);
+      return toDrift(plan, { live, now: request.now });
+    },
+    get: async ({ names = [], isOfUse, signal } = {}) => {
+      const request = toInventoryRequest(state, { names, ...(isOfUse !== undefined && { isOfUse }) });
+      const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
+      return toInventory(state, live, { names, baseUrl: settings.baseUrl });
+    },
+    export: async ({ kinds = [], signal } = {}) =>
+      exportResources(await link.open(), { kinds, attached: [], stack: state.stack.name, settings, signal }),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+interface Run {
+  readonly parts: StackParts;
+  readonly surroundings: Surroundings;
+  readonly link: Link;
+  /** It was just made, and nothing of it was done. */
+  readonly isKnown: boolean;
+}
+
+async function applyTo(run: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
+  const { parts, surroundings, link, isKnown } = run;
+  const allowances = { deletes: options.allowDeletes === true, protected: options.allowProtected ?? [] };
+  if (isInvalid(plan)) throw new InvalidManifests(plan.diagnostics);
+  if (!isKnown) refuseForeign(plan, parts);
+  refuseViolations(plan.violations, allowances);
+  if (plan.writes.length + plan.files.length === 0) return NOTHING_DONE;
+  const { tokens, sinks } = parts;
+  return link.write(async (client) => {
+    const known = isKnown ? NOTHING_KNOWN : await checkAgain(client, plan, { parts, allowances, options });
+    return runPlan(client, { plan, tokens, sinks, ...known }, options, surroundings);
+  });
+}
+
+const NAME = 'The plan';
+
+/** A plan that somebody else made, or that came out of a file. */
+function refuseForeign(plan: Plan, { state, settings, version }: StackParts): void {
+  verifyShown(NAME, toPlanDocument(plan));
+  refuseOtherVersion({ plan, name: NAME }, version);
+  const [made, own] = [`${plan.stack} on ${plan.baseUrl}`, `${state.stack.name} on ${settings.baseUrl}`];
+  if (made === own) return;
+  const message = `${NAME} was made for the stack ${made}, and this is the stack ${own}.`;
+  throw new StackError(message, { reason: 'stale', remedy: 'Make a new plan.' });
+}
+
+function checkAgain(
+  client: Reader,
+  plan: Plan,
+  {
+    parts,
+    allowances,
+    options,
+  }: { readonly parts: StackParts; readonly allowances: Allowances; readonly options: RunOptions },
+) {
+  const { guard } = parts.state.stack;
+  return checkSaved(client, { plan, name: NAME, allowances, guard, signal: options.signal });
+}
+
+/** The way to the service of a stack: one client for all that it does, so that all of it keeps to one rate limit. */
+interface Link {
+  readonly open: () => Promise<Reader>;
+  /** Only while the task runs, anything but a GET can be sent. */
+  readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+}
+
+function createLink({ settings, given, notices = {}, watch, onReached }: StackParts, surroundings: Surroundings): Link {
+  let opened: Promise<{ readonly client: Client; readonly close: () => Promise<void> }> | undefined;
+  let writing = 0;
+  const guard =
+    (transport: Transport): Transport =>
+    async (request) => {
+      if (request.method === 'GET' || writing > 0) return transport(request);
+      throw new InvariantError(`A stack that only reads was about to send a ${request.method}`);
+    };
+  const connect = async () => {
+    const reached = await reachService(settings, surroundings, given);
+    onReached?.(reached);
+    const { now, sleep } = surroundings;
+    const more = { now: () => now().getTime(), sleep, ...notices };
+    const client = createServiceClient(settings, { ...reached, transport: guard(reached.transport) }, more);
+    return { client: watch?.(client) ?? client, close: reached.close };
+  };
+  const open = async (): Promise<Client> => {
+    opened ??= connect();
+    return (await opened).client;
+  };
+  return {
+    open,
+    write: async (task) => {
+      const client = await open();
+      writing += 1;
+      try {
+        return await task(client);
+      } finally {
+        writing -= 1;
+      }
+    },
+    close: async () => {
+      const last = opened;
+      opened = undefined;
+      await (await last?.catch(() => undefined))?.close();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Locate } from '../model/diagnostic.ts';
+import type { Timeouts } from '../model/stack.ts';
+import type { Transport } from '../model/transport.ts';
+
+/** What a stack gets from the process that it runs in. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly now: () => Date;
+  /** Resolves after a time, or as soon as the signal is aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly readStdin: () => Promise<Uint8Array>;
+  /** Told what is being read as soon as it is known, so that the report of a failure says it too. */
+  readonly onSubject?: (subject: RunSubject) => void;
+  /** A transport over real sockets, loaded when it is first needed. */
+  readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
+}
+
+/** What a run is about. */
+export interface RunSubject {
+  /** Name of its stack; absent: there is none, or none that can be read. */
+  readonly stack?: string;
+  /** Absent: no manifests were read. */
+  readonly locate?: Locate;
+}
+
+/** What a transport over sockets is made of. */
+export interface TransportSettings {
+  readonly connections: number;
+  readonly timeouts: Timeouts;
+  /** Certificates to trust besides those of the platform, in PEM. */
+  readonly authorities: string | undefined;
+  /** As the environment names them. */
+  readonly proxy: { readonly http?: string; readonly https?: string; readonly except?: string };
+}
+
+/** A transport that holds connections until it is closed. */
+export type OpenTransport = Transport & { readonly close: () => Promise<void> };

@@ -1,0 +1,16 @@
+import process from 'node:process';
+import { sleepFor } from '../client/retry.ts';
+import { readStream } from '../files/read-input.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/** The process that a program runs in: what it does not say itself comes from here. */
+export function useThisProcess(): Surroundings {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    now: () => new Date(),
+    sleep: sleepFor,
+    readStdin: () => readStream(process.stdin),
+    openTransport: async (settings) => (await import('./open-transport.ts')).openTransport(settings),
+  };
+}

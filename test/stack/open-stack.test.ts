@@ -1,0 +1,283 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  type ApplyEvent,
+  InvalidManifests,
+  openStack,
+  parsePlan,
+  renderPlanJson,
+  StackError,
+  type StackOptions,
+  toSingleText,
+} from '../../src/index.ts';
+import { renderInventoryJson } from '../../src/report/programs/inventory.ts';
+import { BASE_URL, NOW } from '../cli/fake-context.ts';
+import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
+
+const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
+const WITH_TOKEN = `${STACK}spec: { tokens: { default: { directory: tokens } } }\n${toCredential('agent')}`;
+const ENV = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL };
+
+/** What a program says that uses the service of a workspace. */
+function toOptions({ folder, recorder }: Workspace, more: StackOptions = {}): StackOptions {
+  return { transport: recorder.transport, cwd: folder, env: ENV, now: () => NOW, ...more };
+}
+
+const listMethods = ({ recorder }: Workspace): readonly string[] => recorder.take().map(({ method }) => method);
+
+describe('a stack', () => {
+  it('plans, applies, and then has nothing to do', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    const stack = await openStack(toOptions(workspace, { paths: ['edgewise.yaml'], baseUrl: BASE_URL, apiKey: 'dev' }));
+    const plan = await stack.plan();
+    expect(plan.writes.map(({ id }) => id)).toEqual(['create TCPEdge/a', 'create TCPEdge/b']);
+    expect(listMethods(workspace).filter((method) => method !== 'GET')).toEqual([]);
+    const { outcomes } = await stack.apply(plan);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['applied', 'applied']);
+    expect(listMethods(workspace)).toEqual(['POST', 'POST']);
+    expect((await stack.plan()).writes).toEqual([]);
+  });
+
+  it('has every default of the command line: the folder, the environment, the Stack, the limits', async () => {
+    const spec = 'spec: { api: { page_size: 50, timeouts: { request: 7s } }, guard: { max_deletes: 1 } }\n';
+    const workspace = await createWorkspace({ 'edgewise.yaml': `${STACK}${spec}${toEdge('a', 20001)}` });
+    const env = { ...ENV, EDGEWISE_CONCURRENCY: '3', EDGEWISE_HEADERS_TIMEOUT: '4s' };
+    const stack = await openStack(toOptions(workspace, { env, timeouts: { connect: '2s' } }));
+    expect(stack.settings).toEqual({
+      baseUrl: BASE_URL,
+      versionHeader: 'Service-Version',
+      pageSize: 50,
+      concurrency: 3,
+      rateLimit: '120/60s',
+      timeouts: { connectMs: 2000, headersMs: 4000, bodyMs: 30_000, requestMs: 7000 },
+      caFile: undefined,
+    });
+    const shown = await workspace.edgewise('plan --format json', { env });
+    expect(renderPlanJson(await stack.plan())).toBe(shown.stdout);
+    const inventory = await workspace.edgewise('get -o json', { env });
+    expect(renderInventoryJson(await stack.get())).toBe(inventory.stdout);
+  });
+
+  it('takes manifests as text', async () => {
+    const workspace = await createWorkspace();
+    const stack = await openStack(toOptions(workspace, { manifests: [{ file: 'made.yaml', text: TWO }] }));
+    expect((await stack.plan()).changes).toHaveLength(2);
+    const wrong = openStack(toOptions(workspace, { manifests: [{ file: 'made.yaml', text: `${TWO}colour: red\n` }] }));
+    await expect(wrong).rejects.toMatchObject({
+      name: 'InvalidManifests',
+      diagnostics: [{ code: 'unknown-field', place: { file: 'made.yaml', line: 19 } }],
+    });
+  });
+
+  it('tells of all that is wrong with manifests, and sends nothing', async () => {
+    const workspace = await createWorkspace({ 'a.yaml': `${TWO}x: 1\n`, 'b.yaml': 'kind: [' });
+    const error = await openStack(toOptions(workspace)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(InvalidManifests);
+    expect(error).toMatchObject({ diagnostics: [{ place: { file: 'a.yaml' } }, { place: { file: 'b.yaml' } }] });
+    expect(listMethods(workspace)).toEqual([]);
+  });
+
+  it.each<readonly [string, StackOptions, Partial<StackError>]>([
+    ['no base URL', { env: { EDGEWISE_API_KEY: 'dev' } }, { reason: 'invalid' }],
+    ['a page size that is none', { pageSize: 1.5 }, { reason: 'invalid' }],
+    ['a rate limit that is none', { rateLimit: 'fast' }, { reason: 'invalid' }],
+  ])('refuses %s', async (_, more, expected) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    await expect(openStack(toOptions(workspace, more))).rejects.toMatchObject({ name: 'StackError', ...expected });
+  });
+
+  it('has no key but the one that it is given', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    const stack = await openStack(toOptions(workspace, { env: { EDGEWISE_BASE_URL: BASE_URL } }));
+    await expect(stack.plan()).rejects.toMatchObject({ name: 'StackError', reason: 'authentication' });
+    expect(listMethods(workspace)).toEqual([]);
+  });
+
+  it('tells what drifted, and sends GETs only', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    await workspace.edgewise('apply --yes');
+    workspace.recorder.take();
+    const stack = await openStack(toOptions(workspace));
+    const { resources } = await stack.drift();
+    expect(resources.map(({ state }) => state)).toEqual(['in-sync', 'in-sync']);
+    await workspace.write({ 'edgewise.yaml': `${TWO}${toEdge('c', 20003)}` });
+    const later = await openStack(toOptions(workspace));
+    expect((await later.drift({ targets: ['TCPEdge/c'] })).resources).toMatchObject([
+      { address: 'TCPEdge/c', state: 'missing' },
+    ]);
+    expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
+  });
+
+  it('exports what it owns as manifests that plan to nothing', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    await workspace.edgewise('apply --yes');
+    const exported = await (await openStack(toOptions(workspace))).export({ kinds: ['TCPEdge'] });
+    const manifests = [{ file: 'exported.yaml', text: toSingleText(exported) }];
+    const plan = await (await openStack(toOptions(workspace, { manifests }))).plan();
+    expect(plan.changes.map(({ action }) => action)).toEqual(['no-op', 'no-op']);
+    const wrong = (await openStack(toOptions(workspace))).export({ kinds: ['Widget'] });
+    await expect(wrong).rejects.toMatchObject({ name: 'StackError', reason: 'invalid' });
+  });
+
+  it('sends events while it applies, and stops when the signal says so', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO + toEdge('c', 20003) + toEdge('d', 20004) });
+    const stack = await openStack(toOptions(workspace, { concurrency: 1 }));
+    const abort = new AbortController();
+    const events: ApplyEvent[] = [];
+    const result = await stack.apply(await stack.plan(), {
+      signal: abort.signal,
+      onEvent: (event) => {
+        events.push(event);
+        if (event.event === 'write-ended') abort.abort(new Error('enough'));
+      },
+    });
+    expect(events.map(({ event }) => event)).toContain('write-ended');
+    expect(result.interrupted).toBe(true);
+    expect(new Set(result.outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['applied', 'skipped']));
+    await expect(stack.plan({ signal: abort.signal })).rejects.toThrow('enough');
+  });
+
+  it('applies a saved plan when nothing has moved, and refuses it when something has', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    const stack = await openStack(toOptions(workspace));
+    const saved = parsePlan(renderPlanJson(await stack.plan()));
+    await stack.apply(saved);
+    expect(await stack.apply(saved)).toMatchObject({ outcomes: [{ alreadyDone: true }, { alreadyDone: true }] });
+    const update = { manifests: [{ file: 'a.yaml', text: TWO.replace(':20001', ':20009') }] };
+    const changed = await openStack(toOptions(workspace, update));
+    const text = renderPlanJson(await changed.plan());
+    await workspace.write({ 'edgewise.yaml': TWO.replace(':20001', ':20005') });
+    await workspace.edgewise('apply --yes');
+    workspace.recorder.take();
+    await expect(changed.apply(parsePlan(text))).rejects.toMatchObject({ name: 'StackError', reason: 'stale' });
+    expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
+  });
+
+  it('refuses a plan that does what it does not show, and one of another stack or service', async () => {
+    const workspace = await createWorkspace({
+      'edgewise.yaml': TWO,
+      'other.yaml': TWO.replace('name: test', 'name: other'),
+    });
+    const stack = await openStack(toOptions(workspace, { paths: ['edgewise.yaml'] }));
+    const plan = await stack.plan();
+    const text = renderPlanJson(plan);
+    const edited = { ...plan, writes: plan.writes.slice(1) };
+    await expect(stack.apply(edited)).rejects.toMatchObject({ reason: 'invalid' });
+    expect(() => parsePlan(text.replace('"method": "POST"', '"method": "DELETE"'))).toThrow(StackError);
+    expect(() => parsePlan('{}')).toThrow('The text is not a plan file');
+    const other = await openStack(toOptions(workspace, { paths: ['other.yaml'] }));
+    await expect(other.apply(plan)).rejects.toMatchObject({ reason: 'stale' });
+    const elsewhere = await openStack(
+      toOptions(workspace, { paths: ['edgewise.yaml'], baseUrl: 'https://other.test' }),
+    );
+    await expect(elsewhere.apply(plan)).rejects.toMatchObject({ reason: 'stale' });
+    expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
+  });
+
+  it('keeps to the safety rules, unless they are waived', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': `${TWO}lifecycle: { protect: true }\n` });
+    await workspace.edgewise('apply --yes');
+    workspace.recorder.take();
+    await workspace.write({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });
+    const stack = await openStack(toOptions(workspace));
+    const plan = await stack.plan();
+    await expect(stack.apply(plan)).rejects.toMatchObject({
+      reason: 'refused',
+      remedy: expect.stringContaining('--allow-protected'),
+    });
+    expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
+    const { outcomes } = await stack.apply(plan, { allowProtected: ['TCPEdge/b'] });
+    expect(outcomes).toMatchObject([{ outcome: 'applied', write: { act: 'delete' } }]);
+  });
+
+  it('asks before the first write when it is told whom', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    const stack = await openStack(toOptions(workspace));
+    const asked: number[] = [];
+    const confirm = async (writes: number): Promise<boolean> => {
+      asked.push(writes);
+      return false;
+    };
+    await expect(stack.apply(await stack.plan(), { confirm })).rejects.toMatchObject({ reason: 'interrupted' });
+    expect(asked).toEqual([2]);
+    expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
+  });
+
+  it('delivers tokens to where the Stack says, to other settings, or to a sink of the program', async () => {
+    const workspace = await createWorkspace({
+      'edgewise.yaml': WITH_TOKEN,
+      'other.yaml': WITH_TOKEN.replace('name: test', 'name: other'),
+    });
+    const stack = await openStack(toOptions(workspace, { paths: ['edgewise.yaml'] }));
+    const { tokens } = await stack.apply(await stack.plan());
+    expect(tokens).toMatchObject([{ address: 'Credential/agent', place: 'tokens/agent.token', rescued: false }]);
+    expect(readFileSync(join(workspace.folder, 'tokens/agent.token'), 'utf8').trim()).not.toBe('');
+    const delivered: string[] = [];
+    const sink = {
+      test: async () => [],
+      deliver: async (_: unknown, token: string) => {
+        delivered.push(token);
+        return 'a variable';
+      },
+    };
+    const own = await openStack(
+      toOptions(workspace, { paths: ['other.yaml'], sinks: { find: () => sink, rescue: sink } }),
+    );
+    const result = await own.apply(await own.plan());
+    expect(result.tokens).toMatchObject([{ place: 'a variable' }]);
+    expect(delivered).toHaveLength(1);
+    expect(JSON.stringify([result, await own.get(), renderPlanJson(await own.plan())])).not.toContain(delivered[0]);
+  });
+
+  it('keeps a journal where the environment says so', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    const stack = await openStack(toOptions(workspace, { env: { ...ENV, EDGEWISE_JOURNAL: 'journal.jsonl' } }));
+    await stack.apply(await stack.plan());
+    expect(readFileSync(join(workspace.folder, 'journal.jsonl'), 'utf8')).toContain('create TCPEdge/a');
+    mkdirSync(join(workspace.folder, 'taken'));
+    await workspace.write({ 'edgewise.yaml': `${TWO}${toEdge('c', 20003)}` });
+    const later = await openStack(toOptions(workspace));
+    const refused = later.apply(await later.plan(), { journal: 'taken' });
+    await expect(refused).rejects.toMatchObject({ reason: 'failed', remedy: 'Nothing was written.' });
+  });
+
+  it('of the embedded server keeps its data for as long as it is open, and in a file beyond', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    const { transport: _, ...options } = toOptions(workspace, { env: {} });
+    const stack = await openStack({ ...options, baseUrl: 'embedded:' });
+    await stack.apply(await stack.plan());
+    expect((await stack.get()).resources).toHaveLength(2);
+    {
+      await using kept = await openStack({ ...options, baseUrl: 'embedded:account.json' });
+      await kept.apply(await kept.plan());
+    }
+    await using again = await openStack({ ...options, baseUrl: 'embedded:account.json' });
+    expect((await again.plan()).writes).toEqual([]);
+  });
+
+  it('keeps to one rate limit with all that it does', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
+    const waits: string[] = [];
+    const options = { rateLimit: '8/2s', onWait: ({ reason }: { readonly reason: string }) => waits.push(reason) };
+    const { now: _, ...real } = toOptions(workspace, options);
+    const stack = await openStack(real);
+    await stack.plan();
+    expect(waits).toEqual([]);
+    await stack.plan();
+    expect(waits.length).toBeGreaterThan(0);
+  });
+
+  it('reads files that its manifests name, and writes those that they ask for, below its folder', async () => {
+    const workspace = await createWorkspace();
+    const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHUoPzRJWuvSBQPtIqRxZ2ps5bJ0c0uWEb2Pb0xXqWQd';
+    writeFileSync(join(workspace.folder, 'alice.pub'), key);
+    const spec = '{ public_key: { file: alice.pub }, ssh_certificate_authority_id: sshca_1, principals: [alice] }';
+    const text = `${STACK}---\napiVersion: edgewise/v1\nkind: SSHUserCertificate\nmetadata: { name: alice }\nspec: ${spec}\nlifecycle: { write_to: alice-cert.pub }\n`;
+    const stack = await openStack(toOptions(workspace, { manifests: [{ file: 'made.yaml', text }] }));
+    const { files, outcomes } = await stack.apply(await stack.plan());
+    expect(files).toMatchObject([{ path: 'alice-cert.pub', outcome: 'applied' }]);
+    expect(outcomes).toMatchObject([{ computed: { certificate: expect.stringContaining('ssh-ed25519-cert') } }]);
+    expect(readFileSync(join(workspace.folder, 'alice-cert.pub'), 'utf8')).toContain('ssh-ed25519-cert');
+  });
+});

@@ -47,7 +47,8 @@ async function demonstrate(): Promise<void> {
   cpSync(join(import.meta.dirname, 'quickstart'), join(folder, 'manifests'), { recursive: true });
   cpSync(join(import.meta.dirname, 'account.json'), join(folder, 'account.json'));
   title('Three resources, described in YAML');
-  console.log(`\n${readFileSync(join(folder, 'manifests/postgres.yaml'), 'utf8').trimEnd()}`);
+  for (const name of ['postgres', 'postgres-pool', 'dashboard'])
+    console.log(`\n${readFileSync(join(folder, `manifests/${name}.yaml`), 'utf8').trimEnd()}`);
   console.log(`\n$ export EDGEWISE_BASE_URL=${BASE_URL}`);
   await edgewise(['validate', 'manifests']);
 
@@ -151,16 +152,16 @@ async function send(method: string, url: string, body?: object): Promise<EdgeLis
 }
 
 function changeLine(from: string, to: string): void {
-  const file = join(folder, 'manifests/postgres.yaml');
+  const file = join(folder, 'manifests/postgres-pool.yaml');
   const text = readFileSync(file, 'utf8');
   expectSame(`the number of lines "${from}"`, text.split(from).length - 1, 1);
   writeFileSync(file, text.replace(from, to));
-  console.log(`\nmanifests/postgres.yaml\n-    ${from}\n+    ${to}`);
+  console.log(`\nmanifests/postgres-pool.yaml\n-    ${from}\n+    ${to}`);
 }
 
 function readBlueId(): string {
-  const [, id = ''] =
-    /name: blue\nspec:\n {2}id: (\S+)/.exec(readFileSync(join(folder, 'manifests/edgewise.yaml'), 'utf8')) ?? [];
+  const text = readFileSync(join(folder, 'manifests/external-blue.yaml'), 'utf8');
+  const [, id = ''] = /\n {2}id: (\S+)/.exec(text) ?? [];
   return id;
 }
 

@@ -15,23 +15,42 @@ export interface ExportFile {
   readonly text: string;
 }
 
+/** What the files of an export have besides what was exported. */
+export interface LayoutOptions {
+  /** Where the YAML language server finds the schema of manifests: a path relative to the folder, or a URL. Absent: no document names it. */
+  readonly schema?: string;
+}
+
 /** The files of an export. What stands above all of it stands in the first. */
-export function layOut({ documents, preface }: Exported, layout: ExportLayout): readonly ExportFile[] {
+export function layOut(
+  { documents, preface }: Exported,
+  layout: ExportLayout,
+  { schema }: LayoutOptions = {},
+): readonly ExportFile[] {
   const files = Map.groupBy(documents, (document) => toPath(document, layout));
-  return [...files].map(([path, members], index) => ({
-    path,
-    text: joinDocuments(members, index === 0 ? preface : []),
-  }));
+  return [...files].map(([path, members], index) => {
+    const modeline = schema === undefined ? '' : toModeline(schema, path);
+    return { path, text: joinDocuments(members, { preface: index === 0 ? preface : [], modeline }) };
+  });
 }
 
 /** All of an export as one text. */
 export function toSingleText({ documents, preface }: Exported): string {
-  return joinDocuments(documents, preface);
+  return joinDocuments(documents, { preface, modeline: '' });
 }
 
-function joinDocuments(documents: readonly ExportedDocument[], preface: readonly string[]): string {
+/** The language server knows only of the document that it heads. */
+function joinDocuments(
+  documents: readonly ExportedDocument[],
+  { preface, modeline }: { readonly preface: readonly string[]; readonly modeline: string },
+): string {
   const head = preface.length === 0 ? '' : `${preface.map((line) => `# ${toPrintable(line)}\n`).join('')}\n`;
-  return `${head}${documents.map(({ text }) => text).join('---\n')}`;
+  return documents.map(({ text }, index) => `${modeline}${index === 0 ? head : ''}${text}`).join('---\n');
+}
+
+function toModeline(schema: string, path: string): string {
+  const up = URL.canParse(schema) ? '' : '../'.repeat(path.split('/').length - 1);
+  return `# yaml-language-server: $schema=${up}${schema}\n`;
 }
 
 function toPath({ kind, name }: ExportedDocument, layout: ExportLayout): string {
@@ -42,7 +61,7 @@ function toPath({ kind, name }: ExportedDocument, layout: ExportLayout): string 
     case 'per-kind':
       return `${toHyphenated(kind)}.yaml`;
     case 'per-resource':
-      return kind === 'External' ? 'external.yaml' : `${toHyphenated(kind)}/${toResourceFileName(name)}.yaml`;
+      return `${toHyphenated(kind)}/${toResourceFileName(name)}.yaml`;
     default:
       return assertNever(layout);
   }

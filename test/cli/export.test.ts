@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { createWorkspace, toTranscript, type Workspace } from './workspace.ts';
@@ -88,16 +88,42 @@ describe('export', () => {
     expect(await readAll(join(folder, 'again'))).toEqual(before);
   });
 
+  it('writes one document a file by default, each with its modeline, and the schema that it names', async () => {
+    const { edgewise, folder } = await createAccount();
+    await edgewise(`export -o manifests --stack shop ${HTTPS}`);
+    const files = Object.entries(await readAll(join(folder, 'manifests')));
+    const manifests = files.filter(([path]) => path.endsWith('.yaml'));
+    expect(manifests).toHaveLength(17);
+    for (const [path, text] of manifests) {
+      expect(text.match(/^kind: /gm), path).toHaveLength(1);
+      const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
+      expect(join(dirname(path), schema), path).toBe('.edgewise/manifest.schema.json');
+    }
+    expect(Object.fromEntries(files)['.edgewise/manifest.schema.json']).toContain('"edgewise manifest"');
+  });
+
+  it('names the schema of the package that is installed, in every document of a file', async () => {
+    const { edgewise, folder } = await createAccount();
+    await mkdir(join(folder, 'node_modules/edgewise/schemas'), { recursive: true });
+    await writeFile(join(folder, 'node_modules/edgewise/schemas/manifest.schema.json'), '{}');
+    await edgewise('export -o manifests --stack shop --layout single');
+    const files = Object.entries(await readAll(join(folder, 'manifests')));
+    expect(files.map(([path]) => path)).toEqual(['edgewise.yaml']);
+    const documents = String(files[0]?.[1]).split('---\n');
+    const modeline = '# yaml-language-server: $schema=../node_modules/edgewise/schemas/manifest.schema.json\n';
+    expect(documents.filter((text) => !text.startsWith(modeline))).toEqual([]);
+  });
+
   it('writes all files or none, and replaces only those that it makes', async () => {
     const { edgewise, folder, write } = await createAccount();
     await mkdir(join(folder, 'manifests'));
-    await symlink('nowhere', join(folder, 'manifests/tcp-edge.yaml'));
+    await symlink('nowhere', join(folder, 'manifests/edgewise.yaml'));
     await write({ 'manifests/mine.yaml': 'mine' });
     const refused = await edgewise('export -o manifests --stack shop');
-    expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('manifests/tcp-edge.yaml') });
-    expect((await readdir(join(folder, 'manifests'))).sort()).toEqual(['mine.yaml', 'tcp-edge.yaml']);
+    expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('manifests/edgewise.yaml') });
+    expect((await readdir(join(folder, 'manifests'))).sort()).toEqual(['edgewise.yaml', 'mine.yaml']);
     expect(await edgewise('export -o manifests --stack shop --force')).toMatchObject({ exitCode: 0 });
-    expect(await readFile(join(folder, 'manifests/tcp-edge.yaml'), 'utf8')).toContain('kind: TCPEdge');
+    expect(await readFile(join(folder, 'manifests/edgewise.yaml'), 'utf8')).toContain('kind: Stack');
     expect(await readFile(join(folder, 'manifests/mine.yaml'), 'utf8')).toBe('mine');
   });
 
@@ -150,7 +176,7 @@ async function readAll(folder: string): Promise<Readonly<Record<string, string>>
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const texts = await Promise.all(
-    files.sort().map(async (file) => [file.slice(folder.length), await readFile(file, 'utf8')]),
+    files.sort().map(async (file) => [file.slice(folder.length + 1), await readFile(file, 'utf8')]),
   );
   return Object.fromEntries(texts);
 }

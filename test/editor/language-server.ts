@@ -1,12 +1,13 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
 /** The YAML language server that editors run, over stdio. */
 export interface LanguageServer {
-  /** What it has against a document, as `line:column message`, both from 1. */
-  diagnose(text: string): Promise<readonly string[]>;
+  /** What it has against a text, as `line:column message`, both from 1. The text is that of a file of this name, once; absent: of a new one. */
+  diagnose(text: string, file?: string): Promise<readonly string[]>;
   /** What it offers at a place, by label: the text that explains it. */
   complete(text: string, place: TextPlace): Promise<ReadonlyMap<string, string>>;
   /** What it says of a place, in Markdown. */
@@ -34,16 +35,16 @@ export async function startLanguageServer(folder: string): Promise<LanguageServe
   await connection.ask('initialize', { processId: null, rootUri: pathToFileURL(folder).href, capabilities });
   connection.tell('initialized', {});
   let documents = 0;
-  const open = (text: string): string => {
+  const open = (text: string, file?: string): string => {
     documents += 1;
-    const uri = pathToFileURL(`${folder}/document-${documents}.yaml`).href;
+    const uri = pathToFileURL(join(folder, file ?? `document-${documents}.yaml`)).href;
     connection.tell('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version: 1, text } });
     return uri;
   };
   const askAt = (method: string, text: string, position: TextPlace): Promise<Json> =>
     connection.ask(method, { textDocument: { uri: open(text) }, position: { ...position } });
   return {
-    diagnose: async (text) => toProblems(await connection.diagnosticsOf(open(text))),
+    diagnose: async (text, file) => toProblems(await connection.diagnosticsOf(open(text, file))),
     complete: async (text, place) => toOffers(await askAt('textDocument/completion', text, place)),
     hover: async (text, place) => toMarkdown(await askAt('textDocument/hover', text, place)),
     close: async () => {

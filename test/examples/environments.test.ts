@@ -1,11 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { isJsonObject } from '../../src/model/json.ts';
-import { buildOverlay, parseDocuments, toIdentity } from './kustomize.ts';
+import { describeWith, runTool } from '../pipelines/tools.ts';
 import { EXAMPLES, expectWholeLife } from './life.ts';
+import { parseDocuments } from './parse-documents.ts';
 
 const FOLDER = join(EXAMPLES, 'environments');
 const ENVIRONMENTS = ['staging', 'production'];
@@ -14,43 +16,47 @@ const ENVIRONMENTS = ['staging', 'production'];
 const ALLOW = ' --allow-protected TCPEdge/postgres';
 
 describe('examples/environments', () => {
-  it.each(ENVIRONMENTS)('the overlay %s is made, then needs nothing, then is deleted again', async (name) => {
-    const stdin = build(name);
-    await expectWholeLife({ paths: '-', resources: 2, context: { stdin }, destroyFlags: ALLOW });
-  });
-
   it.each(ENVIRONMENTS)('the variables of %s make, need nothing, and delete again', async (name) => {
     const env = readEnvironment(name);
     await expectWholeLife({ paths: 'environments/variables', resources: 2, context: { env } });
   });
+});
 
-  it('overlays and variables describe the same edge for staging', () => {
-    const fromOverlay = findEdge(build('staging'));
-    const text = readFileSync(join(FOLDER, 'variables/edgewise.yaml'), 'utf8');
-    const env = readEnvironment('staging');
-    const filled = text.replace(/\$\{env:(\w+)(?::-([^}]*))?\}/g, (_, name: string, fallback) => env[name] ?? fallback);
-    expect(findEdge(filled)).toEqual(fromOverlay);
+describeWith(['kustomize'], 'examples/environments with kustomize', () => {
+  it.each(ENVIRONMENTS)('the overlay %s is made, then needs nothing, then is deleted again', async (name) => {
+    const stdin = await build(join('overlays', name));
+    await expectWholeLife({ paths: '-', resources: 2, context: { stdin }, destroyFlags: ALLOW });
   });
 
-  it('a patch that names nothing is refused', () => {
-    expect(() => buildOverlay(join(FOLDER, 'variables'))).toThrow();
+  it('overlays and variables describe the same edge for staging', async () => {
+    const fromOverlay = findEdge(await build('overlays/staging'));
+    const files = globSync(join(FOLDER, 'variables/*.yaml')).map((file) => readFileSync(file, 'utf8'));
+    const env = readEnvironment('staging');
+    const filled = files
+      .join('---\n')
+      .replace(/\$\{env:(\w+)(?::-([^}]*))?\}/g, (_, name: string, fallback) => env[name] ?? fallback);
+    expect(findEdge(filled)).toEqual(fromOverlay);
+    expect(fromOverlay).toBeDefined();
+  });
+
+  it('a patch that names nothing is refused', async () => {
+    const copy = await mkdtemp(join(tmpdir(), 'edgewise-environments-'));
+    onTestFinished(() => rm(copy, { recursive: true }));
+    await cp(FOLDER, copy, { recursive: true });
+    const patch = join(copy, 'overlays/staging/postgres.patch.yaml');
+    await writeFile(patch, readFileSync(patch, 'utf8').replace('name: postgres', 'name: postgresql'));
+    const { status, output } = await runTool('kustomize', ['build', join(copy, 'overlays/staging')]);
+    expect({ status, output }).toMatchObject({
+      status: 1,
+      output: expect.stringContaining('no matches for Id TCPEdge'),
+    });
   });
 });
 
-/** An overlay as this project reads it. Where there is a kustomize, it has the last word. */
-function build(name: string): string {
-  const folder = join(FOLDER, 'overlays', name);
-  const built = buildOverlay(folder);
-  if (hasKustomize()) {
-    const byKustomize = execFileSync('kustomize', ['build', folder], { encoding: 'utf8' });
-    expect(toSorted(built)).toEqual(toSorted(byKustomize));
-  }
-  return built;
-}
-
-function hasKustomize(): boolean {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return folders.some((folder) => existsSync(join(folder, 'kustomize')));
+async function build(folder: string): Promise<string> {
+  const { status, output } = await runTool('kustomize', ['build', join(FOLDER, folder)]);
+  expect(status, output).toBe(0);
+  return output;
 }
 
 function readEnvironment(name: string): Readonly<Record<string, string>> {
@@ -61,8 +67,4 @@ function readEnvironment(name: string): Readonly<Record<string, string>> {
 function findEdge(text: string): unknown {
   const edge = parseDocuments(text).find(({ kind }) => kind === 'TCPEdge');
   return isJsonObject(edge) ? edge['spec'] : undefined;
-}
-
-function toSorted(text: string): readonly unknown[] {
-  return parseDocuments(text).toSorted((left, right) => (toIdentity(left) < toIdentity(right) ? -1 : 1));
 }

@@ -8,8 +8,8 @@ import { validateManifests } from '../../src/manifest/validate.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { writeOutParts } from '../../src/schemas/parts.ts';
-import { parseDocuments } from './kustomize.ts';
 import { EXAMPLES } from './life.ts';
+import { parseDocuments } from './parse-documents.ts';
 
 /** `adopt` names something that exists, so it stands in a comment; here it counts. */
 const ADOPT_IN_COMMENT = /# (adopt: \w+).*/;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
@@ -7,6 +7,8 @@ import { createServer, parseApiKey, type Server, type ServerSeed } from '../../s
 import { type CommandResult, type FakeOptions, NOW, runCommand } from '../cli/fake-context.ts';
 import { FOREIGN_IDS } from '../foreign-ids.ts';
 import { withWatchdog } from './watchdog.ts';
+
+const EVERYTHING = 'examples/everything';
 
 /** Looks like nothing else, so that it can be searched for. */
 export const API_KEY = 'Zq8-fuzz-key-3fK1';
@@ -21,7 +23,7 @@ export function createFolder(): string {
 /** A folder that holds a copy of `examples/everything` in one file, `manifests.yaml`, and the certificates that it names. */
 export function createEverything(): { readonly folder: string; readonly manifests: string } {
   const folder = createFolder();
-  const files = ['edgewise', 'account', 'https', 'tcp'].map((name) => readExample(`${name}.yaml`));
+  const files = globSync('*.yaml', { cwd: EVERYTHING }).sort().map(readExample);
   const manifests = files.join('---\n');
   writeFileSync(join(folder, 'manifests.yaml'), manifests);
   writeFileSync(join(folder, 'authorities.pem'), readExample('authorities.pem'));
@@ -30,7 +32,7 @@ export function createEverything(): { readonly folder: string; readonly manifest
 
 /** A file of `examples/everything`. */
 export function readExample(name: string): string {
-  return readFileSync(join('examples/everything', name), 'utf8');
+  return readFileSync(join(EVERYTHING, name), 'utf8');
 }
 
 /** A server that takes the key of these tests. */

@@ -136,7 +136,7 @@ describe('settings', () => {
 
   it('as a public key in a file is taken, or refused with what is wrong', LONG, async () => {
     const folder = createFolder();
-    const [key = ''] = /ssh-ed25519 \S+ \S+/.exec(readExample('account.yaml')) ?? [];
+    const [key = ''] = /ssh-ed25519 \S+ \S+/.exec(readExample('alice.yaml')) ?? [];
     const spec = `{ ssh_certificate_authority_id: sshca_2k9XLSFdoQiJcVAxRrTtCDgMNpw, public_key_file: key.pub, principals: [a] }`;
     const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: keys }\n';
     const certificate = `apiVersion: edgewise/v1\nkind: SSHUserCertificate\nmetadata: { name: a }\nspec: ${spec}\n`;

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Exported } from '../../export/export-live.ts';
 import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../export/lay-out.ts';
@@ -14,6 +15,7 @@ import { type ConnectionFlags, resolveSettings } from '../../stack/settings.ts';
 import { withReadSession } from '../connection/session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { findEditorSchema } from '../output/editor-schema.ts';
 import { PLAIN } from '../output/present.ts';
 import { writeNewFiles } from '../output/write-new-files.ts';
 import type { Act } from './act.ts';
@@ -37,7 +39,7 @@ export function defineExport(program: Command, act: Act): void {
     .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the interface lists)`)
     .option('-o, --out <folder>', 'write files to this folder; needs --stack (default: one text on stdout)')
     .addOption(
-      new Option('--layout <layout>', 'with -o: how to spread it over files (default: per-kind)').choices(LAYOUTS),
+      new Option('--layout <layout>', 'with -o: how to spread it over files (default: per-resource)').choices(LAYOUTS),
     )
     .addOption(
       new Option(
@@ -59,7 +61,7 @@ export function defineExport(program: Command, act: Act): void {
       'everything, with the Stack: edgewise plan manifests adopts it',
     ],
     [`edgewise export ${EXAMPLE_KINDS.join(' ')}`, 'look at some kinds'],
-    ['edgewise export -o manifests --stack production --layout per-resource', 'a file for each resource'],
+    ['edgewise export -o manifests --stack production --layout per-kind', 'a file for each kind'],
   ]).action((kinds: string[], flags: Flags) => act(PLAIN, (context) => exportManifests(kinds, flags, context)));
 }
 
@@ -93,18 +95,29 @@ async function writeFiles(
   exported: Exported,
   { folder, flags, context }: { readonly folder: string; readonly flags: Flags; readonly context: Context },
 ): Promise<void> {
-  const files = layOut(exported, flags.layout ?? 'per-kind');
-  const paths = await writeNewFiles(files, { folder, cwd: context.cwd, force: flags.force === true });
+  const schema = findEditorSchema(folder, context.cwd);
+  const files = layOut(exported, flags.layout ?? 'per-resource', { schema: schema.path });
+  const all = [...files, ...schema.files];
+  const paths = await writeNewFiles(all, { folder, cwd: context.cwd, force: flags.force === true });
   const { resources } = exported;
   context.stdout.write(
     [
       `Exported ${resources} ${resources === 1 ? 'resource' : 'resources'} for the stack ${flags.stack}:\n`,
-      ...paths.map((path) => `  ${path}\n`),
+      ...listPaths(paths).map((line) => `  ${line}\n`),
       describeLeftOut(exported),
       `Adopt it: edgewise plan ${folder}\n`,
     ].join(''),
   );
 }
+
+/** Of a folder with many files, how many there are. */
+function listPaths(paths: readonly string[]): readonly string[] {
+  return [...Map.groupBy(paths, dirname)].flatMap(([folder, members]) =>
+    members.length > FEW ? [`${folder}/ (${members.length} files)`] : members,
+  );
+}
+
+const FEW = 10;
 
 function describeLeftOut({ leftOut }: Exported): string {
   if (leftOut.length === 0) return '';

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { createStarter, type StarterFile } from '../../manifest/starter.ts';
+import { createStarter } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
-import { toManifestJsonSchema } from '../../schemas/manifest.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { findEditorSchema } from '../output/editor-schema.ts';
 import { PLAIN } from '../output/present.ts';
 import { writeNewFiles } from '../output/write-new-files.ts';
 import type { Act } from './act.ts';
@@ -51,7 +50,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
       exitCode: EXIT.invalid,
       remedy: 'Write it with its scheme, such as https://api.example.com; or embedded:, for the bundled server.',
     });
-  const schema = findSchema(folder, context);
+  const schema = findEditorSchema(folder, context.cwd);
   const url = baseUrl === '' ? undefined : baseUrl;
   const files = [...createStarter({ stack, baseUrl: url, schema: schema.path }), ...schema.files];
   const written = await writeNewFiles(files, { folder, cwd: context.cwd });
@@ -82,24 +81,6 @@ function toName(folder: string, { cwd }: Context): string {
 
 function isBaseUrl(text: string): boolean {
   return text.startsWith('embedded:') || (/^https?:\/\//.test(text) && URL.canParse(text));
-}
-
-const PACKAGED_SCHEMA = join('node_modules', 'edgewise', 'schemas', 'manifest.schema.json');
-const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
-
-/** The schema of the package, where it is installed beside the manifests; else one that is written there, out of sight. */
-function findSchema(
-  folder: string,
-  { cwd }: Context,
-): { readonly path: string; readonly files: readonly StarterFile[] } {
-  const start = resolve(cwd, folder);
-  for (let at = start; ; at = dirname(at)) {
-    const file = join(at, PACKAGED_SCHEMA);
-    if (existsSync(file)) return { path: relative(start, file), files: [] };
-    if (at === dirname(at)) break;
-  }
-  const text = `${JSON.stringify(toManifestJsonSchema(), null, 2)}\n`;
-  return { path: WRITTEN_SCHEMA, files: [{ path: WRITTEN_SCHEMA, text }] };
 }
 
 function describe(folder: string, written: readonly string[], baseUrl: string | undefined): string {

@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createAsk } from '../../src/cli/ask.ts';
+import { thinOut } from '../laws/properties.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const CTRL_C = '\u0003';
@@ -97,11 +98,13 @@ async function canRun(program: string, words: readonly string[]): Promise<boolea
 }
 
 describe.runIf(hasPython)('the question of apply, on a pseudo terminal of python3', () => {
-  it.each([
-    ['Ctrl-C', CTRL_C],
-    ['Ctrl-D', CTRL_D],
-    ['SIGTERM', 'SIGTERM'],
-  ])(
+  it.each(
+    thinOut([
+      ['Ctrl-C', CTRL_C],
+      ['Ctrl-D', CTRL_D],
+      ['SIGTERM', 'SIGTERM'],
+    ]),
+  )(
     'is declined by %s: exit code 130, nothing written',
     async (_, deed) => {
       const { folder } = await createWorkspace({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}` });

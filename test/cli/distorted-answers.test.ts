@@ -3,6 +3,7 @@ import type { Kind } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { thinOut } from '../laws/properties.ts';
 import { createWorkspace, STACK, type Workspace } from './workspace.ts';
 
 /** What wears out: each replace leaves one more alive, unless the one before it goes. */
@@ -196,7 +197,7 @@ describe('whatever is answered, no apply leaves more certificates and credential
     '%s',
     async (_, where) => {
       const grown: string[] = [];
-      for (const [name, distortion] of WAYS) {
+      for (const [name, distortion] of thinOut(WAYS)) {
         const workspace = await createWorkspace({ 'stack.yaml': WEARING });
         const transport = distorted(workspace.recorder.transport, where, distortion);
         const { most } = await applyOften(workspace, transport, 3);

@@ -160,11 +160,11 @@ describe('edgewise explain', () => {
   });
 
   it('finds every field of every kind by its name alone', async () => {
-    for (const kind of MANIFEST_KINDS)
-      for (const path of listPaths(kind.fields)) {
-        const name = path.split('.').at(-1) ?? '';
-        expect((await explain(name)).stdout, name).toContain(`${kind.name}.${path}`);
-      }
+    const paths = MANIFEST_KINDS.flatMap(({ name, fields }) => listPaths(fields).map((path) => `${name}.${path}`));
+    for (const [name, meant] of Map.groupBy(paths, (path) => path.split('.').at(-1) ?? '')) {
+      const { stdout } = await explain(name);
+      expect(meant.filter((path) => !stdout.includes(path))).toEqual([]);
+    }
   });
 
   it.each([

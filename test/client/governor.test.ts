@@ -4,6 +4,7 @@ import { createBudget } from '../../src/client/budget.ts';
 import { createGovernor, type GovernorOptions, type WaitNotice } from '../../src/client/governor.ts';
 import { toLeastMs } from '../../src/model/rate-limit.ts';
 import { createRateLimit } from '../../src/server/rate-limit.ts';
+import { toTries } from '../tries.ts';
 import { catchError } from './fake-service.ts';
 
 /** A governor on a clock that moves on with each wait. */
@@ -39,7 +40,7 @@ describe('a budget', () => {
         }, undefined);
       }
     });
-    await fc.assert(property, { numRuns: 100 });
+    await fc.assert(property, { numRuns: toTries(100) });
   });
 
   it('lets the first window go at once, and the rest no later than it must', async () => {

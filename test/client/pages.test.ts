@@ -4,6 +4,7 @@ import { MAX_BODY_BYTES } from '../../src/client/whole-body.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { InvariantError, NetworkError } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { toTries } from '../tries.ts';
 import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';
 
 const KIND = getKind('TCPEdge');
@@ -95,7 +96,7 @@ describe('list', () => {
         expect(await client.list(KIND)).toEqual([...new Set(pages.flat())].map(edge));
         expect(log).toHaveLength(pages.length);
       }),
-      { numRuns: 50 },
+      { numRuns: toTries(50) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServer, listen, parseServerSeed } from '../../src/server/index.ts';
+import { itLong } from '../effort.ts';
 import { listCodeBlocks } from './documents.ts';
 
 const execute = promisify(execFile);
@@ -44,11 +45,11 @@ describe('programs in documents', () => {
     await run(resolve('node_modules/typescript/bin/tsc'), '-p', '.');
   });
 
-  it.each(PROGRAMS)('runs to its end: $place', async ({ file }) => {
+  itLong.each(PROGRAMS)('runs to its end: $place', async ({ file }) => {
     await run(file);
   });
 
-  it('the one of the library makes what manifests say, and then does nothing', async () => {
+  itLong('the one of the library makes what manifests say, and then does nothing', async () => {
     const program = PROGRAMS.find(({ place }) => place.startsWith('docs/library.md'));
     const server = createServer({ seed: parseServerSeed(readFileSync('examples/account.json', 'utf8')) });
     const listener = await listen(server, { port: 0 });
@@ -66,7 +67,7 @@ describe('programs in documents', () => {
     }
   });
 
-  it('the one on drift tells what differs, as a comment and as gauges', async () => {
+  itLong('the one on drift tells what differs, as a comment and as gauges', async () => {
     const program = PROGRAMS.find(({ text }) => text.includes('function compare('));
     const script = `
       import { createClient, validateManifests } from ${JSON.stringify(resolve('src/index.ts'))};

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { COMPILED } from '../setup.ts';
 
 /** The command line as a user starts it: the built file that EDGEWISE_BIN names, else the sources. */
 export const PROGRAM = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');
@@ -14,7 +15,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs `edgewise` with these arguments, in an environment that holds nothing but what is given. */
+/** Runs `edgewise` with these arguments, in an environment that holds nothing but what is given, and what makes it start faster. */
 export async function runEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   return startEdgewise(args, env).ended;
 }
@@ -27,7 +28,10 @@ export interface Run {
 
 /** Starts what `runEdgewise` runs. */
 export function startEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { ...COMPILED, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   return { child, ended: readEnd(child) };
 }
 
@@ -61,7 +65,7 @@ export async function startServerProcess(
   { program = PROGRAM, log, env = {} }: ServerProcessOptions = {},
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], {
-    env,
+    env: { ...COMPILED, ...env },
     stdio: ['ignore', 'pipe', log ?? 'ignore'],
   });
   const url = await readUrl(child);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { FORMATS } from '../../src/kinds/formats.ts';
 import { assertDefined } from '../../src/model/errors.ts';
+import { toTries } from '../tries.ts';
 
 const PARTS = [
   'a',
@@ -37,7 +38,7 @@ it.each(RULES)('the pattern of a $name matches whatever is one', ({ check, examp
     fc.property(texts, (text) => {
       if (check(text) === undefined) expect(form.test(text)).toBe(true);
     }),
-    { numRuns: 1000 },
+    { numRuns: toTries(1000) },
   );
 });
 

@@ -11,6 +11,7 @@ import { DOCUMENT_KINDS, findDocumentSchema } from '../../src/schemas/document.t
 import { listFindings } from '../../src/schemas/findings.ts';
 import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { writeOutParts } from '../../src/schemas/parts.ts';
+import { toTries } from '../tries.ts';
 
 /** The example has a document of every kind. */
 const FILES = ['test/manifest/fixtures/everything.yaml', ...globSync('examples/everything/*.yaml').sort()];
@@ -103,7 +104,7 @@ describe('the JSON Schema of manifests', () => {
         const schema = assertDefined(findDocumentSchema(String(document['kind'])), 'schema');
         if (listFindings(schema, changed).length === 0) expect(isManifest(changed)).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: toTries(2000) },
     );
   });
 

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
+import { describeLong } from '../effort.ts';
 import { LONG } from '../laws/properties.ts';
 import { sendCrowd } from './clients.ts';
 import { keepBudget } from './keep-budget.ts';
 
-describe('an apply of many resources', () => {
+describeLong('an apply of many resources', () => {
   it.each(['120/60s', '30/1s', '1/1s'])(
     'is never told to slow down at %s, and takes hardly longer than the limit demands',
     LONG,
@@ -19,7 +20,7 @@ describe('an apply of many resources', () => {
   );
 });
 
-describe('fifty clients at once', () => {
+describeLong('fifty clients at once', () => {
   it('each find what they wrote, once, and leave nothing behind', LONG, async () => {
     const server = createServer({ apiKeys: [parseApiKey('load:admin')] });
     const listener = await listen(server, { port: 0 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type ValidatedManifests, validateManifests } from '../../src/manifest/validate.ts';
 import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts';
 import { LONG } from '../laws/properties.ts';
+import { toTries } from '../tries.ts';
 
 const EVERYTHING = readFileSync(new URL('fixtures/everything.yaml', import.meta.url));
 
@@ -68,7 +69,7 @@ describe('validating manifests', () => {
         const bytes = mutate(changes);
         expectSound(bytes, validate(bytes));
       }),
-      { numRuns: 300 },
+      { numRuns: toTries(300) },
     );
   });
 
@@ -77,7 +78,7 @@ describe('validating manifests', () => {
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expectSound(bytes, validate(bytes));
       }),
-      { numRuns: 300 },
+      { numRuns: toTries(300) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('validating manifests', () => {
         const bytes = Buffer.from(documents.map((value) => JSON.stringify(value)).join('\n---\n'));
         expectSound(bytes, validate(bytes));
       }),
-      { numRuns: 500 },
+      { numRuns: toTries(500) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe } from 'vitest';
+import { IS_FULL } from '../tries.ts';
 
 /** What a command printed, and how it ended. */
 export interface ToolResult {
@@ -10,13 +11,16 @@ export interface ToolResult {
 }
 
 /**
- * A group of tests that run programs which `.ci/tools` and `.ci/run` install. Where one is missing they are skipped, and the name of
+ * A group of tests that run programs which `.ci/tools` and `.ci/run` install; long journeys, all of them. Where one is missing they are skipped, and the name of
  * the group says so; with EDGEWISE_REQUIRE_SYSTEM=1 they run, and fail.
  */
 export function describeWith(tools: readonly string[], name: string, tests: () => void): void {
   const missing = tools.filter((tool) => !isInstalled(tool));
   const isSkipped = missing.length > 0 && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
-  describe.skipIf(isSkipped)(isSkipped ? `${name} (skipped: ${missing.join(', ')} not installed)` : name, tests);
+  describe.skipIf(isSkipped || !IS_FULL)(
+    isSkipped ? `${name} (skipped: ${missing.join(', ')} not installed)` : name,
+    tests,
+  );
 }
 
 function isInstalled(tool: string): boolean {

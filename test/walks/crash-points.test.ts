@@ -10,11 +10,16 @@ import { assertDefined, NetworkError } from '../../src/model/errors.ts';
 import type { DesiredState } from '../../src/model/state.ts';
 import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
 import { type Death, dieAt } from '../laws/dying-transport.ts';
-import { holds, LONG } from '../laws/properties.ts';
+import { holds, LONG, thinOut } from '../laws/properties.ts';
 import { listTouched, loadStack, World, type WorldOptions } from '../laws/world.ts';
 import { listOwned, listTheirs, listWanted, THEIR_CALLS } from './account.ts';
 
 const WHEN = ['before', 'after'] as const;
+
+/** The requests that a run dies at. */
+function listPoints(requests: number): readonly number[] {
+  return thinOut(Array.from({ length: requests }, (_, request) => request));
+}
 
 describe('a run that dies', () => {
   let folder: string;
@@ -29,7 +34,7 @@ describe('a run that dies', () => {
     const everything = await loadFolder('examples/everything');
     const requests = await countRequests([everything]);
     expect(requests).toBeGreaterThan(20);
-    for (let request = 0; request < requests; request += 1) {
+    for (const request of listPoints(requests)) {
       const world = await createWorld({ tokenDirectory: folder, concurrency: 1 });
       await dieOnTheWay(world, everything, { request, when });
       await expectConvergence(world, everything, folder);
@@ -46,7 +51,7 @@ describe('a run that dies', () => {
       ];
       const requests = await countRequests([everything, changed]);
       expect(requests).toBeGreaterThan(30);
-      for (let request = 0; request < requests; request += 1) {
+      for (const request of listPoints(requests)) {
         const world = await createWorld({ tokenDirectory: folder, concurrency: 1 });
         await world.migrate(everything);
         await dieOnTheWay(world, changed, { request, when });

@@ -165,7 +165,7 @@ it('a request that takes too long as a whole is given up, however often somethin
       response.on('close', () => clearInterval(drip));
     }),
   );
-  const error = await catchError(open({ requestTimeoutMs: 100 })(new Request(`http://127.0.0.1:${port}/x`)));
+  const error = await catchError(open({ requestTimeoutMs: 1000 })(new Request(`http://127.0.0.1:${port}/x`)));
   expect(error).toBeInstanceOf(TimeoutError);
   expect(error).toMatchObject({ isUnsent: false });
 });

@@ -127,15 +127,16 @@ describe('the transport over sockets, when no response comes', () => {
   });
 
   it.each([
-    ['answer', (response: ServerResponse) => response, 'no response in time'],
+    ['answer', (response: ServerResponse) => response, { headersTimeoutMs: 100 }, 'no response in time'],
     [
       'go on with its answer',
       (response: ServerResponse) => response.write('{"half":'),
+      { bodyTimeoutMs: 100 },
       'the response stopped before its end',
     ],
-  ])('says that it took too long when the server does not %s', async (_, stall, message) => {
+  ])('says that it took too long when the server does not %s', async (_, stall, timeouts, message) => {
     const { origin } = await serve((__, response) => stall(response));
-    const transport = connect({ headersTimeoutMs: 100, bodyTimeoutMs: 100, connectTimeoutMs: 1000 });
+    const transport = connect(timeouts);
     const error = await catchError(transport(new Request(origin)));
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toHaveProperty('message', expect.stringContaining(message));

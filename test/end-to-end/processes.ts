@@ -98,3 +98,14 @@ async function readAll(stream: AsyncIterable<Buffer>): Promise<string> {
 function raise(message: string): never {
   throw new Error(message);
 }
+
+/** Resolves once a stream has shown a text. */
+export function shows(stream: Readable | null, text: string): Promise<void> {
+  let seen = '';
+  return new Promise((done) => {
+    stream?.on('data', (part: Buffer) => {
+      seen += part.toString('utf8');
+      if (seen.includes(text)) done();
+    });
+  });
+}

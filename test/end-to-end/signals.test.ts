@@ -3,13 +3,12 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { STACK, toEdge } from '../cli/workspace.ts';
 import { describeLong, itLong } from '../effort.ts';
 import { thinOut } from '../laws/properties.ts';
 import { type ControlledService, type Intercept, refuse, startControlledService } from './controlled-service.ts';
-import { type Ended, PROGRAM, type Run, startEdgewise } from './processes.ts';
+import { type Ended, PROGRAM, type Run, shows, startEdgewise } from './processes.ts';
 
 const LIST = 'GET /edges/tcp';
 const CREATE = 'POST /edges/tcp';
@@ -34,17 +33,6 @@ async function prepare(intercept: Intercept) {
     start,
     apply: (...args: string[]) => start('apply', '--yes', '--concurrency', '1', ...args),
   };
-}
-
-/** Resolves once a stream has shown a text. */
-function shows(stream: Readable | null, text: string): Promise<void> {
-  let seen = '';
-  return new Promise((done) => {
-    stream?.on('data', (part: Buffer) => {
-      seen += part.toString('utf8');
-      if (seen.includes(text)) done();
-    });
-  });
 }
 
 /** Holds the first request of a route back until it is released. */

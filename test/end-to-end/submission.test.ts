@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { runEdgewise, startEdgewise, startServerProcess } from './processes.ts';
+import { runEdgewise, shows, startEdgewise, startServerProcess } from './processes.ts';
 
 it('a wait for a report ends when it is interrupted, long before it would look again', {
   timeout: 30_000,
@@ -18,8 +17,7 @@ it('a wait for a report ends when it is interrupted, long before it would look a
   const submitted = await runEdgewise(['abuse-report', 'submit', 'https://phishing.example.com/'], env);
   const id = /abrp_\w+/.exec(submitted.stdout)?.[0] ?? '';
   const { child, ended } = startEdgewise(['abuse-report', 'get', id, '--wait'], env);
-  let shown = '';
-  while (!shown.includes(`${id}: PENDING`)) shown += String((await once(child.stderr ?? child, 'data'))[0]);
+  await shows(child.stderr, `${id}: PENDING`);
   child.kill('SIGINT');
   const { exitCode, stdout, stderr } = await ended;
   expect(exitCode, stderr).toBe(130);

@@ -17,13 +17,16 @@ interface Trouble {
   readonly faults: FaultLogEntry[];
 }
 
-type Reach = (server: Server) => Promise<{ readonly transport: Transport; readonly baseUrl: string }>;
+type Reach = (
+  server: Server,
+  patienceMs: number,
+) => Promise<{ readonly transport: Transport; readonly baseUrl: string }>;
 
 const inMemory: Reach = async (server) => ({ transport: server.handle, baseUrl: BASE_URL });
 
-const overSocket: Reach = async (server) => {
+const overSocket: Reach = async (server, headersTimeoutMs) => {
   const listener = await listen(server, { port: 0 });
-  const transport = createUndiciTransport({ headersTimeoutMs: 100 });
+  const transport = createUndiciTransport({ headersTimeoutMs });
   onTestFinished(async () => {
     await transport.close();
     await listener.close();
@@ -31,14 +34,17 @@ const overSocket: Reach = async (server) => {
   return { transport, baseUrl: listener.url };
 };
 
-async function createTrouble(reach: Reach, text: string): Promise<Trouble> {
+/** What a busy machine takes for an answer at worst. */
+const PATIENCE_MS = 20_000;
+
+async function createTrouble(reach: Reach, text: string, patienceMs = PATIENCE_MS): Promise<Trouble> {
   const { server, call } = createTestServer();
   const [slept, faults]: [number[], FaultLogEntry[]] = [[], []];
   const faulty = withFaults(server, parseServerFaults(text), {
     ...(reach === inMemory && { sleep: async (ms) => void slept.push(ms) }),
     onFault: (entry) => faults.push(entry),
   });
-  const { transport, baseUrl } = await reach(faulty);
+  const { transport, baseUrl } = await reach(faulty, patienceMs);
   const send = (method: string, path: string, body?: string): Promise<Response> =>
     transport(new Request(`${baseUrl}${path}`, { method, headers: HEADERS, ...(body !== undefined && { body }) }));
   return { send, call, slept, faults };
@@ -98,6 +104,7 @@ describe.each([
     const trouble = await createTrouble(
       reach,
       '{ rules: [{ on: "POST *", nth: 1, fault: hang }, { on: "POST *", fault: hang, when: after, ms: 60000 }] }',
+      1000,
     );
     await expect(trouble.send('POST', '/edges/tcp', '{}')).rejects.toThrow(TimeoutError);
     expect(await countEdges(trouble)).toBe(0);

@@ -42,10 +42,20 @@ for (const version of TOO_OLD) expectRefusal(projects[0] ?? '', installNode(vers
 function createRepository(folder: string): string {
   const isSource = (path: string) => !NOT_IN_GIT.includes(basename(path));
   cpSync('.', folder, { recursive: true, filter: isSource });
-  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   git('init', '--quiet');
   git('add', '--all');
-  git('-c', 'user.name=package', '-c', 'user.email=package@localhost', 'commit', '--quiet', '--message', 'as it is here');
+  git(
+    '-c',
+    'user.name=package',
+    '-c',
+    'user.email=package@localhost',
+    'commit',
+    '--quiet',
+    '--message',
+    'as it is here',
+  );
   return folder;
 }
 

@@ -4,7 +4,7 @@ import { type AdoptWrite, type GiveUpWrite, toWriteId, type UpdateWrite, type Wr
 import type { Needs, Planned } from './needs.ts';
 import type { Draft } from './writes.ts';
 
-/** The writes by id, with those that were added, and their ids in an order that is valid when they are made one after another. */
+/** The writes by id, with those that were added, and their ids in a valid order when they are made one after another. */
 export interface Ordered {
   readonly drafts: ReadonlyMap<WriteId, Draft>;
   readonly order: readonly WriteId[];

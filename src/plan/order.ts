@@ -8,7 +8,7 @@ import { addSecondDeliveries } from './second-delivery.ts';
 import { listWrites } from './writes.ts';
 
 /**
- * The writes of a plan, in an order that is valid when they are made one after another. They are computed from its changes and its stack,
+ * The writes of a plan, in a valid order when they are made one after another. They are computed from its changes and its stack,
  * and from nothing else, so that a plan file can be held against what it shows. The order comes from references alone, and from four rules:
  * a value that only one resource can have is released before it is claimed; a replace creates first and deletes last; a delete comes after
  * the writes that drop the references to it; a restriction that can lock its caller out comes last. Nothing else waits for anything.

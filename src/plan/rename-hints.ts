@@ -6,7 +6,7 @@ import { toLifecycleLine } from './lifecycle-line.ts';
 
 /**
  * Warnings on what looks like a new name and would be a delete and a create: a resource that is to be made claims the very values of
- * one of its kind that is deleted because its name is in no manifest any more.
+ * one of its kind that is deleted because its name is no longer in a manifest.
  */
 export function listRenameHints(decisions: readonly Decision[]): readonly Diagnostic[] {
   const leaving = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listLeaving(pair) : [])));

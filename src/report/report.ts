@@ -34,7 +34,7 @@ export interface ValidationReport {
   readonly validation: Validation;
 }
 
-/** Why a command came to no result. */
+/** Why a command did not complete. */
 export interface FailureReport {
   readonly about: 'failure';
   readonly failure: Failure;

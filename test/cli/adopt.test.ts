@@ -45,7 +45,7 @@ describe('a resource that was adopted and is gone', () => {
     await call(server, ['DELETE', `/edges/tcp/${id}`]);
     const text = await edgewise('drift');
     expect(text.exitCode).toBe(2);
-    expect(text.stdout).toContain('Not there: never applied, or deleted at the service:\n  TCPEdge/a\n');
+    expect(text.stdout).toContain('Missing: never applied, or deleted at the service:\n  TCPEdge/a\n');
     expect(text.stdout).toContain(`TCPEdge/a: there is no TCPEdge ${id} to adopt, so an apply creates a new one`);
     const { ok, counts, coverage } = JSON.parse((await edgewise('drift --format json')).stdout);
     expect({ ok, missing: counts.missing, owned: coverage.owned }).toEqual({ ok: true, missing: 1, owned: 0 });
@@ -92,7 +92,7 @@ describe('a resource that bears no mark', () => {
           it carries no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
       0 drifted, 0 missing, 1 not ours, 0 pending, 0 left over; 0 in sync.
-      Of what is live 0 ours, 1 unmanaged (TCPEdge 1): 0 % managed.
+      Live resources: 0 ours, 1 unmanaged (TCPEdge 1): 0 % managed.
       Reading took … requests.
       "
     `);

@@ -62,7 +62,7 @@ describe('lifecycle.write_to', () => {
       await change();
       const { exitCode, stdout } = await edgewise('drift m.yaml');
       expect(exitCode).toBe(2);
-      expect(stdout).toContain(`In sync, but not the file that it is written to:\n  SSHUserCertificate/alice`);
+      expect(stdout).toContain(`In sync, but its file differs:\n  SSHUserCertificate/alice`);
       expect(stdout).toContain(`    ${fault}\n`);
       expect(stdout).toContain('1 with a file that differs, 0 pending, 0 left over; 0 in sync.');
       const gauges = (await edgewise('drift m.yaml --format metrics')).stdout;

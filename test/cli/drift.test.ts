@@ -131,6 +131,6 @@ describe('drift', () => {
     await edgewise('apply --yes');
     const { exitCode, stdout } = await edgewise('drift --against old.json');
     expect(exitCode).toBe(2);
-    expect(stdout).toContain('    description: changed; the plan does not hold what it was');
+    expect(stdout).toContain('    description: changed; the plan does not store the old value');
   });
 });

@@ -98,7 +98,7 @@ describe('findings', () => {
     const { exitCode, stdout } = await edgewise('plan');
     expect(exitCode).toBe(0);
     expect(stdout).toContain(
-      '\n\nLint warnings, which edgewise validate shows in full:\n  m.yaml:6:1: credential-unrestricted (Credential/agent)\n\n',
+      '\n\nLint warnings (edgewise validate shows them in full):\n  m.yaml:6:1: credential-unrestricted (Credential/agent)\n\n',
     );
     expect(stdout).not.toContain('warning[credential-unrestricted]');
     expect(stdout).toContain('\n2 warnings: see above.\n');

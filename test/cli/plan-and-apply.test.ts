@@ -271,7 +271,7 @@ describe('apply of a saved plan', () => {
     recorder.take();
     const again = await edgewise('apply plan.json --yes');
     expect(again.exitCode).toBe(0);
-    expect(again.stdout).toContain('2 done before');
+    expect(again.stdout).toContain('2 already done');
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 

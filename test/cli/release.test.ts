@@ -118,7 +118,7 @@ describe('release', () => {
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
       Reading took 1 request; applying needs 1.
-      1 safety rule stands against this plan: see the top.
+      1 safety rule blocks this plan: see the top.
       "
     `);
     expect(listWrites(workspace)).toEqual([]);

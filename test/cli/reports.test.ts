@@ -67,7 +67,7 @@ describe('--report', () => {
     const shown = await edgewise('show plan.json --format html');
     expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^<!doctype html>\n.*<\/html>\n$/s) });
     const failed = await edgewise('apply nowhere --yes --format html');
-    expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('edgewise apply came to no result') });
+    expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('edgewise apply did not complete') });
   });
 
   it('as Markdown has the command that applies what was planned', async () => {

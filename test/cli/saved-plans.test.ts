@@ -13,7 +13,7 @@ describe('a saved plan', () => {
     await edgewise('plan edgewise.yaml -o my.plan');
     expect((await edgewise('show my.plan')).exitCode).toBe(0);
     expect(await edgewise('apply my.plan --yes')).toMatchObject({ exitCode: 0 });
-    expect((await edgewise('apply my.plan --yes')).stdout).toContain('1 done before');
+    expect((await edgewise('apply my.plan --yes')).stdout).toContain('1 already done');
   });
 
   it('is for the same place with and without a slash at its end', async () => {
@@ -131,7 +131,7 @@ describe('a saved plan that takes over', () => {
     const after = server.snapshot().resources['TCPEdge'] ?? [];
     const withoutMarks = (all: typeof before) => all.map(({ metadata: _, ...rest }) => rest);
     expect(withoutMarks(after)).toEqual(withoutMarks(before));
-    expect((await edgewise('apply plan.json --yes')).stdout).toContain('1 done before');
+    expect((await edgewise('apply plan.json --yes')).stdout).toContain('1 already done');
     expect((await edgewise('plan edgewise.yaml --detailed-exitcode')).exitCode).toBe(0);
   });
 

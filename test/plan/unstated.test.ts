@@ -74,7 +74,7 @@ describe('an owner that is stated no longer', () => {
     const drift = await edgewise('drift');
     expect(drift.exitCode).toBe(2);
     expect(drift.stdout).toContain('Changed in the manifests and not applied yet:\n  Credential/agent');
-    expect(drift.stdout).toContain('owner_id: usr_bot → (stated no longer)\n');
+    expect(drift.stdout).toContain('owner_id: usr_bot → (no longer stated)\n');
     expect(drift.stdout).toContain('warning[stated-no-longer]');
     recorder.take();
     expect(await edgewise('apply --yes --no-revert-drift')).toMatchObject({ exitCode: 0 });

@@ -67,10 +67,10 @@ describe('a page of a plan', () => {
       'Refused by safety rules',
       'What will be lost',
       'This change',
-      'Drift that will be put back',
-      'What to heed',
-      'What waits for what',
-      '5 requests, in an order that is valid',
+      'Drift to revert',
+      'Warnings',
+      'Dependencies',
+      '5 requests, in a valid order',
     ]);
   });
 
@@ -107,15 +107,15 @@ describe('a page of an apply', () => {
       'Failed',
       'Next',
       'Skipped',
-      'What to heed',
+      'Warnings',
       'Tokens',
       '3 writes applied',
       'The plan',
       'What will be lost',
       'This change',
-      'Drift that will be put back',
-      'What waits for what',
-      '5 requests, in an order that is valid',
+      'Drift to revert',
+      'Dependencies',
+      '5 requests, in a valid order',
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('a drawing', () => {
   it('is left out when nothing waits', () => {
     const page = showPlan(makePlan({ writes: [makeWrite('create', 'TCPEdge/a'), makeWrite('create', 'TCPEdge/b')] }));
     expect(countDrawings(page)).toBe(0);
-    expect(listTexts(page, 'h2')).not.toContain('What waits for what');
+    expect(listTexts(page, 'h2')).not.toContain('Dependencies');
   });
 
   it('says what is not in it', () => {
@@ -150,7 +150,7 @@ describe('a drawing', () => {
     expect(listTexts(page, 'p')).toContain('Not drawn: 1 request after all others.');
     const free = [makeWrite('create', 'TCPEdge/a'), makeWrite('create', 'TCPEdge/b')];
     const more = showPlan({ ...makeLargePlan(4), writes: [...makeLargePlan(4).writes, ...free] });
-    expect(listTexts(more, 'p')).toContain('Not drawn: 2 requests without a tie to another.');
+    expect(listTexts(more, 'p')).toContain('Not drawn: 2 requests without a dependency.');
   });
 
   it('gives way to a sentence when it would be too large', () => {

@@ -271,7 +271,7 @@ describe('junit', () => {
     ]);
   });
 
-  it('tells failed and skipped writes apart, and a command that came to no result is an error', () => {
+  it('tells failed and skipped writes apart, and a command that did not complete is an error', () => {
     const [applied] = readJunit(renderJunitForm({ about: 'apply', plan: makePlan(), result: MIXED }, PLAIN)).counts;
     expect(applied).toMatchObject({ failures: 3, skipped: 3, errors: 0 });
     expect(readJunit(renderJunitForm(FAILURE, PLAIN)).counts[0]).toMatchObject({ tests: 1, errors: 1 });

@@ -51,7 +51,7 @@ describe('a comment', () => {
     expect(render({ about: 'failure', failure: { command: 'plan', error } })).toMatchInlineSnapshot(`
       "<!-- edgewise:plan -->
 
-      ## edgewise plan came to no result
+      ## edgewise plan did not complete
 
       \`\`\`text
       No API key.
@@ -239,7 +239,7 @@ describe('a comment is never longer than there is room for', () => {
       makeChange(`TCPEdge/c${index}`, 'create', { desired: toNormal('TCPEdge/c', { description: long }) }),
     );
     const text = renderPlan(makePlan({ changes: [...deletes, ...creates] }));
-    expect(text).toMatch(/Too long for a comment\. Left out: \d+ field lists of what is to create\./);
+    expect(text).toMatch(/Too long for a comment\. Left out: \d+ field lists of resources to create\./);
     for (const { address } of [...deletes, ...creates]) expect(text).toContain(`\`${address}\``);
   });
 });

@@ -41,7 +41,7 @@ test('an interruption that came after the last write needs no second run', () =>
 test('a run that was cut short says which command goes on', () => {
   const result = makeResult([makeSkipped(makeWrite('delete', 'TCPEdge/b'))], { interrupted: true });
   expect(renderApplyResultText(makePlan({ mode: 'destroy' }), result, PLAIN)).toContain(
-    'Next:\n  Run destroy again: what is done stays done, and only the rest is planned.\n',
+    'Next:\n  Run destroy again. It plans only what is left.\n',
   );
 });
 
@@ -51,7 +51,7 @@ test('a refused key is told apart from what can be mended in a manifest', () => 
   ]);
   const text = renderApplyResultText(PLAN, result, { ...PLAIN, width: 0 });
   expect(text).toContain('The service refused the API key: check it.');
-  expect(text).not.toContain('Mend what failed.');
+  expect(text).not.toContain('Fix what failed.');
 });
 
 test('a permission that is missing is told by the resources, the first few of many', () => {

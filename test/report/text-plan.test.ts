@@ -56,7 +56,7 @@ test('the parts of a plan have the colour of what they mean', () => {
   });
   const lines = render(plan, { color: true }).replaceAll('\u001b[', '<').split('\n');
   expect(lines).toContain('<31m- TCPEdge/a  (edgtcp_2a)<39m   delete');
-  expect(lines).toContain('<1mDrift that will be put back:<22m');
+  expect(lines).toContain('<1mDrift to revert:<22m');
   expect(lines).toContain('    description: <31m"x"<39m → <32m"y"<39m');
 });
 
@@ -112,7 +112,7 @@ test('destroying, narrowing and the embedded server are said at the top', () => 
   const plan = makePlan({ mode: 'destroy', baseUrl: 'embedded:', targets: ['TCPEdge/a', 'TCPEdge/b'] });
   expect(render(plan).split('\n\n')[0]).toMatchInlineSnapshot(`
     "Plan to destroy stack production on the embedded server
-    Narrowed to TCPEdge/a, TCPEdge/b, with what is needed for it."
+    Limited to TCPEdge/a, TCPEdge/b and their dependencies."
   `);
   expect(render(makePlan({ baseUrl: 'embedded:data.json' }))).toContain('on the embedded server, kept in data.json\n');
 });
@@ -182,7 +182,7 @@ test('a change that also takes drift back stands in both parts, each time with i
         description: "x" → "y"
         (1 field unchanged)
 
-    Drift that will be put back:
+    Drift to revert:
 
     ~ TCPEdge/b  (edgtcp_2b)   update, as above"
   `);

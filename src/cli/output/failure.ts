@@ -17,7 +17,7 @@ export interface FailedCommand extends RunSubject {
   readonly sent?: SentEvents;
 }
 
-/** Shows why a command came to no result, and gives its exit code. Text goes to stderr; every other form that was asked for is a whole document. */
+/** Shows why a command did not complete, and gives its exit code. Text goes to stderr; every other form that was asked for is a whole document. */
 export async function showFailure(
   error: unknown,
   { command, stack, locate, flags: given, sent }: FailedCommand,

@@ -8,7 +8,7 @@ import { type Html, html } from './node.ts';
 /** Messages below a heading; nothing when there are none. Their texts are printable. */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[]): Html | undefined {
   if (diagnostics.length === 0) return undefined;
-  return html`<section aria-labelledby="messages"><h2 id="messages">${hasErrors(diagnostics) ? 'What is wrong' : 'What to heed'}</h2>
+  return html`<section aria-labelledby="messages"><h2 id="messages">${hasErrors(diagnostics) ? 'What is wrong' : 'Warnings'}</h2>
 ${diagnostics.map(renderDiagnostic)}</section>
 `;
 }

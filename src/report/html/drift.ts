@@ -66,7 +66,7 @@ function toItem({ kind, address, id, reason, moved, fields }: DriftedView, { sta
     size: fields.length === 0 ? '' : toCount(fields.length, 'field'),
     body: [
       ...moved.map((name) => html`<p><code>${name}</code>: ${MOVED}</p>\n`),
-      renderFields(`Fields of ${address}: live, and as they should be`, fields),
+      renderFields(`Fields of ${address}: live and desired`, fields),
     ],
     isOpen,
   };

@@ -25,7 +25,7 @@ const MAX_COLUMNS = 44;
 export function renderGraph(writes: readonly WriteView[]): Html | undefined {
   const drawn = listConnected(writes);
   if (drawn.length === 0) return undefined;
-  return html`<section aria-labelledby="graph"><h2 id="graph">What waits for what</h2>
+  return html`<section aria-labelledby="graph"><h2 id="graph">Dependencies</h2>
 ${isTooLarge(drawn) ? renderLeftOut(drawn.length) : renderParts(drawn, writes)}</section>
 `;
 }
@@ -52,7 +52,7 @@ function listRest(alone: readonly WriteView[]): readonly string[] {
   const last = alone.filter((write) => write.last).length;
   const free = alone.length - last;
   return [
-    ...(free === 0 ? [] : [`${toCount(free, 'request')} without a tie to another`]),
+    ...(free === 0 ? [] : [`${toCount(free, 'request')} without a dependency`]),
     ...(last === 0 ? [] : [`${toCount(last, 'request')} after all others`]),
   ];
 }

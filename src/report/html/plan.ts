@@ -70,7 +70,7 @@ function toItem(change: ChangeView, { index, isOpen }: Place): Item {
     body: [
       ...notes.map((note) => html`<p>${note}</p>\n`),
       renderFields(`Fields of ${address}`, fields),
-      renderFields(`Fields of ${address} that will be gone`, lost),
+      renderFields(`Fields of ${address} that will be lost`, lost),
       renderUnchanged(change),
     ],
     isOpen,

@@ -2,7 +2,7 @@ import type { WriteView } from '../view/plan-view.ts';
 import { REQUESTS_HEADING, REQUESTS_ORDER, toCount } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
-/** The API calls of a plan, in an order that is valid. Nothing when there are none. */
+/** The API calls of a plan, in a valid order. Nothing when there are none. */
 export function renderWrites(writes: readonly WriteView[]): Html | undefined {
   if (writes.length === 0) return undefined;
   return html`<details class="requests"><summary><h2>${toCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>

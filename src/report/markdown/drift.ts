@@ -36,6 +36,6 @@ function toRowPiece({ address, id, reason, moved, fields }: DriftedView): Piece 
 
 function listDetailPieces({ address, fields }: DriftedView): readonly Piece[] {
   if (fields.length === 0) return [];
-  const text = `${toDetails({ code: address, rest: 'live, and as it should be' }, toFence('diff', listDiffLines(fields)))}\n\n`;
+  const text = `${toDetails({ code: address, rest: 'live and desired' }, toFence('diff', listDiffLines(fields)))}\n\n`;
   return [{ text, weight: 'update-fields', names: ['field list of a resource', 'field lists of resources'] }];
 }

@@ -99,7 +99,7 @@ function toRowPiece(change: ChangeView): Piece {
   return {
     text: toRow([`${toCode(glyph)} ${action}`, name, remarks.join('; ')]),
     weight: action,
-    names: [`row of what is to ${action}`, `rows of what is to ${action}`],
+    names: [`row of resources to ${action}`, `rows of resources to ${action}`],
   };
 }
 
@@ -120,7 +120,7 @@ function listDetailPieces(change: ChangeView, part: Part['part']): readonly Piec
     {
       text: `${toDetails({ code: address, rest }, diff)}\n\n`,
       weight: `${action}-fields`,
-      names: [`field list of what is to ${action}`, `field lists of what is to ${action}`],
+      names: [`field list of resources to ${action}`, `field lists of resources to ${action}`],
     },
   ];
 }
@@ -148,6 +148,6 @@ function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string
 function listGraphPieces({ writes }: PlanView): readonly Piece[] {
   const lines = renderMermaidLines(writes);
   if (lines.length === 0) return [];
-  const text = `${toDetails({ code: 'Order', rest: 'what waits for what' }, toFence('mermaid', lines))}\n\n`;
+  const text = `${toDetails({ code: 'Order', rest: 'which request waits for which' }, toFence('mermaid', lines))}\n\n`;
   return [{ text, weight: 'graph', names: ['graph', 'graphs'] }];
 }

@@ -115,7 +115,7 @@ export function renderSubmissionJson({ kind, command, shown, error }: Submission
   });
 }
 
-/** The document of a command that came to no result. `error` and `plan` are there when there are any. */
+/** The document of a command that did not complete. `error` and `plan` are there when there are any. */
 export function renderFailureJson({ command, stack, diagnostics = [], error, plan }: Failure): string {
   return renderDocument({
     format: REPORT_FORMAT,

@@ -4,7 +4,7 @@ import type { Report } from '../report.ts';
 
 /**
  * What a comparison says of its stack as gauges, in OpenMetrics text that collectors of text files read as well; each sample bears the stack, so
- * that files of several stacks can stand side by side. A command that came to no result says just that, so that an old result is not taken for a
+ * that files of several stacks can stand side by side. A command that did not complete says just that, so that an old result is not taken for a
  * new one. Source: OpenMetrics 1.0.
  */
 export function renderMetricsForm(report: Report): string {
@@ -28,7 +28,7 @@ function renderFamilies(families: readonly Family[]): string {
     .join('')}# EOF\n`;
 }
 
-/** What is known of a command that came to no result. */
+/** What is known of a command that did not complete. */
 function toLabels(report: Report): Sample['labels'] {
   return report.about === 'failure' && report.failure.stack !== undefined ? { stack: report.failure.stack } : {};
 }
@@ -69,13 +69,13 @@ function listStackFamilies(drift: Drift): readonly Family[] {
     },
     {
       name: 'edgewise_health_warnings',
-      help: 'Warnings on what is live, by code.',
+      help: 'Warnings about live resources, by code.',
       samples: countBy(drift.diagnostics.map(({ code }) => ({ stack, code }))),
     },
     {
       name: 'edgewise_certificate_end_timestamp_seconds',
       unit: 'seconds',
-      help: 'When a certificate ends.',
+      help: 'When a certificate expires.',
       samples: listEnds(drift),
     },
   ];
@@ -97,7 +97,7 @@ function listAccountFamilies(drift: Drift): readonly Family[] {
     {
       name: 'edgewise_account_managed_ratio',
       unit: 'ratio',
-      help: 'Share of what is live that a stack manages.',
+      help: 'Share of live resources that a stack manages.',
       samples: [{ labels: {}, value: toCoverage(drift).share }],
     },
   ];
@@ -106,7 +106,7 @@ function listAccountFamilies(drift: Drift): readonly Family[] {
 function toSuccess(isSuccess: boolean, labels: Sample['labels']): Family {
   return {
     name: 'edgewise_run_success',
-    help: '1 when the comparison came to a result.',
+    help: '1 if the comparison completed.',
     samples: [{ labels, value: Number(isSuccess) }],
   };
 }

@@ -48,16 +48,16 @@ export interface Remark {
 export const OTHER_RULES = {
   protect: 'The plan would delete or replace a protected resource.',
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',
-  'nothing-described': 'The plan would delete, and its manifests describe nothing that the stack owns.',
+  'nothing-described': 'The plan would delete resources, and its manifests describe nothing that the stack owns.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
-  drift: 'What is live differs though the manifest did not change.',
-  pending: 'What a manifest says has not been applied.',
+  drift: 'A live resource differs although its manifest did not change.',
+  pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
-  'write-skipped': 'A write was not made, because what it waits for failed, or because the run was interrupted.',
+  'write-skipped': 'A write was skipped because one that it depends on failed, or because the run was interrupted.',
   'file-failed': 'A file could not be written.',
-  'token-rescued': 'A token could not be brought to its sink and is in a rescue file.',
-  failure: 'The command came to no result.',
+  'token-rescued': 'A token could not be delivered and is in a rescue file.',
+  failure: 'The command did not complete.',
 } as const;
 
 type OtherRule = keyof typeof OTHER_RULES;
@@ -236,11 +236,11 @@ function listResourceRemarks(resource: ResourceDrift): readonly Remark[] {
     case 'unowned':
       return tell('drift', 'is not ours');
     case 'file-differs':
-      return tell('drift', 'has a file that is not as it should be');
+      return tell('drift', 'has a file that differs');
     case 'pending':
       return tell('pending', 'has changes that were not applied');
     case 'left-over':
-      return tell('pending', 'is in no manifest any more');
+      return tell('pending', 'is no longer in a manifest');
     default:
       return assertNever(state);
   }

@@ -2,7 +2,7 @@ import type { Failure, FormOptions } from '../report.ts';
 import { toFailureView } from '../view/failure-view.ts';
 import { renderDiagnosticsText } from './diagnostics.ts';
 
-/** Why a command came to no result, and what to do about it. Ends with a line break. */
+/** Why a command did not complete, and what to do about it. Ends with a line break. */
 export function renderFailureText(failure: Failure, options: FormOptions): string {
   const { diagnostics, error } = toFailureView(failure);
   const found = renderDiagnosticsText(diagnostics, options);

@@ -69,7 +69,7 @@ export function toDriftView(compared: Drift): DriftView {
   return {
     title: toDriftTitle(drift),
     notes: [
-      ...(against === undefined ? [] : [`Compared with what ${toPrintable(against)} would have left.`]),
+      ...(against === undefined ? [] : [`Compared with the planned result of ${toPrintable(against)}.`]),
       ...listNarrowing(targets),
     ],
     groups,

@@ -7,7 +7,7 @@ import type { Failure } from '../report.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toPrintableLines } from './escape.ts';
 
-/** The one view of why a command came to no result that all forms for people share: printable texts. */
+/** The one view of why a command did not complete that all forms for people share: printable texts. */
 export interface FailureView {
   readonly diagnostics: readonly Diagnostic[];
   /** Absent where the diagnostics say it all. */
@@ -48,7 +48,7 @@ function withRemedy(lines: readonly string[], remedy: string | undefined): Error
 
 /** Commands that only read before they have a plan; what goes wrong later stands in their result. */
 const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
-const UNREAD = 'What is live could not be read whole, so there is no plan. Nothing was written.';
+const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
 
 /** What to do about what a service said; nothing where only it can know. */
 export function toRemedy(error: Error, command?: string): string | undefined {

@@ -138,7 +138,7 @@ function toLintView(diagnostic: Diagnostic): LintView {
 function toFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
   const notes = [
     ...(text === undefined ? ['known after apply'] : []),
-    ...(replaces === true ? ['replaces the file that stands there, which has other content'] : []),
+    ...(replaces === true ? ['replaces an existing file that has other content'] : []),
   ];
   const sentence = `${toPrintable(path)}: what is issued for ${toWord(address)}`;
   return notes.length === 0 ? sentence : `${sentence} (${notes.join('; ')})`;

@@ -69,19 +69,20 @@ export function toDriftTitle(drift: Subject): string {
 
 /** What limits a report to some addresses; nothing when none do. */
 export function listNarrowing(targets: readonly string[]): readonly string[] {
-  return targets.length === 0 ? [] : [`Narrowed to ${targets.map(toWord).join(', ')}, with what is needed for it.`];
+  if (targets.length === 0) return [];
+  return [`Limited to ${targets.map(toWord).join(', ')} and ${targets.length === 1 ? 'its' : 'their'} dependencies.`];
 }
 
 /** What stands above lists of sentences that plans share. */
 export const LIST_HEADINGS = {
-  lint: 'Lint warnings, which edgewise validate shows in full',
+  lint: 'Lint warnings (edgewise validate shows them in full)',
   files: 'Files to write',
   withheld: 'Kept because of --no-delete',
   unchanged: 'Left as they are',
 } as const;
 
 /** What stands above the parts of a plan in which this change and drift are told apart. */
-export const PART_HEADINGS = { change: 'This change', drift: 'Drift that will be put back' } as const;
+export const PART_HEADINGS = { change: 'This change', drift: 'Drift to revert' } as const;
 
 /** Said of a change whose other fields stand in the part before. */
 export const CONTINUED = 'as above';
@@ -168,9 +169,9 @@ export function toRequestSentence(
   return `Reading took ${toCount(read, 'request')}; applying needs ${needs}.`;
 }
 
-/** `2 safety rules stand against this plan`. */
+/** `2 safety rules block this plan`. */
 export function toStandingText(number: number): string {
-  return `${toCount(number, 'safety rule stands', 'safety rules stand')} against this plan`;
+  return `${toCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
 /** `3 fields unchanged`. Said where fields are shown: beside others that change, one wonders about those that are not there. */
@@ -179,10 +180,10 @@ export function toUnchangedText(number: number): string {
 }
 
 /** What stands above the API calls of a plan. */
-export const REQUESTS_HEADING = 'Requests, each sent as soon as those that it waits for are done';
+export const REQUESTS_HEADING = 'Requests, each sent when those that it waits for are done';
 
 /** Why the calls of a plan may stand in the order in which they are listed. */
-export const REQUESTS_ORDER = 'in an order that is valid';
+export const REQUESTS_ORDER = 'in a valid order';
 
 /** What a call waits for, by the numbers of other calls. */
 export function listWaits({
@@ -201,26 +202,26 @@ export function toWriteName({ id }: Pick<Write, 'id'>): string {
   return toPrintable(id);
 }
 
-/** `3 writes applied (1 done before), 0 failed, 0 skipped`. */
+/** `3 writes applied (1 already done), 0 failed, 0 skipped`. */
 export function toApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
-  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} done before)`;
+  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
   return `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }
 
 /** Stands before the numbers of an apply that did not do all. */
-export const NOT_ALL = 'Not all was done: ';
+export const NOT_ALL = 'Incomplete: ';
 
 /** What stands above the plan that was applied. */
 export const APPLIED_PLAN = 'The plan';
 
 /** How a write that is applied is known to be, where no answer said so. */
 export function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
-  if ('alreadyDone' in one) return 'done before';
-  return 'found' in one ? 'no answer came that could be used; found by its mark' : undefined;
+  if ('alreadyDone' in one) return 'already done';
+  return 'found' in one ? 'the answer could not be used; found by its mark' : undefined;
 }
 
 /** What is not known of a write whose answer never came. */
-export const UNKNOWN_EFFECT = 'No answer came that says whether it took effect.';
+export const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
 /** What is said, once, of all writes whose turn did not come. */
 export function toNotStarted(names: readonly string[]): string {
@@ -241,9 +242,9 @@ function toEnd(outcome: Outcome['outcome'] | undefined): string {
 /** What to do about what did not go as planned. */
 export const NEXT_STEPS = {
   key: 'The service refused the API key: check it.',
-  mend: 'Mend what failed.',
-  rescued: 'Mend the token sink: the next apply replaces the credentials whose tokens were only rescued.',
-  unknown: 'What may have taken effect is found by its mark: nothing is made twice.',
+  mend: 'Fix what failed.',
+  rescued: 'Fix the token sink. The next apply replaces the credentials whose tokens are in rescue files.',
+  unknown: 'Writes that took effect are found by their mark, so nothing is created twice.',
 } as const;
 
 /** What to do about writes that the service does not permit. */
@@ -253,7 +254,7 @@ export function toForbiddenStep(names: readonly string[]): string {
 
 /** What to do when something is left to do. */
 export function toAgainStep(mode: Plan['mode']): string {
-  return `Run ${mode} again: what is done stays done, and only the rest is planned.`;
+  return `Run ${mode} again. It plans only what is left.`;
 }
 
 /** Names in a sentence: the first few, and how many more there are. */
@@ -268,12 +269,12 @@ const MAX_NAMES = 5;
 export const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
   drifted: 'Changed at the service',
   'drifted-and-pending': 'Changed at the service and in the manifests',
-  differs: 'Different, and nothing says who changed it',
-  missing: 'Not there: never applied, or deleted at the service',
+  differs: 'Different; it is unknown who changed it',
+  missing: 'Missing: never applied, or deleted at the service',
   unowned: 'Not ours: without the mark of the stack',
-  'file-differs': 'In sync, but not the file that it is written to',
+  'file-differs': 'In sync, but its file differs',
   pending: 'Changed in the manifests and not applied yet',
-  'left-over': 'Ours, and in no manifest any more',
+  'left-over': 'Ours, but no longer in a manifest',
 };
 
 /** How each state is called where there is little room. */
@@ -290,10 +291,10 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
 };
 
 /** Stands for the value of a field that its manifest leaves to the service again. */
-export const STATED_NO_LONGER = '(stated no longer)';
+export const STATED_NO_LONGER = '(no longer stated)';
 
 /** Said of a field that drifted from a saved plan which has only a digest of it. */
-export const MOVED = 'changed; the plan does not hold what it was';
+export const MOVED = 'changed; the plan does not store the old value';
 
 /** What a comparison comes to, in one sentence. */
 export function toDriftSummary(counts: Readonly<Record<DriftState, number>>, isInSync: boolean): string {
@@ -321,7 +322,7 @@ export function toCoverageSentence(
   const others = coverage.foreign === 0 ? '' : `, ${coverage.foreign} of other stacks (${list(foreign)})`;
   const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
   const percent = `${Math.floor(coverage.share * 100)} %`;
-  return `Of what is live ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
+  return `Live resources: ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
 }
 
 /** How many manifests were checked: `5 resources in 2 files`. */
@@ -329,7 +330,7 @@ export function toValidationSize({ files, resources }: Pick<Validation, 'files' 
   return `${toCount(resources, 'resource')} in ${toCount(files, 'file')}`;
 }
 
-/** `edgewise plan came to no result`. */
+/** `edgewise plan did not complete`. */
 export function toNoResult(command: string | undefined): string {
-  return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} came to no result`;
+  return `${command === undefined ? 'edgewise' : `edgewise ${toPrintable(command)}`} did not complete`;
 }

@@ -14,10 +14,13 @@ import type { ServerSnapshot } from '../src/server/index.ts';
 
 const PROGRAM = join(import.meta.dirname, '../src/cli/main.ts');
 const BASE_URL = 'embedded:account.json';
+const folder = mkdtempSync(join(tmpdir(), 'edgewise-demo-'));
 /** Settings of whoever runs the demo would change what it shows. */
 const ENVIRONMENT = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('EDGEWISE_'))),
   EDGEWISE_BASE_URL: BASE_URL,
+  // Each run leaves what it compiled to the next one, which then starts in half the time.
+  NODE_COMPILE_CACHE: join(folder, '.compiled'),
 };
 const PLAN_ARGS = ['plan', 'manifests', '-o', 'plan.json', '--detailed-exitcode'];
 const APPLY_ARGS = ['apply', 'plan.json', '--yes'];
@@ -27,7 +30,6 @@ const CHANGES = 2;
 /** What a plan is expected to do: the action of each address that is not left alone, with the paths that differ and whose difference it is. */
 type Expected = Readonly<Record<string, string>>;
 
-const folder = mkdtempSync(join(tmpdir(), 'edgewise-demo-'));
 const children = new Set<ChildProcess>();
 
 process.once('SIGINT', () => stop(130));

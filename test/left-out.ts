@@ -4,6 +4,11 @@ import { IS_FULL } from './tries.ts';
 export function teardown(): void {
   if (IS_FULL) return;
   process.stdout.write(
-    '\nLeft out: long journeys, and three quarters of what is random. EDGEWISE_FULL=1, which .ci/run sets, tries everything.\n',
+    `
+Left out, to be quick:
+- three quarters of what is random (laws, walks, fuzz), and most laws on the kinds of the stranger
+- long journeys: signals, killed processes, large accounts and documents, load, sshd, browsers, other tools, broken programs
+EDGEWISE_FULL=1, which .ci/run sets, tries everything.
+`,
   );
 }

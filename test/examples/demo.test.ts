@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { itLong } from '../effort.ts';
 
-it('the demo goes from nothing to nothing and leaves nothing behind', { timeout: 60_000 }, () => {
+itLong('the demo goes from nothing to nothing and leaves nothing behind', { timeout: 60_000 }, () => {
   const temporary = mkdtempSync(join(tmpdir(), 'edgewise-test-'));
   onTestFinished(() => rmSync(temporary, { recursive: true }));
   const { status, stdout, stderr } = spawnSync(
@@ -38,7 +39,7 @@ it('the demo goes from nothing to nothing and leaves nothing behind', { timeout:
     '$ edgewise destroy',
   ]);
   expect(stdout).toMatch(
-    /Drift that will be put back:\n[\s\S]*hostports:\n\s+- 1\.tcp\.example\.net:20999\n\s+\+ 1\.tcp\.example\.net:20001/,
+    /Drift to revert:\n[\s\S]*hostports:\n\s+- 1\.tcp\.example\.net:20999\n\s+\+ 1\.tcp\.example\.net:20001/,
   );
   expect(stdout).toContain('Nothing to do: 3 resources are as the manifests say.');
   expect(readdirSync(temporary)).toEqual([]);

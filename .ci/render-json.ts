@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type Json } from '../src/model/json.ts';
 
 const WIDTH = 100;
 
-/** JSON for people: what fits on a line stands on one. */
+/** JSON for people: what fits on a line stands on one, and what cannot be seen is escaped. */
 export function renderJson(value: Json, indent = ''): string {
   const line = renderLine(value);
   if (typeof value !== 'object' || value === null || indent.length + line.length <= WIDTH) return line;
@@ -16,7 +16,13 @@ export function renderJson(value: Json, indent = ''): string {
 
 function renderLine(value: Json): string {
   if (isJsonArray(value)) return `[${value.map(renderLine).join(', ')}]`;
-  if (!isJsonObject(value)) return JSON.stringify(value);
+  if (!isJsonObject(value)) return JSON.stringify(value).replace(INVISIBLE, toEscape);
   const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}: ${renderLine(member)}`);
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
+const INVISIBLE = /[\u007f-\u009f\ufeff]/g;
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,4 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { renderSchemaFiles } from './schema-files.ts';
 
 /** Writes schemas/. With `--check` it writes nothing, and fails when a file there is not what the sources say. */
@@ -23,8 +24,11 @@ async function readSchema(file: string): Promise<string | undefined> {
 }
 
 async function writeSchemas(): Promise<void> {
-  await mkdir('schemas', { recursive: true });
-  await Promise.all([...renderSchemaFiles()].map(([file, text]) => writeFile(`schemas/${file}`, text)));
+  for (const [file, text] of renderSchemaFiles()) {
+    const path = join('schemas', file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
 }
 
 if (process.argv.includes('--check')) {

@@ -27,7 +27,7 @@ export interface FormatRule {
   /** What it looks like, for error messages and schemas. */
   readonly expected: string;
   readonly example: string;
-  /** A regular expression that every such text matches, for JSON Schema. Absent: none says enough. */
+  /** A regular expression that every such text matches, for JSON Schema, with nothing that only JavaScript knows, such as `\\u0000`. Absent: none says enough. */
   readonly pattern?: string;
   /** Most characters of such a text. */
   readonly maxLength?: number;
@@ -57,7 +57,7 @@ const BINDING_PATTERN = [
 ].join('|');
 const MAX_DOMAIN_LENGTH = 253;
 /** White space is not the same everywhere, so that the mark of byte order is named. */
-const PRINCIPAL_PATTERN = '^[^\\s,\\ufeff\\u0000-\\u001f\\u007f-\\u009f]+$';
+const PRINCIPAL_PATTERN = '^[^\\s,\ufeff\\x00-\\x1f\\x7f-\\x9f]+$';
 const PRINCIPAL = new RegExp(PRINCIPAL_PATTERN);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Source: section 2.5 of the interface. */
@@ -116,7 +116,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'header value',
     expected: 'text without line breaks or NUL',
     example: 'production',
-    pattern: '^[^\\r\\n\\u0000]*$',
+    pattern: '^[^\\r\\n\\x00]*$',
     check: (text) => (hasForbiddenHeaderByte(text) ? 'contains a line break or a NUL' : undefined),
     normalize: (text) => text,
   },
@@ -161,7 +161,7 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'extension',
     expected: 'the name of an extension',
     example: 'permit-pty',
-    pattern: '^[^\\u0000]+$',
+    pattern: '^[^\\x00]+$',
     check: (text) => (text === '' ? 'is no name' : undefined),
     normalize: (text) => text,
   },

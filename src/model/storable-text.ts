@@ -2,7 +2,7 @@ import { isJsonArray, isJsonObject, type Json } from './json.ts';
 import type { FieldPath } from './state.ts';
 
 /** The texts without a NUL, as a regular expression. Half a character needs none: what is exchanged in UTF-8 cannot hold it. */
-export const STORABLE_PATTERN = '^[^\\u0000]*$';
+export const STORABLE_PATTERN = '^[^\\x00]*$';
 
 /** What keeps services from storing a text as it is, to be read behind what it stands in; `undefined`: nothing. */
 export function findTextFault(text: string): string | undefined {

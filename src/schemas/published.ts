@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
+import { API_VERSION, NAMED_KINDS } from './document.ts';
 import { toEventsJsonSchema } from './events.ts';
 import { toFaultsJsonSchema } from './faults.ts';
 import { toJournalJsonSchema } from './journal.ts';
@@ -15,6 +16,19 @@ export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: toFaultsJsonSchema },
   { name: 'openapi', file: 'openapi.json', about: 'the API that the bundled server has', toSchema: toOpenApiDocument },
 ];
+
+/**
+ * The schema of each kind by its file in `schemas/`: what kubeconform asks for with `{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json`. It
+ * unfolds a `List` itself.
+ */
+export const KIND_SCHEMA_FILES: ReadonlyMap<string, () => JsonObject> = new Map(
+  NAMED_KINDS.map((kind) => [toKindFile(kind), () => toManifestJsonSchema(kind)]),
+);
+
+function toKindFile(kind: string): string {
+  const [group, version] = API_VERSION.split('/');
+  return `${group}/${kind.toLowerCase()}_${version}.json`;
+}
 
 /** One published document. */
 export interface PublishedSchema {

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { describeWith, runTool, type ToolResult } from './tools.ts';
+
+/** The commands of docs/with-other-tools.md, as they stand there. */
+
+const PAGE = readFileSync('docs/with-other-tools.md', 'utf8');
+
+describeWith(['kustomize'], 'kustomize', () => {
+  it('makes what edgewise plans', async () => {
+    const { page } = await createProject();
+    expect(await page('kustomize')).toEqual([done('2 to create')]);
+  });
+});
+
+describeWith(['yq', 'kustomize'], 'yq', () => {
+  it('changes a manifest, lists manifests, and splits a stream', async () => {
+    const { page, folder, run } = await createProject();
+    const [changed, listed, split] = await page('yq');
+    expect(changed).toMatchObject({ status: 0, output: '' });
+    const pool = await readFile(join(folder, 'manifests/postgres-pool.yaml'), 'utf8');
+    expect(pool).toMatch(/^# yaml-language-server: [\s\S]*External\/blue: 50\n/);
+    expect(listed).toEqual(done('WeightedBackend/postgres-pool'));
+    expect(listed?.output).toMatch(/"name": "postgres",\n\s*"hostports": \[\n\s*"1\.tcp\.example\.net:20001"/);
+    expect(split).toMatchObject({ status: 0 });
+    expect((await readdir(join(folder, 'split'))).sort()).toEqual([
+      'external-blue.yaml',
+      'external-green.yaml',
+      'stack-staging.yaml',
+      'tcpedge-postgres.yaml',
+      'weightedbackend-postgres-pool.yaml',
+    ]);
+    expect(await run('edgewise plan split')).toEqual(done('2 to create'));
+  });
+});
+
+describeWith(['helm'], 'helm template', () => {
+  it('makes what edgewise plans', async () => {
+    const { page } = await createProject();
+    const [planned] = await page('helm template');
+    expect(planned).toEqual(done('Plan for stack staging'));
+    expect(planned).toEqual(done('1.tcp.example.net:20023'));
+    expect(planned).toEqual(done('2 to create'));
+  });
+});
+
+describeWith(['conftest'], 'conftest', () => {
+  it('holds manifests and a plan against policies, and refuses what they deny', async () => {
+    const { page, folder, run } = await createProject();
+    const [manifests, plan] = await page('conftest');
+    expect(manifests).toEqual(done('7 tests, 7 passed'));
+    expect(plan).toEqual(done('1 test, 1 passed'));
+
+    await run('edgewise apply manifests --yes');
+    const edge = join(folder, 'manifests/postgres.yaml');
+    await writeFile(edge, (await readFile(edge, 'utf8')).replace(/ {2}ip_restriction:[\s\S]*/, ''));
+    await rm(join(folder, 'manifests/dashboard.yaml'));
+    const [openEdge, deletion] = await page('conftest');
+    expect(openEdge).toMatchObject({ status: 1, output: expect.stringContaining('TCPEdge/postgres: everybody may') });
+    expect(deletion).toMatchObject({ status: 1, output: expect.stringContaining('delete: IPRestriction/dashboard') });
+  });
+});
+
+describeWith(['kubeconform'], 'kubeconform', () => {
+  it('finds the schemas of the package', async () => {
+    const { page } = await createProject();
+    expect(await page('kubeconform')).toEqual([done('Valid: 7, Invalid: 0, Errors: 0')]);
+  });
+});
+
+it('every block of commands on the page is run by a test', () => {
+  const sections = PAGE.split(/^## /m)
+    .slice(1)
+    .filter((section) => section.includes('```sh'));
+  expect(sections.map((section) => section.split('\n')[0])).toEqual([
+    'kustomize',
+    'yq',
+    'helm template',
+    'conftest',
+    'kubeconform',
+  ]);
+});
+
+function done(text: string): ToolResult {
+  return { status: 0, output: expect.stringContaining(text) };
+}
+
+interface Project {
+  readonly folder: string;
+  /** Runs a script in the folder. */
+  readonly run: (script: string) => Promise<ToolResult>;
+  /** Runs each block of commands of a section of the page. */
+  readonly page: (heading: string) => Promise<readonly ToolResult[]>;
+}
+
+/** A folder with manifests, overlays, and edgewise as an installed package. */
+async function createProject(): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-other-tools-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
+  for (const name of ['base', 'overlays'])
+    await cp(`examples/environments/${name}`, join(folder, name), { recursive: true });
+  await cp('examples/account.json', join(folder, 'account.json'));
+  await mkdir(join(folder, 'node_modules/edgewise'), { recursive: true });
+  await symlink(resolve('schemas'), join(folder, 'node_modules/edgewise/schemas'));
+  const program = join(folder, 'node_modules/edgewise/edgewise');
+  const start = `#!/bin/sh\nexec '${process.execPath}' '${resolve('src/cli/main.ts')}' "$@"\n`;
+  await writeFile(program, start, { mode: 0o755 });
+  const env = {
+    PATH: [join(folder, 'node_modules/edgewise'), process.env['PATH'] ?? ''].join(delimiter),
+    EDGEWISE_BASE_URL: 'embedded:account.json',
+    HOME: folder,
+  };
+  const run: Project['run'] = (script) => runTool('bash', ['-c', `set -euo pipefail\n${script}`], { cwd: folder, env });
+  const page: Project['page'] = async (heading) => {
+    const results = [];
+    for (const block of listBlocks(heading)) results.push(await run(block));
+    return results;
+  };
+  return { folder, run, page };
+}
+
+function listBlocks(heading: string): readonly string[] {
+  const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
+  return Array.from(section.matchAll(/(?<=^```sh\n)[\s\S]*?(?=^```$)/gm), ([block]) => block);
+}

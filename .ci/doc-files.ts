@@ -1,12 +1,14 @@
 import { globSync, readFileSync } from 'node:fs';
 import { hasSession, refreshSession } from './console-session.ts';
 import { renderDiagnosticsReference } from './diagnostics-reference.ts';
+import { renderLibraryReference } from './library-reference.ts';
 import { renderLintReference } from './lint-reference.ts';
 import { renderManifestReference } from './manifest-reference.ts';
 
 /** The parts of documents that are made of the tables, by file. */
 const REFERENCES: ReadonlyMap<string, () => string> = new Map([
   ['docs/manifests.md', renderManifestReference],
+  ['docs/library.md', renderLibraryReference],
   ['docs/lint.md', renderLintReference],
   ['docs/diagnostics.md', renderDiagnosticsReference],
 ]);

@@ -29,14 +29,28 @@ const TOO_OLD = ['14', '20', '22.18'];
 
 mkdirSync(work, { recursive: true });
 const archive = execFileSync('npm', ['pack', '--silent', '--pack-destination', work], { encoding: 'utf8' }).trim();
+const tarball = join(work, archive.split('\n').at(-1) ?? '');
+checkShape(tarball);
 const projects = [
-  installPackage('tarball', join(work, archive.split('\n').at(-1) ?? '')),
+  installPackage('tarball', tarball),
   installPackage('git', `git+${pathToFileURL(createRepository(join(work, 'repository')))}`),
 ];
 checkLinks(join(work, 'tarball', 'node_modules', 'edgewise'));
 useAlone(join(work, 'tarball', 'node_modules', 'edgewise'));
 for (const version of SUPPORTED) for (const project of projects) usePackage(project, installNode(version));
 for (const version of TOO_OLD) expectRefusal(projects[0] ?? '', installNode(version));
+
+/**
+ * What package.json promises of the entry points is so, and their types are found by who imports them. That is: as modules, which each Node that is
+ * supported also gives to `require`.
+ */
+function checkShape(file: string): void {
+  const bin = (name: string) => join('node_modules', '.bin', name);
+  execFileSync(bin('publint'), ['run', file, '--strict'], { stdio: 'inherit' });
+  execFileSync(bin('attw'), [file, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'], {
+    stdio: 'inherit',
+  });
+}
 
 /** Gives a git repository of these files: this folder may be a shallow clone, another user's, or no repository at all. */
 function createRepository(folder: string): string {
@@ -96,6 +110,12 @@ function usePackage(folder: string, node: string): void {
   run('edgewise', 'plan', '--detailed-exitcode', 'manifests');
   run('tsc', '-p', '.');
   run('node', 'consumer.ts', packageJson.version);
+  run(
+    'node',
+    '--input-type=commonjs',
+    '--eval',
+    "require('edgewise').openStack({ paths: ['manifests'] }).then((stack) => stack.plan())",
+  );
 }
 
 /** Each command says in one line which Node it needs. */

@@ -17,6 +17,7 @@ import {
   loadManifests,
   NO_SINKS,
   openJournal,
+  openStack,
   type Plan,
   readFiles,
   readLive,
@@ -125,12 +126,23 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
   await compare(transport, baseUrl);
 }
 
+/** The usual, in the manner of the command line. */
+async function converge(transport: Transport): Promise<void> {
+  const stack = await openStack({ paths: ['manifests'], transport, baseUrl: BASE_URL, apiKey: 'dev' });
+  const { outcomes } = await stack.apply(await stack.plan());
+  assert.ok(outcomes.length > 0);
+  assert.ok(outcomes.every(({ outcome }) => outcome === 'applied'));
+  const again = await stack.plan();
+  assert.deepEqual([again.writes, again.tool.version], [[], packageJson.version]);
+}
+
 assert.equal(packageJson.version, process.argv[2]);
 for (const schema of [eventsSchema, journalSchema, manifestSchema, planSchema])
   assert.match(schema.$schema, /json-schema/);
 assert.match(openApi.openapi, /^3\.1/);
 
 await apply(createServer().at(BASE_URL), BASE_URL);
+await converge(createServer().at(BASE_URL));
 
 const listening = await listen(createServer(), { port: 0 });
 await apply(createFetchTransport(), listening.url);

@@ -22,6 +22,7 @@ import { Store } from './store.ts';
 export type { RateLimit } from '../model/rate-limit.ts';
 export { type ApiKey, parseApiKey } from './api-key.ts';
 
+/** What a server is made of. */
 export interface ServerOptions {
   /** Default: one key, `dev`, that is an admin's. */
   readonly apiKeys?: readonly ApiKey[];
@@ -52,6 +53,7 @@ export interface RequestLogEntry {
   readonly error?: Error;
 }
 
+/** The interface in memory: a function from request to response, and what it holds. */
 export interface Server {
   /** Answers a request to any origin. */
   readonly handle: Transport;

@@ -2,6 +2,7 @@ import type { TokenSinks } from '../apply/token-sinks.ts';
 import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import type { Exported } from '../export/export-live.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { toPlanDocument } from '../kinds/plan-document.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
@@ -14,7 +15,7 @@ import type { DesiredState } from '../model/state.ts';
 import type { Transport } from '../model/transport.ts';
 import { toDrift } from '../plan/compute-drift.ts';
 import type { Allowances } from '../plan/guard.ts';
-import { type InventoryQuery, toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
+import { toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
 import { checkSaved, refuseOtherVersion, refuseViolations } from './check-saved.ts';
 import { exportResources } from './export-resources.ts';
 import { verifyShown } from './parse-plan.ts';
@@ -60,7 +61,11 @@ export interface ApplyOptions extends RunOptions {
 }
 
 /** What is asked for of what the stack owns. */
-export interface GetOptions extends Partial<InventoryQuery> {
+export interface GetOptions {
+  /** Addresses, and names of kinds. Default: everything. */
+  readonly names?: readonly string[];
+  /** Kinds for which it gives false are not read. */
+  readonly isOfUse?: (kind: Kind) => boolean;
   readonly signal?: AbortSignal;
 }
 

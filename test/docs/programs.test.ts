@@ -41,7 +41,7 @@ describe('programs in documents', () => {
   }
 
   it('have no type errors', { timeout: 60_000 }, async () => {
-    expect(PROGRAMS).toHaveLength(5);
+    expect(PROGRAMS).toHaveLength(7);
     await run(resolve('node_modules/typescript/bin/tsc'), '-p', '.');
   });
 
@@ -49,22 +49,34 @@ describe('programs in documents', () => {
     await run(file);
   });
 
-  itLong('the one of the library makes what manifests say, and then does nothing', async () => {
-    const program = PROGRAMS.find(({ place }) => place.startsWith('docs/library.md'));
-    const server = createServer({ seed: parseServerSeed(readFileSync('examples/account.json', 'utf8')) });
-    const listener = await listen(server, { port: 0 });
-    const args = [[resolve('examples/quickstart')], listener.url, 'dev'].map((value) => JSON.stringify(value)).join();
-    const script = `import { reconcile } from './${program?.file}'; console.log('done:', await reconcile(${args}));`;
-    writeFileSync(join(folder, 'main.ts'), script);
-    try {
-      expect(await run('main.ts')).toContain('done: true');
-      const made = server.snapshot();
-      expect(made.resources['TCPEdge']).toHaveLength(1);
-      expect(await run('main.ts')).toMatch(/Nothing to do[\s\S]*done: true/);
-      expect(server.snapshot()).toEqual(made);
-    } finally {
-      await listener.close();
-    }
+  itLong.each(['converge', 'reconcile'])(
+    '%s of the library makes what manifests say, and then does nothing',
+    async (name) => {
+      const program = PROGRAMS.find(({ text }) => text.includes(`function ${name}(`));
+      const server = createServer({ seed: parseServerSeed(readFileSync('examples/account.json', 'utf8')) });
+      const listener = await listen(server, { port: 0 });
+      const args = [[resolve('examples/quickstart')], listener.url, 'dev'].map((value) => JSON.stringify(value)).join();
+      const script = `import { ${name} } from './${program?.file}'; console.log('done:', await ${name}(${args}));`;
+      writeFileSync(join(folder, 'main.ts'), script);
+      try {
+        expect(await run('main.ts')).toContain('done: true');
+        const made = server.snapshot();
+        expect(made.resources['TCPEdge']).toHaveLength(1);
+        expect(await run('main.ts')).toContain('done: true');
+        expect(server.snapshot()).toEqual(made);
+      } finally {
+        await listener.close();
+      }
+    },
+  );
+
+  itLong('the one with everything of its own shows each result', async () => {
+    const program = PROGRAMS.find(({ text }) => text.includes('await using stack'));
+    const printed = await run(program?.file ?? '');
+    expect(printed).toMatch(/^write-started\nwrite-ended\n/);
+    expect(printed).toContain("'us.agents.example.com'");
+    expect(printed).toMatch(/\[ 'AgentIngress\/agents agin_\w+' \]\n\[ 'in-sync' \]\n/);
+    expect(printed).toContain('domain: agents.example.com');
   });
 
   itLong('the one on drift tells what differs, as a comment and as gauges', async () => {

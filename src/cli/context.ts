@@ -8,6 +8,14 @@ export interface Output {
   readonly columns: () => number;
 }
 
+/** The files that a run reads. It writes over none of them. */
+export interface RunInputs {
+  /** Told of a file, relative to the working folder or absolute. */
+  readonly add: (file: string) => void;
+  /** Whether a path leads to one of them, under whatever name. */
+  readonly has: (file: string) => Promise<boolean>;
+}
+
 /** Everything that a command gets from the process that it runs in. Tests give their own. */
 export interface Context extends Surroundings {
   readonly stdout: Output;
@@ -18,6 +26,8 @@ export interface Context extends Surroundings {
   readonly ask: (question: string) => Promise<string | undefined>;
   /** Calls back on each request to stop (SIGINT, SIGTERM) until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
+  /** What the run reads; its `add` is `onInput`. Absent before there is a run. */
+  readonly inputs?: RunInputs;
   /** Ends the process without waiting. */
   readonly exitNow: (code: number) => void;
 }

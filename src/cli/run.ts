@@ -9,9 +9,12 @@ import { EXIT, type ExitCode } from './exit-code.ts';
 import { showFailure } from './output/failure.ts';
 import type { FormatFlags, ReportTarget } from './output/present.ts';
 import { checkReports } from './output/publish.ts';
+import { createRunInputs } from './output/run-inputs.ts';
 
 /** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */
-export async function run(argv: readonly string[], context: Context): Promise<ExitCode> {
+export async function run(argv: readonly string[], surroundings: Context): Promise<ExitCode> {
+  const inputs = createRunInputs(argv, surroundings.cwd);
+  const context = { ...surroundings, inputs, onInput: inputs.add };
   let exitCode: ExitCode = EXIT.done;
   let name = '';
   const act: Act = async (flags, body) => {

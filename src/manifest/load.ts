@@ -184,10 +184,17 @@ function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic 
 /** Values of fields are small; a larger file is most likely the wrong one. */
 const MAX_FIELD_FILE_BYTES = 65_536;
 
+/** What reading those files takes. */
+export interface FieldFileContext extends Pick<LoadContext, 'cwd'> {
+  /** Told of each file. */
+  readonly onInput?: (file: string) => void;
+}
+
 /** Reads the files that manifests name. Paths are relative to the folder of the manifest; of standard input, to the working folder. */
-export function createFieldFileReader({ cwd }: Pick<LoadContext, 'cwd'>): ReadFieldFile {
+export function createFieldFileReader({ cwd, onInput = () => undefined }: FieldFileContext): ReadFieldFile {
   return (manifest, path) => {
     const real = resolve(cwd, toManifestPath(manifest, path));
+    onInput(real);
     try {
       const bytes = readInput(real, { maxBytes: MAX_FIELD_FILE_BYTES, onlyFiles: true });
       return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { fault: 'is not UTF-8 text' };

@@ -1,3 +1,4 @@
+import { readFiles } from '../apply/certificate-file.ts';
 import { readLive } from '../client/read-live.ts';
 import { toCanonicalJson } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
@@ -5,6 +6,7 @@ import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 import { type Allowances, countOwned, guardPlan, listStanding } from '../plan/guard.ts';
 import { checkPlan, type Moved, type PlanCheck, toCheckRequest } from '../plan/saved/check-plan.ts';
+import { listAppeared } from '../plan/saved/list-appeared.ts';
 import type { Reader } from './plan-live.ts';
 import { StackError } from './stack-error.ts';
 
@@ -16,6 +18,8 @@ export interface SavedPlan {
   readonly allowances: Allowances;
   readonly guard: GuardSettings;
   readonly signal?: AbortSignal | undefined;
+  /** What the paths of its files are relative to. */
+  readonly cwd: string;
 }
 
 /** What a plan's writes do is known for the version that made it, and for no other. */
@@ -30,10 +34,12 @@ export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'pl
 
 /** Holds a saved plan against what is live. Throws when something that it touches has moved, or when a safety rule stands against it now. */
 export async function checkSaved(client: Reader, saved: SavedPlan): Promise<PlanCheck> {
-  const { plan, name, signal } = saved;
+  const { plan, name, signal, cwd } = saved;
   const live = await readLive(client, { ...toCheckRequest(plan), ...(signal !== undefined && { signal }) });
   const check = checkPlan(plan, live);
-  if (check.moved.length > 0) throw new StackError(toStaleMessage(name, check.moved), STALE);
+  const paths = plan.files.map(({ path }) => path);
+  const moved = [...check.moved, ...listAppeared(plan, { present: await readFiles(paths, cwd), texts: check.texts })];
+  if (moved.length > 0) throw new StackError(toStaleMessage(name, moved), STALE);
   refuseStanding(saved, live);
   return check;
 }

@@ -42,15 +42,16 @@ export async function readManifests(
   context: Surroundings,
   { requireStack = true, lint, manifests = [] }: ReadOptions = {},
 ): Promise<ReadManifests> {
-  const { cwd, env, readStdin } = context;
+  const { cwd, env, readStdin, onInput = () => undefined } = context;
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
   const loaded = withManifests(await loadManifests(given, { cwd, readStdin }), manifests);
+  for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   const validated = validateManifests(loaded.sources, {
     env,
     // What could not be read may hold the Stack: its lack is not the mistake.
     requireStack: requireStack && isLoaded,
-    readFile: createFieldFileReader({ cwd }),
+    readFile: createFieldFileReader({ cwd, onInput }),
     closerChecks: await loadChecks(loaded.sources),
   });
   const state = isLoaded ? validated.state : undefined;

@@ -153,7 +153,9 @@ async function applyTo(run: Run, plan: Plan, options: ApplyOptions): Promise<App
   if (plan.writes.length + plan.files.length === 0) return NOTHING_DONE;
   const { tokens, sinks } = parts;
   return link.write(async (client) => {
-    const known = isKnown ? NOTHING_KNOWN : await checkAgain(client, plan, { parts, allowances, options });
+    const known = isKnown
+      ? NOTHING_KNOWN
+      : await checkAgain(client, plan, { parts, allowances, options, surroundings });
     return runPlan(client, { plan, tokens, sinks, ...known }, options, surroundings);
   });
 }
@@ -177,10 +179,11 @@ function checkAgain(
     parts,
     allowances,
     options,
-  }: { readonly parts: StackParts; readonly allowances: Allowances; readonly options: RunOptions },
+    surroundings: { cwd },
+  }: Pick<Run, 'parts' | 'surroundings'> & { readonly allowances: Allowances; readonly options: RunOptions },
 ) {
   const { guard } = parts.state.stack;
-  return checkSaved(client, { plan, name: NAME, allowances, guard, signal: options.signal });
+  return checkSaved(client, { plan, name: NAME, allowances, guard, signal: options.signal, cwd });
 }
 
 /** The way to the service of a stack: one client for all that it does, so that all of it keeps to one rate limit. */

@@ -12,6 +12,8 @@ export interface Surroundings {
   readonly readStdin: () => Promise<Uint8Array>;
   /** Told what is being read as soon as it is known, so that the report of a failure says it too. */
   readonly onSubject?: (subject: RunSubject) => void;
+  /** Told of each file that is read, relative to `cwd` or absolute, so that none is written over. */
+  readonly onInput?: (file: string) => void;
   /** A transport over real sockets, loaded when it is first needed. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
 }

@@ -30,6 +30,8 @@ const CHANGE: Change = {
 
 const PLAN = makePlan({ changes: [CHANGE], writes: orderWrites([CHANGE], 'production') });
 
+const SILENT = { write: () => undefined, isTerminal: false, columns: () => 0 };
+
 describe('a plan file', () => {
   let folder: string;
 
@@ -40,14 +42,14 @@ describe('a plan file', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('keeps every key of what users wrote', async () => {
-    await writePlanFile('plan.json', folder, PLAN);
+    await writePlanFile('plan.json', PLAN, { cwd: folder, stderr: SILENT });
     expect(await readPlanFile('plan.json', { cwd: folder })).toEqual(PLAN);
   });
 
   it('is written through a link, which stays one', async () => {
     writeFileSync(join(folder, 'real.json'), 'old');
     symlinkSync('real.json', join(folder, 'link.json'));
-    await writePlanFile('link.json', folder, PLAN);
+    await writePlanFile('link.json', PLAN, { cwd: folder, stderr: SILENT });
     expect(lstatSync(join(folder, 'link.json')).isSymbolicLink()).toBe(true);
     expect(await readPlanFile('real.json', { cwd: folder })).toEqual(PLAN);
     expect(readdirSync(folder).sort()).toEqual(['link.json', 'real.json']);
@@ -55,7 +57,7 @@ describe('a plan file', () => {
 
   it('does not take the place of a device', async () => {
     symlinkSync('/dev/null', join(folder, 'device'));
-    await writePlanFile('device', folder, PLAN);
+    await writePlanFile('device', PLAN, { cwd: folder, stderr: SILENT });
     expect(statSync(join(folder, 'device')).isCharacterDevice()).toBe(true);
   });
 });

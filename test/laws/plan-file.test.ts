@@ -18,18 +18,20 @@ const conforms = new Ajv2020({ strict: false }).compile(toPlanJsonSchema());
 
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
+const CONTEXT = { cwd: FOLDER, stderr: { write: () => undefined, isTerminal: false, columns: () => 0 } };
+
 describe('a plan that is saved', () => {
   it('is read back as it was, conforms to its schema, and does the same', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(1), async (stacks) => {
       const world = new World();
       for (const stack of stacks) {
         const plan = await world.plan(stack);
-        await writePlanFile('plan.json', FOLDER, plan);
+        await writePlanFile('plan.json', plan, CONTEXT);
         const text = await readFile(join(FOLDER, 'plan.json'), 'utf8');
         expect(conforms(JSON.parse(text)), JSON.stringify(conforms.errors)).toBe(true);
         const saved = await readPlanFile('plan.json', { cwd: FOLDER });
         expect(saved).toEqual(plan);
-        await writePlanFile('again.json', FOLDER, saved);
+        await writePlanFile('again.json', saved, CONTEXT);
         expect(await readFile(join(FOLDER, 'again.json'), 'utf8')).toBe(text);
         await world.apply(saved);
         expect((await world.plan(stack)).writes).toEqual([]);

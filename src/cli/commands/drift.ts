@@ -11,7 +11,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { refuseInputs } from '../output/refuse-inputs.ts';
+import { refuseInputs } from '../output/run-inputs.ts';
 import { readPlanFile } from '../reconcile/plan-file.ts';
 import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import { readStack, resolvePlanSettings } from '../reconcile/plan-settings.ts';
@@ -58,8 +58,8 @@ export function defineDrift(program: Command, act: Act): void {
 
 async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { state, diagnostics, locate } = await readValidManifests(paths, context);
-  await refuseInputs(flags, state, context);
   const settings = resolveStackSettings(flags, context, state);
+  await refuseInputs(flags, { files: [], settings }, context);
   const { tokens } = state.stack;
   const found = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
     stack.drift({ targets: flags.target, signal }),
@@ -82,6 +82,7 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   const plan = await readPlanFile(file, context);
   const { settings: stack, locate } = await readStack(file, flags, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
+  await refuseInputs(flags, { files: [], settings }, context);
   const live = await withReadSession(settings, context, ({ client, signal }) =>
     readLive(client, { ...toAgainstRequest(plan), signal }),
   );

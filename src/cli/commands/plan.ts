@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
+import { listFilePaths } from '../../plan/files.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { readValidManifests, type ValidManifests } from '../../stack/read-manifests.ts';
 import { resolveTokens } from '../../stack/token-sinks.ts';
@@ -8,7 +9,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { refuseInputs } from '../output/refuse-inputs.ts';
+import { refuseInputs } from '../output/run-inputs.ts';
 import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
 import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 import { listRefused, type PlanFlags, resolveStackSettings, toPlanOptions } from '../reconcile/plan-flags.ts';
@@ -47,7 +48,7 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
   const standing = listRefused(made, flags);
   if (flags.out !== undefined) {
     if (isInvalid(made)) await withdraw(flags.out, context);
-    else await writePlanFile(flags.out, context.cwd, made);
+    else await writePlanFile(flags.out, made, context);
   }
   const exitCode = toExitCode(made, standing, flags);
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
@@ -65,8 +66,8 @@ interface Computed {
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
   try {
     const { state, diagnostics, locate } = await readValidManifests(paths, context, { lint: 'for-plan' });
-    await refuseInputs(flags, state, context);
     const settings = resolveStackSettings(flags, context, state);
+    await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
     const tokens = resolveTokens(flags, state.stack.tokens);
     const made = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
       stack.plan({ ...toPlanOptions(flags), signal }),

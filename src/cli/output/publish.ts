@@ -104,9 +104,11 @@ async function writeReport(
   { form: name, file }: ReportTarget,
   { options, context }: { readonly options: FormOptions; readonly context: Context },
 ): Promise<readonly string[]> {
+  if (await context.inputs?.has(file))
+    return [`The report ${name}=${file} was not written: ${file} is a file that this run reads.`];
   const form = await loadForm(name);
   try {
-    await writeResultFile(resolve(context.cwd, file), form(report, options));
+    await writeResultFile(file, form(report, options), context);
     return [];
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;

@@ -1,9 +1,32 @@
 import { realpath, stat, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { writeAtomically } from '../../files/atomic-file.ts';
+import { readInput } from '../../files/read-input.ts';
+import type { Context } from '../context.ts';
 
-/** Writes a result as a whole or not at all; what is no regular file, such as a device or a pipe, is written to as it is. */
-export async function writeResultFile(path: string, text: string): Promise<void> {
+/**
+ * Writes a result as a whole or not at all, and says when a file with other content is replaced. What is no regular file, such as a device or a pipe, is
+ * written to as it is.
+ */
+export async function writeResultFile(
+  file: string,
+  text: string,
+  { cwd, stderr }: Pick<Context, 'cwd' | 'stderr'>,
+): Promise<void> {
+  const path = resolve(cwd, file);
   const found = await stat(path).catch(() => undefined);
-  if (found !== undefined && !found.isFile()) await writeFile(path, text);
-  else await writeAtomically(found === undefined ? path : await realpath(path), text, { mode: 0o644 });
+  if (found !== undefined && !found.isFile()) return writeFile(path, text);
+  const isOther = found !== undefined && found.size > 0 && !holds(path, found.size, text);
+  await writeAtomically(found === undefined ? path : await realpath(path), text, { mode: 0o644 });
+  if (isOther) stderr.write(`${file} had other content, which was replaced.\n`);
+}
+
+function holds(path: string, size: number, text: string): boolean {
+  const bytes = Buffer.from(text);
+  try {
+    return size === bytes.length && readInput(path, { maxBytes: size }).equals(bytes);
+  } catch (error) {
+    if (error instanceof Error) return false; // what cannot be read is not the same
+    throw error;
+  }
 }

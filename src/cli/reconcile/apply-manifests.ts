@@ -1,4 +1,5 @@
 import type { Plan } from '../../model/plan.ts';
+import { listFilePaths } from '../../plan/files.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { NOTHING_DONE } from '../../stack/run-plan.ts';
@@ -8,7 +9,7 @@ import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, showPlanFirst } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { refuseInputs } from '../output/refuse-inputs.ts';
+import { refuseInputs } from '../output/run-inputs.ts';
 import { type Execution, executePlan } from './execute-plan.ts';
 import { listRefused, type PlanFlags, resolveStackSettings, toConsent, toPlanOptions } from './plan-flags.ts';
 
@@ -32,8 +33,8 @@ export async function applyManifests(
     context,
     mode === 'apply' ? { lint: 'for-plan' } : {},
   );
-  await refuseInputs(flags, state, context);
   const settings = resolveStackSettings(flags, context, state);
+  await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
   const tokens = resolveTokens(flags, state.stack.tokens);
   return withStack({ state, diagnostics, settings, tokens }, context, async ({ stack, tellBy, signal }) => {
     const plan = await stack.plan({ ...toPlanOptions(flags, mode), signal });

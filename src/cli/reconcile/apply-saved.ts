@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showPlanFirst } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
+import { refuseInputs } from '../output/run-inputs.ts';
 import { VERSION } from '../version.ts';
 import type { ApplyFlags } from './apply-manifests.ts';
 import { type Execution, executePlan } from './execute-plan.ts';
@@ -22,6 +23,7 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   refusePlanFlags(flags);
   const { settings: stack, locate } = await readStack(file, flags, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
+  await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
   const standing = listRefused(plan, flags);
   if (isInvalid(plan) || standing.length > 0) {
@@ -31,7 +33,8 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   showPlanFirst(plan, flags, context);
   return withSession(settings, context, async ({ client, tellBy, signal }) => {
     const guard = stack?.guard ?? plan.settings.guard;
-    const check = await checkSaved(client, { plan, name: file, allowances: toAllowances(flags), guard, signal });
+    const { cwd } = context;
+    const check = await checkSaved(client, { plan, name: file, allowances: toAllowances(flags), guard, signal, cwd });
     const apply: Execution['apply'] = (options) => runPlan(client, { plan, tokens, ...check }, options, context);
     return executePlan({ plan, apply, flags, tellBy, signal, locate }, context);
   });

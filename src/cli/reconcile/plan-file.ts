@@ -12,9 +12,9 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import { writeResultFile } from '../output/result-file.ts';
 
 /** Writes a plan file. */
-export async function writePlanFile(file: string, cwd: string, plan: Plan): Promise<void> {
+export async function writePlanFile(file: string, plan: Plan, context: Pick<Context, 'cwd' | 'stderr'>): Promise<void> {
   try {
-    await writeResultFile(resolve(cwd, file), renderPlanJson(plan));
+    await writeResultFile(file, renderPlanJson(plan), context);
   } catch (error) {
     throw new CommandError(`The plan cannot be written to ${file}: ${toReason(error)}`, {
       exitCode: EXIT.failed,
@@ -32,14 +32,15 @@ export async function withdrawPlanFile(file: string, cwd: string): Promise<strin
 }
 
 /** Reads a plan file, and tells what it is about. What is not one is refused with the first thing that is wrong with it. */
-export async function readPlanFile(file: string, { cwd, onSubject }: PlanReader): Promise<Plan> {
+export async function readPlanFile(file: string, { cwd, onSubject, onInput }: PlanReader): Promise<Plan> {
+  onInput?.(file);
   onSubject?.({ locate: toPlanLocate(file) });
   const plan = parsePlan(await readText(file, cwd), file);
   onSubject?.({ stack: plan.stack, locate: toPlanLocate(file) });
   return plan;
 }
 
-type PlanReader = Pick<Context, 'cwd' | 'onSubject'>;
+type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput'>;
 
 /** Without manifests, what a plan says stands at the start of its file. */
 export function toPlanLocate(file: string): Locate {

@@ -1,0 +1,139 @@
+import { readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from './workspace.ts';
+
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+
+function toCertificate(more: object = {}, key: object | string = KEY): string {
+  const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
+  return toManifest('SSHUserCertificate', 'alice', spec, more);
+}
+
+/** Runs a command line that would write over one of the inputs, and expects it to change none and to send nothing. */
+async function refuses({ edgewise, recorder, folder }: Workspace, line: string, env: Record<string, string> = {}) {
+  const list = ['edgewise.yaml', 'key.pub', 'ca.pem', 'api-key', 'plan.json', 'account.json'];
+  const readAll = () => Promise.all(list.map((name) => readFile(join(folder, name), 'utf8').catch(() => undefined)));
+  const before = await readAll();
+  recorder.take();
+  const { exitCode, stderr } = await edgewise(line, { env });
+  expect(stderr).toMatch(/\S+ is a file that this run reads(, and would be written over)?\.$/m);
+  expect(await readAll()).toEqual(before);
+  expect(recorder.take()).toEqual([]);
+  return exitCode;
+}
+
+describe('a run', () => {
+  it.each([
+    'plan edgewise.yaml -o edgewise.yaml',
+    'plan edgewise.yaml -o ./link.yaml',
+    'plan edgewise.yaml --report json=edgewise.yaml',
+    'apply edgewise.yaml --yes --journal edgewise.yaml',
+    'apply edgewise.yaml --yes --report markdown=link.yaml',
+    'drift edgewise.yaml --report json=edgewise.yaml',
+    'plan . --report json=./edgewise.yaml',
+    'destroy edgewise.yaml --yes --report json=edgewise.yaml',
+    'plan edgewise.yaml --report json=key.pub',
+    'plan edgewise.yaml --report json=ca.pem',
+    'plan edgewise.yaml --ca-file api-key -o api-key',
+  ])('writes over no file that it reads, and says so before any request: %s', async (line) => {
+    const api = STACK.replace('name: test\n', 'name: test\nspec: { api: { ca_file: ca.pem } }\n');
+    const manifests = api + toEdge('a', 20001) + toCertificate({}, { file: 'key.pub' });
+    const files = { 'edgewise.yaml': manifests, 'key.pub': KEY, 'ca.pem': 'pem', 'api-key': 'key' };
+    const workspace = await createWorkspace(files);
+    await symlink(join(workspace.folder, 'edgewise.yaml'), join(workspace.folder, 'link.yaml'));
+    expect(await refuses(workspace, line)).toBe(3);
+    expect(await workspace.edgewise('validate edgewise.yaml')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('does not write over the file with the API key', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK, 'api-key': 'dev' });
+    const env = { EDGEWISE_API_KEY: '', EDGEWISE_API_KEY_FILE: 'api-key' };
+    expect(await refuses(workspace, 'plan edgewise.yaml -o api-key', env)).toBe(3);
+  });
+
+  it('does not write over what the embedded server keeps', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
+    const at = ['--base-url', 'embedded:account.json'].join(' ');
+    expect(await workspace.edgewise(`apply edgewise.yaml --yes ${at}`)).toMatchObject({ exitCode: 0 });
+    expect(await refuses(workspace, `plan edgewise.yaml ${at} -o account.json`)).toBe(3);
+  });
+
+  it('does not write a certificate over a manifest', async () => {
+    const text = STACK + toCertificate({ lifecycle: { write_to: 'edgewise.yaml' } });
+    const workspace = await createWorkspace({ 'edgewise.yaml': text });
+    expect(await refuses(workspace, 'apply edgewise.yaml --yes')).toBe(3);
+  });
+
+  it.each([
+    ['with a mistake in it', `${STACK}---\nkind: Nothing\n`, 'plan edgewise.yaml --report json=edgewise.yaml'],
+    ['that nobody can parse', '{', 'apply . --yes --report markdown=./edgewise.yaml'],
+    ['in a folder, and a word that nobody knows', STACK, 'plan --report json=edgewise.yaml --no-such-flag'],
+    [
+      'beside a report without a folder',
+      STACK,
+      'plan edgewise.yaml --report json=edgewise.yaml --report html=no/x.html',
+    ],
+    ['that is only checked', STACK, 'validate edgewise.yaml --report json=edgewise.yaml'],
+    ['that is empty', '', 'plan edgewise.yaml --report json=edgewise.yaml'],
+  ])('does not write over a manifest %s', async (_, text, line) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': text });
+    expect(await refuses(workspace, line)).not.toBe(0);
+  });
+
+  it.each([
+    'apply plan.json --yes --report json=plan.json',
+    'apply plan.json --yes --journal plan.json',
+    'apply plan.json --stack edgewise.yaml --yes --report json=edgewise.yaml',
+    'drift --against plan.json --report json=plan.json',
+    'drift --against plan.json --stack edgewise.yaml --report json=edgewise.yaml',
+    'show plan.json --report json=plan.json',
+  ])('does not write over a saved plan, nor over what goes with it: %s', async (line) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
+    expect(await workspace.edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
+    expect(await refuses(workspace, line)).not.toBe(0);
+  });
+
+  it('writes over what it wrote itself, and says so when that had other content', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
+    const line = 'plan . -o plan.json --report json=report.json';
+    expect((await edgewise(line)).stderr).toBe('');
+    expect((await edgewise(line)).stderr).toBe('');
+    await write({ 'edgewise.yaml': STACK + toEdge('b', 20001) });
+    const { exitCode, stderr } = await edgewise(line);
+    expect(exitCode).toBe(0);
+    expect(stderr.split('\n')).toEqual([
+      'plan.json had other content, which was replaced.',
+      'report.json had other content, which was replaced.',
+      '',
+    ]);
+  });
+});
+
+describe('a saved plan', () => {
+  const manifests = STACK + toCertificate({ lifecycle: { write_to: 'alice-cert.pub' } });
+
+  it('does not write over a file that was not there when it was made', async () => {
+    const { edgewise, recorder, write, folder } = await createWorkspace({ 'edgewise.yaml': manifests });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    await write({ 'alice-cert.pub': 'mine\n' });
+    recorder.take();
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes');
+    expect(stderr).toContain('alice-cert.pub was not there when the plan was made, and would be written over');
+    expect(exitCode).toBe(6);
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(await readFile(join(folder, 'alice-cert.pub'), 'utf8')).toBe('mine\n');
+  });
+
+  it('writes over a file that it says it replaces, and takes what it wrote itself for done', async () => {
+    const { edgewise, folder, write } = await createWorkspace({ 'edgewise.yaml': manifests });
+    await writeFile(join(folder, 'alice-cert.pub'), 'older\n');
+    expect((await edgewise('plan edgewise.yaml -o plan.json')).stdout).toContain('replaces an existing file');
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    await write({ 'edgewise.yaml': manifests.replace('alice-cert.pub', 'second.pub') });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Plan } from '../src/model/plan.ts';
 import type { ServerSnapshot } from '../src/server/index.ts';
+import { HAND_CHANGE, LINE_CHANGE } from './demo-changes.ts';
 
 /**
  * `npm run demo`: the life of examples/quickstart on the embedded server, from nothing to nothing, in a temporary folder.
@@ -73,7 +74,7 @@ async function demonstrate(): Promise<void> {
   await edgewise(APPLY_ARGS);
 
   title('A line in the manifests is changed');
-  changeLine('External/blue: 90', 'External/blue: 50');
+  changeLine(LINE_CHANGE);
   await plan({ 'WeightedBackend/postgres-pool': `update backends.${readBlueId()} (manifest)` });
   await edgewise(APPLY_ARGS);
   await plan({});
@@ -123,7 +124,7 @@ async function changeBehindGit(): Promise<void> {
   const server = start(args, 'pipe');
   const url = await readUrl(server);
   const [edge] = (await send('GET', `${url}/edges/tcp`)).tcp_edges ?? [];
-  await send('PATCH', `${url}/edges/tcp/${edge?.id}`, { hostports: ['1.tcp.example.net:20999'] });
+  await send('PATCH', `${url}/edges/tcp/${edge?.id}`, HAND_CHANGE);
   server.kill('SIGTERM');
   const [exitCode] = await once(server, 'exit');
   expectSame('the exit code of edgewise serve', exitCode, 0);
@@ -153,12 +154,12 @@ async function send(method: string, url: string, body?: object): Promise<EdgeLis
   return JSON.parse(await response.text());
 }
 
-function changeLine(from: string, to: string): void {
-  const file = join(folder, 'manifests/postgres-pool.yaml');
-  const text = readFileSync(file, 'utf8');
+function changeLine({ file, from, to }: typeof LINE_CHANGE): void {
+  const path = join(folder, 'manifests', file);
+  const text = readFileSync(path, 'utf8');
   expectSame(`the number of lines "${from}"`, text.split(from).length - 1, 1);
-  writeFileSync(file, text.replace(from, to));
-  console.log(`\nmanifests/postgres-pool.yaml\n-    ${from}\n+    ${to}`);
+  writeFileSync(path, text.replace(from, to));
+  console.log(`\nmanifests/${file}\n-    ${from}\n+    ${to}`);
 }
 
 function readBlueId(): string {

@@ -1,0 +1,23 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startBrowser } from '../test/end-to-end/browser.ts';
+import { makePictures, PICTURES, toPageDigest } from './picture-files.ts';
+
+/** Writes the pictures of the README. Needs Chromium. */
+
+const VIEWPORT = { width: 1000, height: 900 };
+
+const pictures = await makePictures();
+mkdirSync(PICTURES, { recursive: true });
+writeFileSync(join(PICTURES, 'plan.svg'), pictures.plan);
+const browser = await startBrowser();
+try {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: 1.25, colorScheme });
+    await page.setContent(pictures.page);
+    await page.screenshot({ path: join(PICTURES, `review-${colorScheme}.png`) });
+  }
+} finally {
+  await browser.close();
+}
+writeFileSync(join(PICTURES, 'review.sha256'), toPageDigest(pictures));

@@ -1,0 +1,41 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makePictures, PICTURES, toPageDigest } from '../../.ci/picture-files.ts';
+import { renderTerminalSvg } from '../../.ci/terminal-svg.ts';
+
+const README = readFileSync('README.md', 'utf8');
+
+describe('the pictures of the README', () => {
+  it('show what the demo shows; `npm run pictures` makes them anew', async () => {
+    const pictures = await makePictures();
+    expect(readFileSync(join(PICTURES, 'plan.svg'), 'utf8')).toBe(pictures.plan);
+    expect(readFileSync(join(PICTURES, 'review.sha256'), 'utf8')).toBe(toPageDigest(pictures));
+  });
+
+  it('open it, in light and in dark, and are small', () => {
+    const [head = ''] = README.split('\n## ');
+    const paths = Array.from(head.matchAll(/docs\/images\/[\w.-]+/g), ([path]) => path);
+    expect(paths).toEqual(['plan.svg', 'review-dark.png', 'review-light.png'].map((name) => `${PICTURES}/${name}`));
+    for (const path of paths) expect(statSync(path).size, path).toBeLessThan(200_000);
+    for (const path of paths.slice(1)) expect(readFileSync(path).toString('latin1', 1, 4), path).toBe('PNG');
+    const { files }: { readonly files: readonly string[] } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(files).toContain('docs');
+  });
+});
+
+describe('the picture of a terminal', () => {
+  it('places each piece in its colour at its column, and escapes it', () => {
+    const svg = renderTerminalSvg('a \u001b[1m\u001b[31m<b>\u001b[39m&\u001b[22m\n', 'A & B');
+    expect(svg.match(/<(?:title|tspan).*/g)?.join('\n')).toBe(
+      [
+        '<title>A &amp; B</title>',
+        '<tspan x="18" textLength="16.8">a </tspan><tspan x="34.8" textLength="25.2" class="bold" style="fill:#ff7b72">&lt;b&gt;</tspan><tspan x="60" textLength="8.4" class="bold">&amp;</tspan></text>',
+      ].join('\n'),
+    );
+  });
+
+  it('takes no other sequence for a colour', () => {
+    expect(() => renderTerminalSvg('\u001b[5ma', 'A')).toThrow('no look for the code 5');
+  });
+});

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
-import { renderLicenses } from './licenses.ts';
+import { renderBillOfMaterials } from './bill-of-materials.ts';
+import { listPackages, renderLicenses } from './licenses.ts';
 
 /**
  * Builds dist/cli.js and dist/cli/, the whole command line with everything that it needs of other packages, in files that are
@@ -41,12 +41,7 @@ async function buildCommandLine(folder: string): Promise<readonly string[]> {
   return output.flatMap((part) => (part.type === 'chunk' ? Object.keys(part.modules) : []));
 }
 
-/** A bill of materials in CycloneDX: what the command line holds, and what the library depends on. */
-function renderBillOfMaterials(): string {
-  return execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev'], { encoding: 'utf8' });
-}
-
 await rm('dist', { recursive: true, force: true });
 const modules = await buildCommandLine('dist');
 await writeFile('dist/THIRD_PARTY_LICENSES', await renderLicenses(modules));
-await writeFile('dist/sbom.cdx.json', renderBillOfMaterials());
+await writeFile('dist/sbom.cdx.json', renderBillOfMaterials(await listPackages(modules)));

@@ -6,9 +6,17 @@ const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 
 /** The licences of the packages that a bundle's modules (by path) come from. Throws when one has no licence. */
 export async function renderLicenses(modules: readonly string[]): Promise<string> {
-  const folders = new Set(modules.flatMap((module) => PACKAGE.exec(module)?.[0] ?? []));
-  const texts = await Promise.all([...folders].sort().map(renderLicense));
+  const texts = await Promise.all(listFolders(modules).map(renderLicense));
   return `The files of dist/cli hold the following packages.\n${texts.join('')}`;
+}
+
+/** The packages that a bundle's modules come from. */
+export async function listPackages(modules: readonly string[]): Promise<readonly BundledPackage[]> {
+  return Promise.all(listFolders(modules).map(readPackage));
+}
+
+function listFolders(modules: readonly string[]): readonly string[] {
+  return [...new Set(modules.flatMap((module) => PACKAGE.exec(module)?.[0] ?? []))].sort();
 }
 
 async function renderLicense(folder: string): Promise<string> {
@@ -20,13 +28,14 @@ async function renderLicense(folder: string): Promise<string> {
   return `\n${'-'.repeat(80)}\n${heading}\n\n${texts.map((text) => `${text.trim()}\n`).join('\n')}`;
 }
 
-interface PackageNotice {
+/** A package, as its package.json names it. */
+export interface BundledPackage {
   readonly name: string;
   readonly version: string;
   readonly license?: string;
 }
 
-async function readPackage(folder: string): Promise<PackageNotice> {
-  const notice: PackageNotice = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+async function readPackage(folder: string): Promise<BundledPackage> {
+  const notice: BundledPackage = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   return notice;
 }

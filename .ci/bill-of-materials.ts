@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import type { BundledPackage } from './licenses.ts';
+
+/** What a bill of materials in CycloneDX says that matters here. Packages are referred to as `name@version`. */
+export interface BillOfMaterials {
+  readonly metadata: { readonly component: { readonly name: string } };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+}
+
+interface Component {
+  readonly 'bom-ref': string;
+  readonly properties?: readonly { readonly name: string }[];
+}
+
+/** What the package holds of others, and what the library depends on. */
+export function renderBillOfMaterials(bundled: readonly BundledPackage[]): string {
+  const own = readBill('--omit', 'dev').components.map((component) => component['bom-ref']);
+  const shipped = [...own, ...bundled.map(({ name, version }) => `${name}@${version}`)];
+  return `${JSON.stringify(selectMaterials(readBill(), shipped), null, 2)}\n`;
+}
+
+/** A bill with some of its packages only. A development dependency that is shipped is like any other. Throws when it lacks one. */
+export function selectMaterials(bill: BillOfMaterials, refs: readonly string[]): BillOfMaterials {
+  const kept = new Set(refs);
+  const known = new Set(bill.components.map((component) => component['bom-ref']));
+  const missing = refs.filter((ref) => !known.has(ref));
+  if (missing.length > 0) throw new Error(`package-lock.json does not have ${missing.join(', ')}`);
+  const [root, ...dependencies] = bill.dependencies;
+  const keepRefs = (list: readonly string[]) => list.filter((ref) => kept.has(ref));
+  return {
+    ...bill,
+    // npm says the name of the folder.
+    metadata: { ...bill.metadata, component: { ...bill.metadata.component, name: 'edgewise' } },
+    components: bill.components
+      .filter((component) => kept.has(component['bom-ref']))
+      .map(({ properties = [], ...component }) => ({
+        ...component,
+        properties: properties.filter(({ name }) => name !== 'cdx:npm:package:development'),
+      })),
+    dependencies: [...(root === undefined ? [] : [root]), ...dependencies.filter(({ ref }) => kept.has(ref))].map(
+      ({ ref, dependsOn }) => ({ ref, dependsOn: keepRefs(dependsOn) }),
+    ),
+  };
+}
+
+/** From the lock file, so that it is the same wherever it is made. */
+function readBill(...more: readonly string[]): BillOfMaterials {
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', ...more];
+  const bill: BillOfMaterials = JSON.parse(
+    execFileSync('npm', args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }),
+  );
+  return bill;
+}

@@ -17,7 +17,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** What each exit code means, for help texts. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.done]: 'done',
-  [EXIT.failed]: 'failed (API or network), or done only in part',
+  [EXIT.failed]: 'failed (API or network), or only partly done',
   [EXIT.changes]: 'there are changes (drift, and plan --detailed-exitcode)',
   [EXIT.invalid]: 'manifests or usage invalid',
   [EXIT.authentication]: 'authentication or permission',

@@ -167,7 +167,7 @@ describe('export', () => {
     const { exitCode, stderr } = await edgewise('export -o taken --stack production');
     expect([exitCode, stderr]).toEqual([
       3,
-      expect.stringContaining('Nothing was written, because taken is no folder.'),
+      expect.stringContaining('Nothing was written, because taken is not a folder.'),
     ]);
   });
 });

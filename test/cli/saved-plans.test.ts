@@ -50,7 +50,7 @@ describe('a saved plan', () => {
     const failed = await edgewise('plan edgewise.yaml -o plan.json');
     expect(failed).toMatchObject({ exitCode: 3 });
     expect(failed.stderr).toContain('plan.json was not written');
-    expect(failed.stderr).toContain('the older plan that stood there was removed');
+    expect(failed.stderr).toContain('The old plan in it was removed');
     expect((await edgewise('show plan.json')).stderr).toContain('cannot be read');
   });
 
@@ -66,12 +66,12 @@ describe('a saved plan', () => {
     expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
   });
 
-  it('does what it shows: flags of plans do not go with it', async () => {
+  it('is applied as it is: flags of plans are refused', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE });
     await edgewise('plan edgewise.yaml -o plan.json');
     const refused = await edgewise('apply plan.json --yes --no-delete --no-revert-drift');
     expect(refused).toMatchObject({ exitCode: 3 });
-    expect(refused.stderr).toContain('--no-revert-drift and --no-delete goes with manifests');
+    expect(refused.stderr).toContain('Use --no-revert-drift and --no-delete with manifests');
   });
 
   it('that cannot be made removes no file but a plan', async () => {

@@ -50,7 +50,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
     expect(first.stdout).toMatch(/^Created a new comment at .* 7 of .*: http/);
     expect(forge.comments).toMatchObject([{ author, body: expect.stringContaining('WeightedBackend/pool') }]);
 
-    expect((await edgewise('post plan.md', { env })).stdout).toMatch(/says the same already/);
+    expect((await edgewise('post plan.md', { env })).stdout).toMatch(/is already up to date/);
     await edgewise('apply edgewise.yaml backend.yaml --yes');
     await edgewise('plan edgewise.yaml backend.yaml --report markdown=plan.md');
     expect((await edgewise('post plan.md', { env })).stdout).toMatch(/^Updated the comment/);
@@ -86,7 +86,7 @@ describe.each(FORGES)('a report at %s', (_, toEnv, author) => {
     expect((await edgewise('post drift.md --as issue --resolved', { env })).stdout).toMatch(/^There is no open issue/);
     expect((await edgewise('post drift.md --as issue', { env })).stdout).toMatch(/^Created a new issue/);
     expect(forge.issues).toMatchObject([{ title: 'edgewise drift: stack test', state: 'open' }]);
-    expect((await edgewise('post drift.md --as issue', { env })).stdout).toMatch(/says the same already/);
+    expect((await edgewise('post drift.md --as issue', { env })).stdout).toMatch(/is already up to date/);
     await edgewise('apply edgewise.yaml backend.yaml --yes');
     await edgewise('drift edgewise.yaml backend.yaml --report markdown=drift.md');
     expect((await edgewise('post drift.md --as issue --resolved', { env })).stdout).toMatch(/^Closed the issue/);

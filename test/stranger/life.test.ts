@@ -101,7 +101,7 @@ describe('what a stranger makes', () => {
     const seed = { ...SEED, resources: Object.fromEntries(free) };
     const { edgewise } = await createWorkspace({}, { now: () => NOW, seed });
     const { stdout, stderr } = await edgewise(`export --modules-of ${BUOY} --stack coast -o account`);
-    expect(stdout, stderr).toContain('account/lighthouse.yaml');
+    expect(stdout, stderr).toContain('account/lighthouse/harbour.example.net.yaml');
     const planned = await edgewise('plan account');
     expect(planned.stdout).toMatch(/^0 to delete, 0 to replace, 0 to update, 3 to adopt, 0 to create; 1 unchanged\.$/m);
     await expect((await edgewise('export')).stdout).toMatchFileSnapshot('goldens/exported.yaml');

@@ -20,8 +20,10 @@ import {
 export function defineApply(program: Command, act: Act): void {
   const command = program
     .command('apply')
-    .summary('do what the manifests say, or what a saved plan says')
-    .description('Make live what the manifests say: plan, show, ask, apply. Or apply exactly a plan that was saved.')
+    .summary('apply manifests, or a saved plan')
+    .description(
+      'Make the service match the manifests: plan, show, ask, apply. Or apply a saved plan exactly as it is.',
+    )
     .argument('[paths...]', 'files, folders, or - for standard input; or one plan file (default: the current folder)')
     .addOption(
       repeatable(
@@ -36,7 +38,7 @@ export function defineApply(program: Command, act: Act): void {
     ['edgewise apply', 'plan, show, ask, apply'],
     ['edgewise apply manifests --yes', 'without asking, for a pipeline'],
     [`edgewise apply --rotate ${TOKEN_ADDRESS}`, 'a new token, delivered before the old one is deleted'],
-    ['edgewise apply plan.json --yes', 'that very plan; refused when what it touches has moved'],
+    ['edgewise apply plan.json --yes', 'exactly this plan; refused if it is stale'],
     ['edgewise apply plan.json --stack manifests', 'with the place for tokens from the Stack'],
   ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));
 }

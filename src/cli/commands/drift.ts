@@ -36,19 +36,19 @@ interface Flags extends ConnectionFlags, FormatFlags {
 export function defineDrift(program: Command, act: Act): void {
   const command = program
     .command('drift')
-    .summary('tell what others changed at the service')
-    .description('Tell what was changed at the service, and what nobody manages. Sends GET requests only.')
+    .summary('show what others changed at the service')
+    .description('Show what was changed at the service, and what nobody manages. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
-    .option('--against <plan>', 'compare with what a saved plan would have left, without manifests')
+    .option('--against <plan>', 'compare with the result of a saved plan, without manifests')
     .addOption(repeatable('--stack <path>', 'with --against: manifests whose Stack says where the service is'));
   const { done, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication]);
   addPlanFormatOptions(addTargetOption(command), listFormNames('drift'));
   addExamples(addConnectionOptions(command), [
-    ['edgewise drift manifests', '0: all is as the manifests say; 2: something is not'],
+    ['edgewise drift manifests', 'exit code 0: no drift; 2: something differs'],
     ['edgewise drift manifests --report json=drift.json', 'keep the details for another program'],
     ['edgewise drift manifests --report metrics=edgewise.prom', 'gauges for a collector of text files'],
-    ['edgewise drift --against plan.json', 'whether what was applied is still so'],
+    ['edgewise drift --against plan.json', 'whether the result of a plan is still in place'],
   ]).action((paths: string[], flags: Flags) =>
     act(flags, (context) =>
       flags.against === undefined ? drift(paths, flags, context) : driftAgainst(paths, flags, context),
@@ -76,7 +76,7 @@ function toExitCode(found: Drift): ExitCode {
 async function driftAgainst(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { against: file = '' } = flags;
   if (paths.length > 0 || flags.target.length > 0) {
-    const message = '--against compares with a whole plan: manifests and --target do not go with it.';
+    const message = '--against compares with a whole plan. Leave out manifests and --target.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
   const plan = await readPlanFile(file, context);

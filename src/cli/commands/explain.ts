@@ -18,9 +18,9 @@ export function defineExplain(program: Command, act: Act): void {
     );
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(addFormatOptions(command), [
-    ['edgewise explain duplicate-claim', 'what it means, an example, and how to mend it'],
+    ['edgewise explain duplicate-claim', 'what it means, an example, and how to fix it'],
     [`edgewise explain ${EXAMPLE_KINDS[0]}`, 'the fields of a kind'],
-    [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'all that is known of a field; its name alone will do'],
+    [`edgewise explain ${EXAMPLE_KINDS[0]}.description`, 'everything about a field; its name alone is enough'],
     ['edgewise explain Stack.api.rate_limit', 'a setting'],
   ]).action((topic: string | undefined, flags: FormatFlags) =>
     act(flags, (context) => explainTopic(topic, flags, context)),

@@ -35,16 +35,16 @@ export function defineExport(program: Command, act: Act): void {
   const command = program
     .command('export')
     .summary('write live resources as manifests that adopt them')
-    .description('Write what is live as manifests that adopt it. Sends GET requests only.')
+    .description('Write live resources as manifests that adopt them. Sends GET requests only.')
     .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the interface lists)`)
     .option('-o, --out <folder>', 'write files to this folder; needs --stack (default: one text on stdout)')
     .addOption(
-      new Option('--layout <layout>', 'with -o: how to spread it over files (default: per-resource)').choices(LAYOUTS),
+      new Option('--layout <layout>', 'with -o: how to divide it into files (default: per-resource)').choices(LAYOUTS),
     )
     .addOption(
       new Option(
         '--stack <name>',
-        'stack that is to own it, written as a Stack document; what it owns already is exported too',
+        'stack that will own the resources, written as a Stack document; what it already owns is exported too',
       ).argParser(parseStack),
     )
     .option('--force', 'with -o: replace files that exist')
@@ -81,7 +81,7 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
 function checkFlags({ out, stack, layout, force }: Flags): void {
   const refuse = (message: string, remedy: string) => new CommandError(message, { exitCode: EXIT.invalid, remedy });
   if (out !== undefined && stack === undefined)
-    throw refuse('Nothing says which stack is to own what is exported.', 'Give it a name of its own: --stack NAME.');
+    throw refuse('The stack that will own the exported resources is not named.', 'Name a new stack: --stack NAME.');
   if (out === undefined && (layout !== undefined || force === true))
     throw refuse('--layout and --force are about files.', 'Name a folder for them: -o FOLDER.');
 }

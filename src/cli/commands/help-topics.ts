@@ -66,7 +66,7 @@ function renderExitCodes(helper: Help): string {
   return [
     renderItems('Exit codes:', items, helper),
     renderText(
-      'The form of the result never changes the exit code; a report that cannot be written makes a success a failure.',
+      'The form of the result never changes the exit code. If a report cannot be written, a success becomes a failure.',
       helper,
     ),
   ].join('\n');

@@ -21,11 +21,11 @@ export function defineInit(program: Command, act: Act): void {
     .command('init')
     .summary('write a new stack: its settings, and an example')
     .description(
-      'Write the files of a new stack. Asks for what no option says. Replaces no file, and sends no request.',
+      'Write the files of a new stack. Asks for what the options do not say. Replaces no file and sends no request.',
     )
-    .argument('[folder]', 'where the manifests are to stand (default: manifests)')
+    .argument('[folder]', 'folder for the manifests (default: manifests)')
     .option('--stack <name>', 'the name of the stack')
-    .option('--base-url <url>', 'where the service is; leave it empty to set EDGEWISE_BASE_URL instead');
+    .option('--base-url <url>', 'URL of the service; leave it empty to set EDGEWISE_BASE_URL instead');
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.refused]);
   addExamples(command, [
     ['edgewise init', 'ask, and write manifests/'],
@@ -38,7 +38,7 @@ export function defineInit(program: Command, act: Act): void {
 async function init(folder: string, flags: InitFlags, context: Context): Promise<ExitCode> {
   const stack = flags.stack ?? (await ask('Name of the stack', { context, fallback: toName(folder, context) }));
   if (stack === undefined || !isResourceName(stack))
-    throw new CommandError(stack === undefined ? 'No name for the stack.' : `${stack} is no name for a stack.`, {
+    throw new CommandError(stack === undefined ? 'The stack has no name.' : `${stack} is not a valid stack name.`, {
       exitCode: EXIT.invalid,
       remedy:
         'Name it with --stack: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',

@@ -21,13 +21,13 @@ export function addConnectionOptions(command: Command): Command {
 /** What a plan of manifests may do besides. */
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotateOption(addScopeOptions(command)))
-    .option('--allow-deletes', 'let a plan through that deletes more than the guard allows')
-    .option('--no-delete', 'delete nothing but what is replaced; what would be deleted is listed')
+    .option('--allow-deletes', 'allow more deletes than the guard does')
+    .option('--no-delete', 'delete only what is replaced; list what would be deleted')
     .option('--no-revert-drift', 'leave alone fields that have only drifted')
     .addOption(
       repeatable(
         '--take-over <stack>',
-        'move resources of this other stack into this one: those that a manifest names by id or by its own name',
+        'take over resources of this other stack: those whose id or name is in a manifest',
         { parse: parseStackName },
       ),
     );
@@ -50,7 +50,7 @@ export function addProtectedOption(command: Command): Command {
 /** What a command is narrowed to. */
 export function addTargetOption(command: Command): Command {
   return command.addOption(
-    repeatable('--target <address>', 'only this resource and those that it needs', {
+    repeatable('--target <address>', 'only this resource and its dependencies', {
       parse: parseTarget,
       default: 'everything',
     }),
@@ -60,7 +60,7 @@ export function addTargetOption(command: Command): Command {
 /** What is replaced though nothing differs. */
 function addRotateOption(command: Command): Command {
   return command.addOption(
-    repeatable('--rotate <address>', `replace this ${ROTATABLE_TITLES}, the new one first`, {
+    repeatable('--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`, {
       parse: parseTarget,
     }),
   );
@@ -139,7 +139,7 @@ function addTokenOptions(command: Command): Command {
   return command
     .option(
       '--token-directory <path>',
-      `folder for the token of each new ${TOKEN_TITLES}, a file each; instead of what the Stack says`,
+      `folder for the token of each new ${TOKEN_TITLES}, one file each; overrides the Stack`,
     )
     .addOption(
       new Option(
@@ -161,7 +161,7 @@ function parseWords(text: string): readonly string[] {
 function parseReport(text: string, forms: readonly FormName[]): ReportTarget {
   const at = text.indexOf('=');
   const [form, file] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)];
-  if (file === '-') throw new InvalidArgumentError('A report goes to a file; what goes to stdout says --format.');
+  if (file === '-') throw new InvalidArgumentError('A report goes to a file. --format is for stdout.');
   if (isFormName(form) && forms.includes(form) && file !== '') return { form, file };
   throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${forms.join(', ')}.`);
 }

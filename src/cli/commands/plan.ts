@@ -38,7 +38,7 @@ export function definePlan(program: Command, act: Act): void {
     ['edgewise plan', 'show what applying this folder would change'],
     ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
     ['edgewise plan manifests --report markdown=plan.md', 'also write it as a comment for a pull request'],
-    [`edgewise plan --target ${EXAMPLE_ADDRESS}`, 'only one resource and what it needs'],
+    [`edgewise plan --target ${EXAMPLE_ADDRESS}`, 'only one resource and its dependencies'],
     ['edgewise plan --detailed-exitcode', 'for scripts: 0 nothing to do, 2 changes'],
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => plan(paths, flags, context)));
 }

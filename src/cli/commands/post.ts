@@ -21,14 +21,14 @@ export function definePost(program: Command, act: Act): void {
   const command = program
     .command('post')
     .summary('post a report to GitHub or GitLab, and keep it up to date')
-    .description('Post a report to GitHub or GitLab, in the place of the one before. Sends no request to the service.')
+    .description('Post a report to GitHub or GitLab, replacing the previous one. Sends no request to the service.')
     .argument('<report>', 'a file that --report markdown=FILE wrote')
     .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))
-    .option('--resolved', 'the report says that all is well: close the issue, and open none')
+    .option('--resolved', 'nothing to report: close the issue, and open none')
     .option('--number <number>', 'the pull or merge request (default: the one of this job)', parseNumber);
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(command, [
-    ['edgewise post plan.md', 'the comment on this pull request, written anew at each push'],
+    ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
     ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
     ['edgewise post drift.md --as issue --resolved', 'close it'],
   ]).action((file: string, flags: PostFlags) => act(PLAIN, (context) => post(file, flags, context)));
@@ -76,7 +76,7 @@ async function send(
 const SENTENCES: Readonly<Record<Posted['act'], (what: string, place: string) => string>> = {
   created: (what, place) => `Created a new ${what} at ${place}`,
   updated: (what, place) => `Updated the ${what} at ${place}`,
-  unchanged: (what, place) => `The ${what} at ${place} says the same already`,
+  unchanged: (what, place) => `The ${what} at ${place} is already up to date`,
   closed: (what, place) => `Closed the ${what} at ${place}`,
   none: (what, place) => `There is no open ${what} at ${place}, and nothing to say`,
 };

@@ -18,7 +18,7 @@ export function defineRelease(program: Command, act: Act): void {
   const command = program
     .command('release')
     .summary('stop managing resources, and leave them as they are')
-    .description('Take the mark of the stack off resources, and leave them as they are: nobody manages them then.')
+    .description('Remove the mark of the stack from resources and change nothing else. Nobody manages them then.')
     .usage('[options] <address...> [paths...]')
     .argument(
       '<address...>',
@@ -28,13 +28,13 @@ export function defineRelease(program: Command, act: Act): void {
   addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
   addPlanFormatOptions(addWriteOptions(addProtectedOption(command)));
   addExamples(addConnectionOptions(command), [
-    [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, take the mark off'],
+    [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
     [`edgewise release ${EXAMPLE_ADDRESS} ${TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
   ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
     act(flags, (context) => {
       refuseMisspelt(words);
       const target = words.filter(isResourceAddress);
-      if (target.length === 0) throw new CommandError('No address says what to release.', NO_ADDRESS);
+      if (target.length === 0) throw new CommandError('No resource to release is named.', NO_ADDRESS);
       const paths = words.filter((word) => !isResourceAddress(word));
       return applyManifests(paths, { flags: { ...flags, target }, mode: 'release' }, context);
     }),

@@ -14,7 +14,7 @@ export function defineSchema(program: Command, act: Act): void {
   const command = program
     .command('schema')
     .summary('print a JSON Schema of what edgewise reads and writes')
-    .description('Print a JSON Schema: of manifests, of one kind, or of what edgewise reads and writes besides.')
+    .description('Print a JSON Schema of manifests, of one kind, or of another format that edgewise reads or writes.')
     .argument('[name]', `a kind, such as ${EXAMPLE_KINDS[0]} or Stack; or one of those below (default: manifest)`)
     .addHelpText('after', `\nSchemas:\n${listPublished().join('\n')}`);
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
@@ -41,6 +41,6 @@ function toSchema(name = 'manifest'): JsonObject {
   if (published !== undefined) return published.toSchema();
   throw new CommandError(`There is no schema ${name}.`, {
     exitCode: EXIT.invalid,
-    remedy: `Known are the kinds ${kinds.join(', ')}; and ${PUBLISHED_SCHEMAS.map((schema) => schema.name).join(', ')}.`,
+    remedy: `Known: the kinds ${kinds.join(', ')}; and ${PUBLISHED_SCHEMAS.map((schema) => schema.name).join(', ')}.`,
   });
 }

@@ -35,18 +35,18 @@ export function defineServe(program: Command, act: Act): void {
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .addOption(
-      repeatable('--api-key <key>', 'a key that it takes: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
+      repeatable('--api-key <key>', 'an API key to accept: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
         default: DEFAULT_KEY,
       }),
     )
-    .option('--seed <file>', 'objects and known ids to start with, as JSON')
+    .option('--seed <file>', 'resources and known ids to start with, as JSON')
     .option(
       '--snapshot <file>',
-      'file that keeps the data: each change before it is answered; once it exists, it takes the place of --seed',
+      'file that keeps the data; each change is saved before it is answered; if it exists, --seed is ignored',
     )
     .option(
       '--faults <file>',
-      'what goes wrong: late, lost, broken and untrue answers, as YAML or JSON (default: nothing)',
+      'faults to simulate: late, lost, broken and wrong answers, as YAML or JSON (default: nothing)',
     )
     .option('--rate-limit <limit>', 'answer 429 above this, such as 120/60s (default: none)', toRateLimit)
     .option('--version-header <name>', 'name of the header that carries the interface version', DEFAULT_VERSION_HEADER);
@@ -54,8 +54,8 @@ export function defineServe(program: Command, act: Act): void {
   addExamples(command, [
     ['edgewise serve --port 4750 --api-key dev', 'listen on http://127.0.0.1:4750'],
     ['edgewise serve --port 0 --snapshot account.json', 'any free port, and keep the data'],
-    ['edgewise serve --rate-limit 120/60s', 'with the limit that services have'],
-    ['edgewise serve --faults faults.yaml', 'with trouble, to see how a program bears it'],
+    ['edgewise serve --rate-limit 120/60s', 'with a usual rate limit'],
+    ['edgewise serve --faults faults.yaml', 'with faults, to see how a program handles them'],
   ]).action((flags: Flags) => act(PLAIN, (context) => serve(flags, context)));
 }
 

@@ -7,7 +7,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
   [
     [
       ['new', 'import', 'adopt'],
-      'edgewise export -o manifests --stack NAME writes what is live as manifests that adopt it. For an empty account, edgewise init writes a new stack.',
+      'edgewise export -o manifests --stack NAME writes live resources as manifests that adopt them. For an empty account, edgewise init writes a new stack.',
     ],
     [
       ['diff', 'preview', 'compare'],
@@ -17,16 +17,16 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
       ['list', 'ls', 'describe', 'state'],
       'edgewise get shows what the stack owns. edgewise export writes live resources as manifests, and edgewise drift lists those that nobody manages.',
     ],
-    [['status', 'refresh'], 'edgewise drift compares what is live with the manifests.'],
+    [['status', 'refresh'], 'edgewise drift compares live resources with the manifests.'],
     [
       ['delete', 'remove', 'rm', 'down'],
       'edgewise destroy deletes everything that the stack owns. To delete one resource, remove its manifest and apply, or name it: edgewise destroy --target ADDRESS.',
     ],
-    [['deploy', 'up', 'sync', 'create', 'update'], 'edgewise apply makes live what the manifests say.'],
+    [['deploy', 'up', 'sync', 'create', 'update'], 'edgewise apply makes the service match the manifests.'],
     [['check', 'test', 'verify'], 'edgewise validate checks manifests.'],
     [['login', 'auth', 'configure'], 'EDGEWISE_API_KEY holds the API key: edgewise help connection.'],
     [['server', 'start', 'run'], 'edgewise serve runs the bundled server.'],
-    [['rollback', 'undo'], 'Going back is a commit that goes back: apply the manifests as they were.'],
+    [['rollback', 'undo'], 'To roll back, restore the old manifests and apply them.'],
     [['version'], 'edgewise --version shows it.'],
     [['docs', 'man'], 'edgewise help lists the commands, and edgewise explain what can be explained.'],
   ].flatMap(([words, remedy]) => [words ?? []].flat().map((word): [string, string] => [word, String(remedy)])),

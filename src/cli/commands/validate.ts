@@ -20,9 +20,9 @@ export function defineValidate(program: Command, act: Act): void {
     .command('validate')
     .alias('lint')
     .summary('check manifests, and lint them')
-    .description('Check manifests, and warn of what is valid but most likely not meant. Sends no request.')
+    .description('Check manifests, and warn about what is valid but probably a mistake. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
-    .option('--strict', 'let warnings fail, too')
+    .option('--strict', 'fail on warnings too')
     .option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets');
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(addReportOptions(command), [

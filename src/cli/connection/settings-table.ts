@@ -56,14 +56,14 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
     default: '100',
   },
   {
-    about: 'most requests in any window of this length, or `none`, as it is for `embedded:`',
+    about: 'most requests in any window of this length, or `none` (the default for `embedded:`)',
     flag: '--rate-limit <limit>',
     environment: ['EDGEWISE_RATE_LIMIT'],
     stack: 'api.rate_limit',
     default: '120/60s',
   },
   {
-    about: 'time limit until there is a connection',
+    about: 'time limit for connecting',
     flag: '--connect-timeout <duration>',
     environment: ['EDGEWISE_CONNECT_TIMEOUT'],
     stack: 'api.timeouts.connect',
@@ -120,13 +120,13 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     stack: 'tokens',
   },
   {
-    about: 'consent to more deletes of one kind than this',
+    about: 'most deletes of one kind without consent',
     flag: '--allow-deletes',
     stack: 'guard.max_deletes',
     default: '5',
   },
   {
-    about: 'consent to deleting a larger share of one kind than this',
+    about: 'largest share of one kind that is deleted without consent',
     flag: '--allow-deletes',
     stack: 'guard.max_delete_share',
     default: '30 %',
@@ -145,7 +145,8 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     default: 'the working folder',
   },
   {
-    about: 'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs from info on',
+    about:
+      'level of the logs on stderr: trace, debug, info, warn, error, fatal or silent; `serve` logs at info by default',
     environment: ['EDGEWISE_LOG_LEVEL'],
     default: 'warn',
   },

@@ -94,7 +94,7 @@ export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<C
     if (files.has(path)) throw refuse('another report goes into the same file');
     files.add(path);
     await access(dirname(path), constants.W_OK).catch(() => {
-      throw refuse(`${dirname(file)} is no folder that can be written to`);
+      throw refuse(`${dirname(file)} is not a folder that can be written to`);
     });
   }
 }

@@ -29,9 +29,9 @@ export async function writeNewFiles(
 async function refuseFile(folder: string, cwd: string): Promise<void> {
   const found = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (found === undefined || found.isDirectory()) return;
-  throw new CommandError(`Nothing was written, because ${folder} is no folder.`, {
+  throw new CommandError(`Nothing was written, because ${folder} is not a folder.`, {
     exitCode: EXIT.invalid,
-    remedy: 'Name a folder; it is made when it is not there.',
+    remedy: 'Name a folder. It is created if it does not exist.',
   });
 }
 
@@ -44,7 +44,7 @@ async function refuseExisting(
   if (existing.length === 0) return;
   throw new CommandError(`Nothing was written, because there is already ${existing.join(', ')}.`, {
     exitCode: EXIT.refused,
-    remedy: canForce ? 'Name another folder, or replace what is there with --force.' : 'Name another folder.',
+    remedy: canForce ? 'Name another folder, or replace the files with --force.' : 'Name another folder.',
   });
 }
 

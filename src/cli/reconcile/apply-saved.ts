@@ -51,6 +51,6 @@ function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...f
   ];
   if (given.length === 0) return;
   const names = given.join(' and ');
-  const message = `A saved plan does what it shows, as a whole: ${names} goes with manifests, or with edgewise plan -o.`;
+  const message = `A saved plan is applied as a whole. Use ${names} with manifests, or with edgewise plan -o.`;
   throw new CommandError(message, { exitCode: EXIT.invalid });
 }

@@ -54,7 +54,7 @@ async function confirm({ plan, flags }: Execution, writes: number, context: Cont
   const unseen = flags.format !== 'text' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
   const answer = await context.ask(`${unseen}${question} Only "yes" does it: `);
   if (answer === undefined)
-    throw new CommandError('There is nobody to ask.', {
+    throw new CommandError('There is no terminal to ask on.', {
       exitCode: EXIT.invalid,
       remedy: 'Use --yes to apply without asking. Nothing was written.',
     });

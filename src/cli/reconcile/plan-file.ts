@@ -28,7 +28,7 @@ export async function withdrawPlanFile(file: string, cwd: string): Promise<strin
   const path = resolve(cwd, file);
   if (!(await isPlanFile(file, cwd))) return `${file} was not written, because there is no plan that can be applied.`;
   await rm(path, { force: true });
-  return `${file} was not written, because there is no plan that can be applied; the older plan that stood there was removed.`;
+  return `${file} was not written, because there is no plan that can be applied. The old plan in it was removed.`;
 }
 
 /** Reads a plan file, and tells what it is about. What is not one is refused with the first thing that is wrong with it. */

@@ -4,6 +4,22 @@ import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { describeWith, runTool } from './tools.ts';
 
+const CONFIG = 'examples/pipelines/pre-commit/.pre-commit-config.yaml';
+
+describeWith(['pre-commit'], 'the example for pre-commit', () => {
+  it.each([
+    ['validate-config', CONFIG],
+    ['validate-manifest', '.pre-commit-hooks.yaml'],
+  ])('passes pre-commit %s', async (command, file) => {
+    expect(await runTool('pre-commit', [command, file])).toEqual({ status: 0, output: '' });
+  });
+
+  it('names each hook that there is', async () => {
+    const listIds = async (file: string) => (await readFile(file, 'utf8')).match(/(?<=- id: )\S+/g);
+    expect(await listIds(CONFIG)).toEqual(await listIds('.pre-commit-hooks.yaml'));
+  });
+});
+
 describeWith(['pre-commit', 'git', 'npm'], 'the hooks for pre-commit', () => {
   it('let good manifests through, and stop wrong ones at their line', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'edgewise-pre-commit-'));
@@ -12,9 +28,10 @@ describeWith(['pre-commit', 'git', 'npm'], 'the hooks for pre-commit', () => {
     await cp('examples/quickstart', join(repository, 'manifests'), { recursive: true });
     const git = async (...args: readonly string[]) => (await runTool('git', args, { cwd: repository })).output.trim();
     const { output: revision } = await runTool('git', ['rev-parse', 'HEAD']);
-    const hooks = ['edgewise-validate', 'edgewise-lint'].map((id) => ({ id }));
-    const repos = [{ repo: resolve('.'), rev: revision.trim(), hooks }];
-    await writeFile(join(repository, '.pre-commit-config.yaml'), JSON.stringify({ repos }));
+    const config = (await readFile(CONFIG, 'utf8'))
+      .replace(/repo: \S+/, `repo: ${resolve('.')}`)
+      .replace(/rev: \S+/, `rev: ${revision.trim()}`);
+    await writeFile(join(repository, '.pre-commit-config.yaml'), config);
     await git('init', '-q');
     await git('add', '-A');
 

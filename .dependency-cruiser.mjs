@@ -39,10 +39,11 @@ const MAY_IMPORT = {
 
 /** Which room of src/cli may import which of the others. What stands beside the rooms is for all of them, but for main.ts and run.ts, which know them all. */
 const CLI_ROOMS = {
+  completion: [],
   output: [],
   connection: ['output'],
   reconcile: ['output', 'connection'],
-  commands: ['output', 'connection', 'reconcile'],
+  commands: ['completion', 'output', 'connection', 'reconcile'],
 };
 
 /** The one folder that imports each third-party package. */

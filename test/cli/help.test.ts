@@ -17,6 +17,7 @@ const COMMANDS = [
   'drift',
   'export',
   'show',
+  'completion',
   'schema',
   'serve',
   'abuse-report',

@@ -35,7 +35,8 @@ interface Flags extends ConnectionFlags, Pick<FormatFlags, 'color' | 'verbose'> 
   readonly format: GetForm;
 }
 
-const FORMS = ['table', 'json', 'yaml', 'name'] as const;
+/** What `-o` takes, besides `value=FIELD`. */
+export const GET_FORMS = ['table', 'json', 'yaml', 'name'] as const;
 
 /** `edgewise get`. */
 export function defineGet(program: Command, act: Act): void {
@@ -51,7 +52,7 @@ export function defineGet(program: Command, act: Act): void {
       'Kind/name, or a kind (default: everything); and the manifests of the stack (default: the current folder)',
     )
     .addOption(
-      new Option('-o, --format <form>', `form of the result: ${FORMS.join(', ')}, value=FIELD`)
+      new Option('-o, --format <form>', `form of the result: ${GET_FORMS.join(', ')}, value=FIELD`)
         .argParser(parseForm)
         .default({ form: 'table' }, 'table')
         .helpGroup(RESULT_GROUP),
@@ -145,11 +146,11 @@ function render(inventory: Inventory, { flags, names, context }: Shown): string 
 }
 
 function parseForm(text: string): GetForm {
-  const form = FORMS.find((one) => one === text);
+  const form = GET_FORMS.find((one) => one === text);
   if (form !== undefined) return { form };
   const path = text.startsWith('value=') ? parsePath(text.slice('value='.length)) : undefined;
   if (path !== undefined && path.length > 0) return { form: 'value', path };
   throw new InvalidArgumentError(
-    `A form is one of ${FORMS.join(', ')}, or value=FIELD, such as value=id. What goes to a file is redirected: > FILE.`,
+    `A form is one of ${GET_FORMS.join(', ')}, or value=FIELD, such as value=id. What goes to a file is redirected: > FILE.`,
   );
 }

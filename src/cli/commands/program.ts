@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { VERSION } from '../version.ts';
 import type { Act } from './act.ts';
 import { defineApply } from './apply.ts';
+import { defineCompletion } from './completion.ts';
 import { defineDestroy } from './destroy.ts';
 import { defineDrift } from './drift.ts';
 import { defineExplain } from './explain.ts';
@@ -26,8 +27,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly ((program:
   ['Begin and check:', [defineInit, defineValidate, defineExplain, defineSchema]],
   ['Plan and apply:', [definePlan, defineShow, definePost, defineApply, defineDestroy]],
   ['Live with what is there:', [defineGet, defineDrift, defineExport, defineRelease, defineSubmissions]],
-  ['Try out:', [defineServe]],
-  ['Help:', [defineHelp]],
+  ['Besides:', [defineServe, defineCompletion, defineHelp]],
 ];
 
 /** The command line, as a program that can be parsed once. */

@@ -33,7 +33,7 @@ export function defineServe(program: Command, act: Act): void {
     .summary('run the bundled server: the whole API in memory')
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--host <host>', 'address to listen on', '127.0.0.1')
     .addOption(
       repeatable('--api-key <key>', 'an API key to accept: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
         default: DEFAULT_KEY,

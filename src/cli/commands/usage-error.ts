@@ -37,7 +37,8 @@ export function findUnknownCommand([word]: readonly string[], program: Command):
   if (word === undefined || word.startsWith('-')) return undefined;
   const names = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
   if (names.includes(word)) return undefined;
-  const remedy = ELSEWHERE.get(word.toLowerCase()) ?? toRemedy(word, names, false);
+  const shown = names.filter((name) => !name.startsWith('_'));
+  const remedy = ELSEWHERE.get(word.toLowerCase()) ?? toRemedy(word, shown, false);
   return toUsageError(`There is no command ${word}.`, remedy ?? 'edgewise help lists the commands.');
 }
 

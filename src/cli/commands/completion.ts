@@ -1,0 +1,158 @@
+import { readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Argument, type Command } from 'commander';
+import type { Kind } from '../../kinds/kind.ts';
+import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
+import { listAddresses } from '../../manifest/list-addresses.ts';
+import { loadManifests } from '../../manifest/load.ts';
+import { parseAddress } from '../../model/address.ts';
+import { DIAGNOSTIC_CODES } from '../../model/diagnostic-codes.ts';
+import { findPathFault } from '../../report/programs/field-value.ts';
+import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
+import {
+  type Candidate,
+  type Completion,
+  completeWords,
+  type Sources,
+  type WordContext,
+} from '../completion/complete-words.ts';
+import { SCRIPTS, SHELLS, type Shell } from '../completion/scripts.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { PLAIN } from '../output/present.ts';
+import type { Act } from './act.ts';
+import { GET_FORMS } from './get.ts';
+import { HELP_TOPICS } from './help-topics.ts';
+import { addExamples, addExitCodes } from './options.ts';
+import { isKindName, isResourceAddress } from './resource-words.ts';
+
+/** `edgewise completion`, and what its scripts call. */
+export function defineCompletion(program: Command, act: Act): void {
+  const command = program
+    .command('completion')
+    .summary('print the script that completes words in a shell')
+    .description('Print the script with which a shell completes commands, options, values, files and addresses.')
+    .addArgument(new Argument('<shell>', 'the shell that is to read the script').choices(SHELLS));
+  addExitCodes(command, [EXIT.done, EXIT.invalid]);
+  addExamples(command, [
+    ['edgewise completion fish > ~/.config/fish/completions/edgewise.fish', 'once'],
+    ['source <(edgewise completion bash)', 'in ~/.bashrc'],
+    ['source <(edgewise completion zsh)', 'in ~/.zshrc, after compinit'],
+  ]).action((shell: Shell) =>
+    act(PLAIN, async ({ stdout }) => {
+      stdout.write(SCRIPTS[shell]);
+      return EXIT.done;
+    }),
+  );
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .helpOption(false)
+    .action((words: string[]) => act(PLAIN, (context) => complete(program, words, context)));
+}
+
+/** Whatever goes wrong, nothing is said: somebody is typing. */
+async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
+  const found = await find(program, words, context).catch(() => undefined);
+  const lines = (found?.candidates ?? []).map(({ word, about }) => `${word}\t${about.replace(/\s+/g, ' ')}\n`);
+  context.stdout.write(`${lines.join('')}${found?.takesFiles === true ? ':files\n' : ''}`);
+  return EXIT.done;
+}
+
+/** How long manifests are read for addresses: what takes longer is felt. */
+const PATIENCE_MS = 300;
+
+async function find(program: Command, words: readonly string[], context: Context): Promise<Completion> {
+  const { cwd, now } = context;
+  // Reading is asynchronous, and the rest is not: the first pass tells which manifests are asked for.
+  let paths: readonly string[] | undefined;
+  const probe = toSources(program, cwd, (operands) => {
+    paths = operands;
+    return [];
+  });
+  const first = completeWords(program, words, probe);
+  if (paths === undefined) return first;
+  const until = now().getTime() + PATIENCE_MS;
+  const named = paths.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');
+  const given = named.length === 0 ? ['.'] : named;
+  const { sources } = await loadManifests(given, { cwd, readStdin: async () => new Uint8Array() });
+  const addresses = listAddresses(sources, () => now().getTime() > until);
+  return completeWords(
+    program,
+    words,
+    toSources(program, cwd, () => addresses),
+  );
+}
+
+/** Placeholders of options and names of arguments that stand for paths. */
+const FILES = new Set([
+  ...['<file>', '<path>', '<folder>', '<plan>'],
+  ...['paths', 'folder', 'plan', 'report', 'address', 'addresses'],
+]);
+
+function toSources(
+  program: Command,
+  cwd: string,
+  findAddresses: (operands: readonly string[]) => readonly string[],
+): Sources {
+  const addresses = ({ operands }: WordContext) => toCandidates(findAddresses(operands));
+  const names = program.commands.map((one) => one.name()).filter((name) => !name.startsWith('_'));
+  return {
+    files: FILES,
+    listFiles: (start) => listFiles(start, cwd),
+    values: {
+      '<address>': addresses,
+      '<form>': toForms,
+      '<format=file>': ({ command }) => toCandidates(listReportForms(command).map((form) => `${form}=`)),
+      '<url>': () => toCandidates(['embedded:']),
+      address: addresses,
+      addresses: (context) => [...addresses(context), ...toKindCandidates(MANIFEST_KINDS)],
+      kinds: () => toKindCandidates(OWNED_KINDS),
+      name: () => [
+        ...toKindCandidates(MANIFEST_KINDS),
+        ...PUBLISHED_SCHEMAS.map(({ name, about }) => ({ word: name, about })),
+      ],
+      topic: () => [
+        ...toKindCandidates(MANIFEST_KINDS),
+        ...Object.entries(DIAGNOSTIC_CODES).map(([word, about]) => ({ word, about })),
+      ],
+      words: () => toCandidates([...names, ...HELP_TOPICS.map(({ name }) => name)]),
+    },
+  };
+}
+
+function toCandidates(words: readonly string[]): readonly Candidate[] {
+  return words.map((word) => ({ word, about: '' }));
+}
+
+function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
+  return kinds.map(({ name, title }) => ({ word: name, about: title }));
+}
+
+/** Of a single value, the fields of what was named; else of every kind. */
+function toForms({ start, operands }: WordContext): readonly Candidate[] {
+  if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMS, VALUE]);
+  const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
+  const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
+  const fields = (kinds.length === 0 ? MANIFEST_KINDS : kinds).flatMap((kind) =>
+    Object.entries(kind.fields).filter(([name]) => findPathFault(kind, [name]) === undefined),
+  );
+  const abouts = new Map(fields.map(([name, { description }]) => [name, description]));
+  return Array.from(abouts, ([name, about]) => ({ word: `${VALUE}${name}`, about }));
+}
+
+const VALUE = 'value=';
+
+/** A report has the forms that its command has. */
+function listReportForms({ options }: Command): readonly string[] {
+  return options.find(({ long }) => long === '--format')?.argChoices ?? [];
+}
+
+/** The paths that begin with a text; folders end with a slash. Hidden ones are shown to whoever asks for them. */
+function listFiles(start: string, cwd: string): readonly string[] {
+  const at = start.lastIndexOf('/') + 1;
+  const [folder, name] = [start.slice(0, at), start.slice(at)];
+  return readdirSync(resolve(cwd, folder), { withFileTypes: true })
+    .filter((entry) => entry.name.startsWith(name) && (name.startsWith('.') || !entry.name.startsWith('.')))
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`);
+}

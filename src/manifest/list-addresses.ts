@@ -1,0 +1,30 @@
+import { findKind } from '../kinds/tables/registry.ts';
+import { type Address, isResourceName, toAddress } from '../model/address.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { createAllowance } from './lex.ts';
+import type { ManifestBytes } from './load.ts';
+import { parseDocuments } from './parse.ts';
+
+/**
+ * The addresses that manifests state, for a person who is typing one: nothing is checked, and what is read after `isLate` says so is left out.
+ */
+export function listAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
+  const found = new Set<Address>();
+  const allowance = createAllowance();
+  for (const { bytes } of sources) {
+    for (const { value } of parseDocuments(new TextDecoder().decode(bytes), {}, allowance)) {
+      for (const address of listOf(value)) found.add(address);
+      if (isLate()) return [...found];
+    }
+  }
+  return [...found];
+}
+
+function listOf(value: Json): readonly Address[] {
+  if (!isJsonObject(value)) return [];
+  const { kind, metadata, items } = value;
+  if (kind === 'List' && items !== undefined && isJsonArray(items)) return items.flatMap(listOf);
+  const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
+  if (typeof kind !== 'string' || typeof name !== 'string') return [];
+  return findKind(kind) !== undefined && isResourceName(name) ? [toAddress(kind, name)] : [];
+}

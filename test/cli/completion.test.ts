@@ -1,0 +1,122 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SCRIPTS, SHELLS } from '../../src/cli/completion/scripts.ts';
+import { FORM_NAMES } from '../../src/report/forms.ts';
+import { NOW } from './fake-context.ts';
+import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
+
+const FILES = {
+  'edgewise.yaml': `${STACK}${toEdge('postgres', 20001)}`,
+  'more.yaml': `kind: List\nitems:\n  - { apiVersion: edgewise/v1, kind: Credential, metadata: { name: agent } }\n`,
+  'notes.txt': 'no manifest',
+};
+
+/** The words that are offered for a command line; the last one is being typed. */
+async function complete({ edgewise }: Workspace, line: string): Promise<readonly string[]> {
+  const { exitCode, stdout, stderr } = await edgewise(`__complete -- ${line}`);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  return stdout
+    .split('\n')
+    .filter((text) => text !== '')
+    .map((text) => text.split('\t')[0] ?? '');
+}
+
+describe('completion', () => {
+  it.each<readonly [string, readonly string[]]>([
+    ['pl', ['plan']],
+    ['abuse-report ', ['submit', 'get']],
+    ['completion ', ['bash', 'zsh', 'fish']],
+    ['help exit', ['exit-codes']],
+    ['plan --deta', ['--detailed-exitcode']],
+    ['plan --detailed-exitcode --deta', []],
+    ['plan --target TCPEdge/a --targ', ['--target']],
+    ['plan --format j', ['json', 'json-lines', 'junit']],
+    ['plan --format=j', ['--format=json', '--format=json-lines', '--format=junit']],
+    ['drift --report account', ['account-metrics=']],
+    ['plan --report account', []],
+    ['export --layout ', ['single', 'per-kind', 'per-resource']],
+    ['export IPR', ['IPRestriction']],
+    ['schema ev', ['events']],
+    ['explain edge-with', ['edge-without-backend']],
+    ['plan --target ', ['TCPEdge/postgres', 'Credential/agent']],
+    ['plan --target=T', ['--target=TCPEdge/postgres']],
+    ['plan more.yaml --target ', ['Credential/agent']],
+    ['apply --rotate Cr', ['Credential/agent']],
+    ['get C', ['Credential/agent', 'Credential', ':files']],
+    ['get TCPEdge/postgres TCPEdge/p', [':files']],
+    ['get -o ', ['table', 'json', 'yaml', 'name', 'value=']],
+    ['get AgentIngress/a -o value=re', ['value=region_domains']],
+    ['get Credential/agent -o value=t', []],
+    ['get --format=value=region', ['--format=value=region_domains']],
+    ['release Cr', ['Credential/agent', ':files']],
+    ['plan ', [':files']],
+    ['plan -o ', [':files']],
+    ['plan --out=no', ['--out=notes.txt']],
+    ['plan --report json=', ['json=edgewise.yaml', 'json=folder/', 'json=more.yaml', 'json=notes.txt']],
+    ['plan --report=json=fo', ['--report=json=folder/']],
+    ['plan --report=json=nowhere/', []],
+    ['plan -- --form', [':files']],
+    ['serve --host ', []],
+    ['plan --base-url ', ['embedded:']],
+    ['plan --base-url=', ['--base-url=embedded:']],
+    ['frobnicate ', []],
+    ['plan --frobnicate=', []],
+    ['__', []],
+  ])('of %s', async (line, expected) => {
+    const workspace = await createWorkspace(FILES);
+    mkdirSync(join(workspace.folder, 'folder'));
+    expect((await complete(workspace, line)).toSorted()).toEqual([...expected].toSorted());
+    expect(workspace.recorder.take()).toEqual([]);
+  });
+
+  it('has every command and option that help shows, with what it is for', async () => {
+    const workspace = await createWorkspace();
+    const { stdout: help } = await workspace.edgewise('--help');
+    const shown = help.split('\n').flatMap((line) => /^ {2}([a-z-]+) {2,}\S/.exec(line)?.[1] ?? []);
+    expect(await complete(workspace, '')).toEqual(shown);
+    expect(shown).toContain('completion');
+    const { stdout } = await workspace.edgewise('__complete -- plan --');
+    expect(stdout).toContain('--target\tonly this resource and those that it needs');
+    expect(stdout).toContain('--base-url\tURL of the service');
+    for (const form of FORM_NAMES) expect(await complete(workspace, 'plan --format ')).toContain(form);
+  });
+
+  it.each([
+    ['broken manifests', { 'a.yaml': `${STACK}${toEdge('a', 20001)}---\nkind: [` }, ['TCPEdge/a']],
+    [
+      'names that are none',
+      { 'a.yaml': `kind: TCPEdge\nmetadata: { name: "A b" }\n---\n${toCredential('c')}` },
+      ['Credential/c'],
+    ],
+    ['no manifests', {}, []],
+    ['kinds that are none', { 'a.yaml': 'kind: Deployment\nmetadata: { name: a }\n---\n- 1\n---\nkind: 1\n' }, []],
+  ])('is silent about %s', async (_, files, expected) => {
+    expect(await complete(await createWorkspace(files), 'plan --target ')).toEqual(expected);
+  });
+
+  it('stops reading manifests when that takes too long', async () => {
+    const edges = Array.from({ length: 100 }, (_, index) => toEdge(`e${index}`, 20_001 + index));
+    const { edgewise } = await createWorkspace({ 'a.yaml': edges.join('') });
+    let ms = 0;
+    const now = () => {
+      ms += 10;
+      return new Date(NOW.getTime() + ms);
+    };
+    const { stdout } = await edgewise('__complete -- plan --target ', { now });
+    const count = stdout.trimEnd().split('\n').length;
+    expect(count).toBeGreaterThan(10);
+    expect(count).toBeLessThan(50);
+  });
+
+  it.each(SHELLS)('prints the script of %s', async (shell) => {
+    const { edgewise } = await createWorkspace();
+    expect(await edgewise(`completion ${shell}`)).toMatchObject({ exitCode: 0, stdout: SCRIPTS[shell], stderr: '' });
+  });
+
+  it('of a shell that it does not know says which it knows', async () => {
+    const { edgewise } = await createWorkspace();
+    const { exitCode, stderr } = await edgewise('completion tcsh');
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('bash, zsh, fish') });
+  });
+});

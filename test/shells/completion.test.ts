@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { describeWith } from '../pipelines/tools.ts';
+import { createPlayground, openTerminal } from './terminal.ts';
+
+const LONG = 120_000;
+
+/** How each shell is started without what its user has set, and how it gets the script. */
+const SHELLS = [
+  { shell: 'bash', command: 'bash --norc --noprofile -i', setUp: 'source <(edgewise completion bash)' },
+  {
+    shell: 'zsh',
+    command: 'zsh -f -i',
+    setUp: 'autoload -U compinit; compinit -D -u; source <(edgewise completion zsh)',
+  },
+  { shell: 'fish', command: 'fish --no-config -i', setUp: 'edgewise completion fish | source' },
+] as const;
+
+/** What is typed, and what edgewise is run with. */
+const LINES: readonly (readonly [keys: string, words: readonly string[]])[] = [
+  ['edgewise pla\tmanifests/ed\t', ['plan', 'manifests/edgewise.yaml']],
+  ['edgewise plan --detailed-e\t', ['plan', '--detailed-exitcode']],
+  ['edgewise plan --format json-\tmanifests', ['plan', '--format', 'json-lines', 'manifests']],
+  ['edgewise plan --format=mark\t', ['plan', '--format=markdown']],
+  ['edgewise plan manifests --target TCPEdge/po\t', ['plan', 'manifests', '--target', 'TCPEdge/postgres']],
+  [
+    'edgewise get manifests TCPEdge/r\t-o value=hostp\t',
+    ['get', 'manifests', 'TCPEdge/redis', '-o', 'value=hostports'],
+  ],
+  ['edgewise show my\t', ['show', 'my plan.json']],
+  ['edgewise plan --report=json=mani\tplan.json', ['plan', '--report=json=manifests/plan.json']],
+  ['edgewise plan --report ht\treport.html', ['plan', '--report', 'html=report.html']],
+  ['edgewise plan --base-url emb\taccount.json', ['plan', '--base-url', 'embedded:account.json']],
+];
+
+for (const { shell, command, setUp } of SHELLS) {
+  describeWith([shell, 'script'], `completion in ${shell}, at a terminal`, () => {
+    it('completes commands, options, values, files and addresses', { timeout: LONG }, async () => {
+      const terminal = await openTerminal(command, setUp);
+      for (const [keys, words] of LINES)
+        expect([keys, await terminal.run(keys)], terminal.screen()).toEqual([keys, words]);
+    });
+  });
+}
+
+describeWith(['bash'], 'completion in bash, asked by its own variables', () => {
+  it.each([
+    [
+      ['edgewise', 'plan', '--format', '=', 'j'],
+      ['json', 'json-lines', 'junit'],
+    ],
+    [
+      ['edgewise', 'plan', '--format', '='],
+      ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'],
+    ],
+    [
+      ['edgewise', 'plan', 'manifests', '--target', ''],
+      ['TCPEdge/postgres', 'TCPEdge/redis'],
+    ],
+    [['edgewise', 'serve', '--host', ''], []],
+  ])('%j', (words, expected) => {
+    const { folder, env } = createPlayground();
+    const ask = `source <(edgewise completion bash); _edgewise edgewise 2>/dev/null; printf "%s\\n" "\${COMPREPLY[@]}"`;
+    const variables = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; `;
+    const printed = execFileSync('bash', ['--norc', '-c', variables + ask], { cwd: folder, env, encoding: 'utf8' });
+    expect(printed.split('\n').filter((line) => line !== '')).toEqual(expected);
+  });
+});
+
+describeWith(['fish'], 'completion in fish, asked by its own command', () => {
+  it.each([
+    ['edgewise plan --format j', ['json', 'json-lines', 'junit']],
+    ['edgewise plan manifests --target TCP', ['TCPEdge/postgres', 'TCPEdge/redis']],
+    ['edgewise show ', ['my plan.json']],
+    ['edgewise exp', ['explain', 'export']],
+  ])('%s', (line, expected) => {
+    const { folder, env } = createPlayground();
+    const ask = `edgewise completion fish | source; complete -C ${JSON.stringify(line)}`;
+    const printed = execFileSync('fish', ['--no-config', '-c', ask], { cwd: folder, env, encoding: 'utf8' });
+    const words = printed.split('\n').map((text) => text.split('\t')[0] ?? '');
+    expect(words).toEqual(expect.arrayContaining([...expected]));
+    if (!line.endsWith(' ')) expect(words.filter((word) => word !== '').sort()).toEqual([...expected].sort());
+  });
+});
+
+describe('the scripts', () => {
+  it('are of shells that are tried here', async () => {
+    const { SHELLS: known } = await import('../../src/cli/completion/scripts.ts');
+    expect(SHELLS.map(({ shell }) => shell)).toEqual(known);
+  });
+});

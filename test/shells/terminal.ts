@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { STACK, toEdge } from '../cli/workspace.ts';
+
+/** A shell at a terminal, with an edgewise whose runs are written down. */
+export interface Terminal {
+  /** Types a text, and presses the tab key wherever it has a tab; then enter. Gives the words that edgewise was run with. */
+  readonly run: (keys: string) => Promise<readonly string[]>;
+  /** What stood on the screen. */
+  readonly screen: () => string;
+}
+
+const SETTLE_MS = 150;
+const PATIENCE_MS = 30_000;
+
+/** A folder with manifests and a program `edgewise` that completes as the real one does, and otherwise writes down its words. */
+export function createPlayground(): { readonly folder: string; readonly env: NodeJS.ProcessEnv } {
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
+  mkdirSync(join(folder, 'bin'));
+  mkdirSync(join(folder, 'manifests'));
+  writeFileSync(
+    join(folder, 'manifests/edgewise.yaml'),
+    `${STACK}${toEdge('postgres', 20001)}${toEdge('redis', 20002)}`,
+  );
+  writeFileSync(join(folder, 'my plan.json'), '{}');
+  const real = [process.execPath, process.env['EDGEWISE_BIN'] ?? resolve('src/cli/main.ts')]
+    .map((word) => `'${word}'`)
+    .join(' ');
+  const script = [
+    '#!/bin/sh',
+    'case $1 in',
+    `__complete) ${real} "$@"; echo >>'${folder}/asked' ;;`,
+    `completion) exec ${real} "$@" ;;`,
+    `*) { printf '%s\\n' "$@"; echo .; } >>'${folder}/ran' ;;`,
+    'esac',
+  ];
+  writeFileSync(join(folder, 'bin/edgewise'), `${script.join('\n')}\n`);
+  chmodSync(join(folder, 'bin/edgewise'), 0o755);
+  const path = [join(folder, 'bin'), process.env['PATH'] ?? ''].join(delimiter);
+  return { folder, env: { ...process.env, PATH: path, HOME: folder, TERM: 'xterm', HISTFILE: '', PS1: '$ ' } };
+}
+
+/** Opens a shell in a playground, and has it read a line first. */
+export async function openTerminal(shell: string, setUp: string): Promise<Terminal> {
+  const { folder, env } = createPlayground();
+  const child = spawn('script', ['-qfec', shell, '/dev/null'], { cwd: folder, env, stdio: 'pipe' });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let seen = '';
+  child.stdout.on('data', (bytes: Buffer) => {
+    seen += bytes.toString('utf8');
+  });
+  const count = (name: string) =>
+    existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').split('\n').length : 0;
+  const wait = async (what: string, isDone: () => boolean): Promise<void> => {
+    const until = Date.now() + PATIENCE_MS;
+    while (!isDone()) {
+      if (Date.now() > until) throw new Error(`${shell} did not ${what}:\n${seen}`);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    await new Promise((done) => setTimeout(done, SETTLE_MS));
+  };
+  child.stdin.write(`${setUp}; touch ready\r`);
+  await wait('start', () => existsSync(join(folder, 'ready')));
+  return {
+    screen: () => seen,
+    run: async (keys) => {
+      for (const [index, part] of keys.split('\t').entries()) {
+        if (index > 0) {
+          const asked = count('asked');
+          child.stdin.write('\t');
+          await wait('ask edgewise for words', () => count('asked') > asked);
+        }
+        child.stdin.write(part);
+      }
+      rmSync(join(folder, 'ran'), { force: true });
+      child.stdin.write('\r');
+      await wait('run edgewise', () => count('ran') > 0 && readFileSync(join(folder, 'ran'), 'utf8').endsWith('\n.\n'));
+      return readFileSync(join(folder, 'ran'), 'utf8').split('\n').slice(0, -2);
+    },
+  };
+}

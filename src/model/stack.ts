@@ -62,6 +62,9 @@ export interface GuardSettings {
   readonly maxDeleteShare: number;
 }
 
+/** What holds where no Stack says otherwise. */
+export const DEFAULT_GUARD: GuardSettings = { maxDeletes: 5, maxDeleteShare: 0.3 };
+
 /** Where tokens go. A credential that neither names cannot be created. */
 export interface TokenSettings {
   readonly default: SinkSettings | undefined;

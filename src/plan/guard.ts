@@ -124,3 +124,11 @@ function listDeleteShare({ changes, owned, settings }: GuardInput): readonly Gua
     ];
   });
 }
+
+/** The limits that let through what both do. */
+export function toStricter(left: GuardSettings, right: GuardSettings): GuardSettings {
+  return {
+    maxDeletes: Math.min(left.maxDeletes, right.maxDeletes),
+    maxDeleteShare: Math.min(left.maxDeleteShare, right.maxDeleteShare),
+  };
+}

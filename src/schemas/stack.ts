@@ -4,6 +4,7 @@ import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
+import { DEFAULT_GUARD } from '../model/stack.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import { once, toPart } from './parts.ts';
 
@@ -90,12 +91,16 @@ function toTimeoutsSchema() {
 function toGuardSchema() {
   return z
     .strictObject({
-      max_deletes: z.int().min(0).default(5).describe('Number of deletes of one kind that need no consent.'),
+      max_deletes: z
+        .int()
+        .min(0)
+        .default(DEFAULT_GUARD.maxDeletes)
+        .describe('Number of deletes of one kind that need no consent.'),
       max_delete_share: z
         .number()
         .min(0)
         .max(1)
-        .default(0.3)
+        .default(DEFAULT_GUARD.maxDeleteShare)
         .describe('Share of the owned resources of a kind that may be deleted without consent, 0 to 1.'),
     })
     .describe(

@@ -5,8 +5,9 @@ import type { Plan } from '../model/plan.ts';
 import type { GuardSettings } from '../model/stack.ts';
 import type { LiveState } from '../model/state.ts';
 import { type Allowances, countOwned, guardPlan, listStanding } from '../plan/guard.ts';
-import { checkPlan, type Moved, type PlanCheck, toCheckRequest } from '../plan/saved/check-plan.ts';
+import { checkPlan, type PlanCheck, toCheckRequest } from '../plan/saved/check-plan.ts';
 import { listAppeared } from '../plan/saved/list-appeared.ts';
+import type { Moved } from '../plan/saved/moved.ts';
 import type { Reader } from './plan-live.ts';
 import { StackError } from './stack-error.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { PlanDocument as Plan } from '../../src/kinds/plan-document.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { BASE_URL } from './fake-context.ts';
-import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
+import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from './workspace.ts';
 
 /** Saves a plan that updates `a`, deletes `old`, and creates `new` and a credential; an edge that is not ours is there too. */
 async function savePlan(): Promise<Workspace & { readonly edit: (change: (plan: Plan) => unknown) => Promise<void> }> {
@@ -202,6 +202,70 @@ describe('what a plan file says of safety is not believed:', () => {
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
     expect(await edgewise('apply plan.json --yes --allow-protected TCPEdge/b')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('limits of deletes count as far as the Stack, or nobody, says otherwise', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const all = names.map((name, index) => toEdge(name, 20001 + index)).join('');
+    const lax = STACK.replace('name: test\n', 'name: test\nspec: { guard: { max_deletes: 100 } }\n');
+    const { edgewise, write, folder, recorder } = await createWorkspace({ 'edgewise.yaml': lax + all });
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': lax + toEdge('a', 20001), 'lax.yaml': lax });
+    expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8')).settings.guard.maxDeletes).toBe(100);
+    recorder.take();
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
+    expect(await edgewise('apply plan.json --yes --stack lax.yaml')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('a name is that of the resource that is referred to', async () => {
+    const backend = (name: string) => toManifest('WeightedBackend', name, {});
+    const edge = (name: string) =>
+      toManifest('TCPEdge', 'edge', { backend: { backend_id: `WeightedBackend/${name}` } });
+    const { edgewise, write, folder, recorder } = await createWorkspace({
+      'edgewise.yaml': STACK + backend('good') + backend('evil') + edge('good'),
+    });
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': STACK + backend('good') + backend('evil') + edge('evil') });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    const text = await readFile(join(folder, 'plan.json'), 'utf8');
+    const plan: Plan = JSON.parse(text);
+    const [good, evil] = ['good', 'evil'].map(
+      (name) => plan.changes.find((one) => one.address.endsWith(`/${name}`))?.live,
+    );
+    const ids = new Map([
+      ['WeightedBackend/good', evil?.id],
+      ['WeightedBackend/evil', good?.id],
+    ]);
+    const changes = plan.changes.map(({ live, ...change }) => ({
+      ...change,
+      ...(live !== undefined && { live: { ...live, id: ids.get(change.address) ?? live.id } }),
+    }));
+    await writeFile(join(folder, 'edited.json'), JSON.stringify({ ...plan, changes }));
+    recorder.take();
+    const { exitCode, stderr } = await edgewise('apply edited.json --yes');
+    expect(stderr).toContain(`WeightedBackend/good: ${evil?.id}, which the plan refers to, does not bear this name`);
+    expect(exitCode).toBe(6);
+    expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('the name of what edgewise does not manage is that of the manifests', async () => {
+    const external = toManifest('External', 'office', { id: 'ipp_office' });
+    const edge = toManifest('TCPEdge', 'a', { ip_restriction: { ip_policy_ids: ['ipp_evil'] } });
+    const { edgewise, folder, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + external + edge });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    const plan: Plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
+    await writeFile(
+      join(folder, 'plan.json'),
+      JSON.stringify({ ...plan, externals: { 'External/office': 'ipp_evil' } }),
+    );
+    recorder.take();
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes --stack edgewise.yaml');
+    expect(stderr).toContain('calls ipp_evil External/office, and in the manifests External/office is ipp_office');
+    expect(exitCode).toBe(6);
+    expect(recorder.take()).toEqual([]);
   });
 
   it('the key goes only where somebody else says as well', async () => {

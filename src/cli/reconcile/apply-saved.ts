@@ -1,4 +1,5 @@
-import { NO_SINKS } from '../../model/stack.ts';
+import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
+import { toStricter } from '../../plan/guard.ts';
 import { checkSaved, refuseOtherVersion } from '../../stack/check-saved.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { runPlan } from '../../stack/run-plan.ts';
@@ -14,14 +15,15 @@ import type { ApplyFlags } from './apply-manifests.ts';
 import { type Execution, executePlan } from './execute-plan.ts';
 import { readPlanFile } from './plan-file.ts';
 import { listRefused, toAllowances } from './plan-flags.ts';
-import { readStack, resolvePlanSettings } from './plan-settings.ts';
+import { readStack, refuseOtherNames, resolvePlanSettings } from './plan-settings.ts';
 
 /** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
   const plan = await readPlanFile(file, context);
   refuseOtherVersion({ plan, name: file }, VERSION);
   refusePlanFlags(flags);
-  const { settings: stack, locate } = await readStack(file, flags, context);
+  const { settings: stack, externals, locate } = await readStack(file, flags, context);
+  refuseOtherNames(file, plan, { externals });
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
@@ -32,7 +34,8 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   }
   showPlanFirst(plan, flags, context);
   return withSession(settings, context, async ({ client, tellBy, signal }) => {
-    const guard = stack?.guard ?? plan.settings.guard;
+    // A file that was edited could say that anything may be deleted.
+    const guard = stack?.guard ?? toStricter(plan.settings.guard, DEFAULT_GUARD);
     const { cwd } = context;
     const check = await checkSaved(client, { plan, name: file, allowances: toAllowances(flags), guard, signal, cwd });
     const apply: Execution['apply'] = (options) => runPlan(client, { plan, tokens, ...check }, options, context);

@@ -11,6 +11,8 @@ import { toPlanLocate } from './plan-file.ts';
 /** What `--stack` names: manifests whose Stack says what a plan file must not, where tokens go, and where the API key may be sent. */
 export interface NamedStack {
   readonly settings: StackSettings | undefined;
+  /** The ids that those manifests have names for. */
+  readonly externals: ReadonlyMap<string, string>;
   /** Of the manifests that were named, or of the plan file. */
   readonly locate: Locate;
 }
@@ -21,9 +23,9 @@ export async function readStack(
   { stack: paths = [] }: SavedRun['flags'],
   context: Context,
 ): Promise<NamedStack> {
-  if (paths.length === 0) return { settings: undefined, locate: toPlanLocate(file) };
+  if (paths.length === 0) return { settings: undefined, externals: new Map(), locate: toPlanLocate(file) };
   const { state, locate } = await readValidManifests(paths, context);
-  return { settings: state.stack, locate };
+  return { settings: state.stack, externals: state.externals, locate };
 }
 
 /** What is known besides a plan file of how to reach the service. */
@@ -48,4 +50,14 @@ export function resolvePlanSettings(file: string, plan: Plan, { flags, stack, co
   if (settings.baseUrl === plan.baseUrl) return settings;
   const message = `${file} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;
   throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+}
+
+/** Refuses a plan that calls another id by a name than the manifests do: whoever approved it has read the name. */
+export function refuseOtherNames(file: string, plan: Plan, { externals }: Pick<NamedStack, 'externals'>): void {
+  for (const [address, id] of Object.entries(plan.externals)) {
+    const named = externals.get(address);
+    if (named === undefined || named === id) continue;
+    const message = `${file} calls ${id} ${address}, and in the manifests ${address} is ${named}.`;
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+  }
 }

@@ -15,19 +15,9 @@ import { toFileText } from '../files.ts';
 import { resolveMark } from '../mark-draft.ts';
 import type { ReadRequest } from '../select-targets.ts';
 import { createFinder, type Finder, resolveSpec } from './finder.ts';
+import type { Moved } from './moved.ts';
+import { listMisnamed, listReferenced } from './referenced.ts';
 import { listModules, listSavedChanges, listSent, listTouchable, type SavedChange } from './saved-change.ts';
-
-/** Something that is not as it was when the plan was made, and not as the plan would leave it either. */
-export interface Moved {
-  /** As it is shown. */
-  readonly address: string;
-  /** A top-level field; absent: the resource as a whole. */
-  readonly field?: string;
-  /** What happened to the resource as a whole. */
-  readonly message?: string;
-  readonly planned?: Json;
-  readonly live?: Json;
-}
 
 /** A saved plan held against what is live now. */
 export interface PlanCheck {
@@ -41,12 +31,13 @@ export interface PlanCheck {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** What has to be read to check a plan: the kinds and modules that it would touch, and the kinds whose values it writes to files. */
+/** What has to be read to check a plan: the kinds and modules that it would touch, what those refer to, and the kinds whose values it writes to files. */
 export function toCheckRequest(plan: Plan): ReadRequest {
   const touched = listSavedChanges(plan).filter(({ change }) => change.action !== 'no-op');
   const filed = new Set<string>(plan.files.map(({ address }) => address));
-  const names = [...touched.map(({ change }) => change), ...plan.changes.filter(({ address }) => filed.has(address))];
-  const kinds = [...new Set(names.map(({ kind }) => kind))].sort().map(getKind);
+  const named = plan.changes.filter(({ address }) => filed.has(address));
+  const read = [...touched.map(({ change }) => change), ...named, ...listReferenced(plan)];
+  const kinds = [...new Set(read.map(({ kind }) => kind))].sort().map(getKind);
   return {
     kinds: kinds.filter(({ role }) => role === 'owned'),
     attachments: touched.filter(({ kind }) => kind.role === 'attached').map(toWritten),
@@ -66,7 +57,7 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   const subjects = listSavedChanges(plan);
   const verdicts = subjects.map((subject) => checkChange(subject, { ...found, changes: plan.changes }));
   return {
-    moved: [...verdicts.flatMap(({ moved }) => moved), ...listMovedFiles(plan, found)],
+    moved: [...verdicts.flatMap(({ moved }) => moved), ...listMovedFiles(plan, found), ...listMisnamed(plan, found)],
     done: new Map(verdicts.flatMap(({ done }) => [...done])),
     ids: found.ids,
     texts: new Map([...found.created].flatMap(([address, one]) => toTextEntries(address, one))),

@@ -1,5 +1,5 @@
 import type { Plan } from '../../model/plan.ts';
-import type { Moved } from './check-plan.ts';
+import type { Moved } from './moved.ts';
 
 /** What is known of files. */
 export interface KnownFiles {

@@ -67,6 +67,8 @@ export const DIAGNOSTIC_CODES = {
   'service-trouble': 'The service fails to do what a manifest asks for, such as obtaining a certificate.',
   'validity-ends': 'A certificate has expired or is about to, and only an apply after its end replaces it.',
   'validity-over': 'A certificate has expired or is about to, at a time that its manifest states.',
+  'rehearsal-failed': 'The plan was tried in memory, and a write failed or something was left to do.',
+  'rehearsal-gap': 'The plan was tried in memory, and something is missing for a while between two writes.',
   'made-twice': 'Two concurrent applies of one stack created the same resource.',
   'changed-meanwhile': 'Somebody changed a field after the plan and before the write.',
   ...LINT_CODES,

@@ -1,6 +1,7 @@
 import type { Address } from './address.ts';
 import type { Change } from './change.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import type { Rehearsal } from './rehearsal.ts';
 import type { GuardSettings } from './stack.ts';
 import type { ManifestInput } from './state.ts';
 import type { Write } from './write.ts';
@@ -84,6 +85,8 @@ export interface Plan {
   readonly files: readonly PlannedFile[];
   readonly diagnostics: readonly Diagnostic[];
   readonly violations: readonly GuardViolation[];
+  /** How it went when it was tried in memory; absent: it was not tried, or there was nothing to try. */
+  readonly rehearsal?: Rehearsal;
   readonly requests: {
     /** What reading took. */
     readonly read: number;

@@ -215,6 +215,14 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     files: z.array(file).describe('Files that apply writes after all other writes.'),
     diagnostics: z.array(DIAGNOSTIC_SCHEMA),
     violations: z.array(VIOLATION_SCHEMA),
+    rehearsal: optional(
+      z.strictObject({
+        writes: z.int().describe('Writes that were tried.'),
+        refused: z.int().describe('Writes that were refused, or waited for one that was.'),
+        left: z.int().describe('Changes that a plan after it would still make.'),
+        tokens: z.int().describe('Tokens that are made and delivered.'),
+      }),
+    ).describe('How it went when the plan was tried in memory. Left out: it was not tried.'),
     requests: z.strictObject({
       read: z.int().describe('Requests that reading took.'),
       apply: z

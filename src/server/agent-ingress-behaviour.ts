@@ -17,6 +17,7 @@ export const AGENT_INGRESS_BEHAVIOUR: Behaviour = {
     const isKept = before !== undefined && isSameJson(toPolicy(before.spec) ?? null, policy);
     return isKept ? before.state : { requested_at: toTimestamp(now) };
   },
+  recall: ({ createdAt, spec }) => (toPolicy(spec) === undefined ? {} : { requested_at: createdAt }),
   compute: ({ spec, state }, now) => {
     const domain = String(spec['domain']);
     return {

@@ -22,6 +22,8 @@ export interface Behaviour {
   readonly complete?: (spec: Spec, caller: ApiKey, now: Date) => Spec;
   /** What to keep beside the spec, at creation and after each change. */
   readonly remember?: (resource: StoredResource, before: StoredResource | undefined, tools: Tools) => JsonObject;
+  /** What to keep beside the spec of a resource that another service made, from its computed fields. */
+  readonly recall?: (resource: StoredResource, computed: JsonObject) => JsonObject;
   /** The computed fields, as of now. */
   readonly compute?: (resource: StoredResource, now: Date) => JsonObject;
   /** The one-time fields, for the response to the creation. */

@@ -5,6 +5,7 @@ import { DEFAULT_VERSION_HEADER, type Transport } from '../model/transport.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './abuse-report-rules.ts';
 import { type ApiKey, DEFAULT_USER_ID, parseApiKey, toKeyring } from './api-key.ts';
 import { createCertificateAuthorities, toAuthorizedKey } from './certificate-authority.ts';
+import { type ExistingResource, loadExisting } from './existing.ts';
 import { type Failure, renderFailure } from './failure.ts';
 import { createIdentities } from './identities.ts';
 import { loadSeed, toSeedResources } from './load-seed.ts';
@@ -36,6 +37,8 @@ export interface ServerOptions {
   readonly rateLimit?: RateLimit;
   /** What it begins with. Also the snapshot of another server. */
   readonly seed?: ServerSeed;
+  /** What it holds besides, the oldest first: taken as it is, whatever this server would not have accepted. */
+  readonly existing?: readonly ExistingResource[];
   /** Called after each request. */
   readonly onRequest?: (entry: RequestLogEntry) => void;
 }
@@ -74,6 +77,7 @@ export function createServer(options: ServerOptions = {}): Server {
   const apiKeys = options.apiKeys ?? [parseApiKey('dev:admin')];
   const service = createService(options, apiKeys);
   loadSeed(service, options.seed ?? {});
+  loadExisting(service, options.existing ?? []);
   const countRequest = options.rateLimit === undefined ? undefined : createRateLimit(options.rateLimit);
   const routes = createRoutes(service, {
     keyring: toKeyring(apiKeys),
@@ -90,7 +94,7 @@ export function createServer(options: ServerOptions = {}): Server {
     refuse: (failure, asked) => refuse(front, failure, asked),
     snapshot: () => toSnapshot(service),
     asOf: (seed) => {
-      const { rateLimit: _, onRequest: __, ...rest } = options;
+      const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
       return createServer({ ...rest, seed }).handle;
     },
     certificateAuthorityKey: (id) => toAuthorizedKey(service.authorities.getKey(id).toPublic()),

@@ -20,6 +20,7 @@ export const SSH_CERTIFICATE_BEHAVIOUR: Behaviour = {
     return { ...spec, valid_after: toTimestamp(after), valid_until: toTimestamp(until) };
   },
   remember: (resource, before, tools) => before?.state ?? { certificate: sign(resource, tools) },
+  recall: (_resource, { certificate = null }) => ({ certificate }),
   compute: ({ spec, state }) => ({
     key_type: toKeyType(String(spec['public_key'])) ?? null,
     certificate: state['certificate'] ?? null,

@@ -4,10 +4,11 @@ import { readLive } from '../client/read-live.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { DesiredState, LiveState } from '../model/state.ts';
+import type { DesiredState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { toDestroyState } from '../plan/destroy.ts';
 import { listFilePaths } from '../plan/files.ts';
+import type { PlanInput } from '../plan/plan-input.ts';
 import { toReleaseState } from '../plan/release.ts';
 import { toReadRequest } from '../plan/select-targets.ts';
 import type { RunSettings } from './settings.ts';
@@ -26,6 +27,8 @@ export interface PlanOptions {
   readonly revertDrift?: boolean;
   /** False deletes nothing but what is replaced. */
   readonly delete?: boolean;
+  /** False does not try the plan in memory. */
+  readonly rehearsal?: boolean;
   /** Ends reading when it aborts: the plan rejects with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -44,18 +47,18 @@ export interface PlanRequest extends PlanOptions {
 /** What only looks gets of a client. */
 export type Reader = Omit<Client, 'send'>;
 
-/** A plan, and what was live when it was made. Sends GETs only. */
+/** A plan, and what it was computed from. Sends GETs only. */
 export async function planLive(
   client: Reader,
   request: PlanRequest,
-): Promise<{ readonly plan: Plan; readonly live: LiveState }> {
+): Promise<{ readonly plan: Plan; readonly input: PlanInput }> {
   const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
   const desired = mode === 'destroy' ? toDestroyState(state) : state;
   const read = mode === 'release' ? toReleaseState(state) : desired;
   const live = await readLive(client, { ...toReadRequest(read, targets), ...(signal !== undefined && { signal }) });
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit } = settings;
   const { guard, kinds } = desired.stack;
-  const plan = createPlan({
+  const input: PlanInput = {
     desired,
     live,
     baseUrl,
@@ -71,8 +74,17 @@ export async function planLive(
     noDelete: request.delete === false,
     files: await readFiles(listFilePaths(desired), cwd),
     diagnostics: request.diagnostics,
-  });
-  return { plan, live };
+  };
+  return { plan: createPlan(input), input };
+}
+
+/** A plan that was tried in memory, unless there is nothing to try or nobody wants that. Sends GETs only. */
+export async function planAndRehearse(client: Reader, request: PlanRequest): Promise<Plan> {
+  const { plan, input } = await planLive(client, request);
+  if (request.rehearsal === false || plan.writes.length === 0) return plan;
+  // Loaded only when there is something to try: it brings a whole server.
+  const { rehearsePlan } = await import('../rehearse/rehearse.ts');
+  return rehearsePlan(plan, input);
 }
 
 /** Whether a plan has errors, so that nothing may be written. */

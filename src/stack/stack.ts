@@ -19,7 +19,7 @@ import { toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
 import { checkSaved, refuseOtherVersion, refuseViolations } from './check-saved.ts';
 import { exportResources } from './export-resources.ts';
 import { verifyShown } from './parse-plan.ts';
-import { isInvalid, type PlanOptions, planLive, type Reader } from './plan-live.ts';
+import { isInvalid, type PlanOptions, planAndRehearse, planLive, type Reader } from './plan-live.ts';
 import { createServiceClient, type Given, type Reached, reachService } from './reach-service.ts';
 import { NOTHING_DONE, NOTHING_KNOWN, type RunOptions, runPlan } from './run-plan.ts';
 import type { RunSettings } from './settings.ts';
@@ -110,7 +110,7 @@ export function createStack(parts: StackParts, surroundings: Surroundings): Stac
     diagnostics,
     settings,
     plan: async (options = {}) => {
-      const { plan } = await planLive(await link.open(), toRequest(options));
+      const plan = await planAndRehearse(await link.open(), toRequest(options));
       made.add(plan);
       return plan;
     },
@@ -121,8 +121,8 @@ export function createStack(parts: StackParts, surroundings: Surroundings): Stac
     drift: async ({ targets, signal } = {}) => {
       const options = { ...(targets !== undefined && { targets }), ...(signal !== undefined && { signal }) };
       const request = toRequest(options);
-      const { plan, live } = await planLive(await link.open(), request);
-      return toDrift(plan, { live, now: request.now });
+      const { plan, input } = await planLive(await link.open(), request);
+      return toDrift(plan, input);
     },
     get: async ({ names = [], isOfUse, signal } = {}) => {
       const request = toInventoryRequest(state, { names, ...(isOfUse !== undefined && { isOfUse }) });

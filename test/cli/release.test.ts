@@ -31,7 +31,7 @@ describe('release', () => {
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying needs 1.
+      Reading took 1 request; applying needs 1. Rehearsed: the write succeeds, and nothing is left to do.
 
       Applied:
         release TCPEdge/a  edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb
@@ -117,7 +117,7 @@ describe('release', () => {
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying needs 1.
+      Reading took 1 request; applying needs 1. Rehearsed: the write succeeds, and nothing is left to do.
       1 safety rule blocks this plan: see the top.
       "
     `);

@@ -35,7 +35,10 @@ export function addPlanOptions(command: Command): Command {
 
 /** What a plan covers. */
 export function addScopeOptions(command: Command): Command {
-  return addProtectedOption(addTargetOption(command));
+  return addProtectedOption(addTargetOption(command)).option(
+    '--no-rehearsal',
+    'do not try the plan on a copy of the account in memory first',
+  );
 }
 
 /** Consent to what protection forbids. */

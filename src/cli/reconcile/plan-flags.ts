@@ -19,6 +19,8 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly revertDrift?: boolean;
   /** False with --no-delete. */
   readonly delete?: boolean;
+  /** False with --no-rehearsal. */
+  readonly rehearsal?: boolean;
 }
 
 /** The settings of a run on manifests. */
@@ -38,6 +40,7 @@ export function toPlanOptions(
     takeOver,
     revertDrift: flags.revertDrift !== false,
     delete: flags.delete !== false,
+    rehearsal: flags.rehearsal !== false,
   };
 }
 

@@ -41,6 +41,32 @@ function toLiveIngress(domain: string, ourName?: string): LiveResources {
   return { AgentIngress: [{ id: 'agin_live', domain, metadata }] };
 }
 
+/** A pool of ours, and an edge of somebody else that uses it. */
+const USED_POOL: LiveResources = {
+  ...toPools({ bkdwd_pool: ['production', 'pool'] }),
+  TCPEdge: [{ id: 'edgtcp_other', backend: { backend_id: 'bkdwd_pool' } }],
+};
+
+/** Restrictions of these types, one and two by name. */
+function toRestrictions(...types: readonly string[]): string {
+  const documents = types.map((type, index) =>
+    toDocument('IPRestriction', NAMES[index] ?? '', 'spec:', `  type: ${type}`, '  ip_policy_ids: [ipp_office]'),
+  );
+  return documents.join('---\n');
+}
+
+function toLiveRestrictions(...types: readonly string[]): LiveResources {
+  const restrictions = types.map((type, index) => ({
+    id: `ipx_${NAMES[index]}`,
+    type,
+    ip_policy_ids: ['ipp_office'],
+    metadata: toMarked('production', NAMES[index] ?? ''),
+  }));
+  return { IPRestriction: restrictions };
+}
+
+const NAMES = ['one', 'two'] as const;
+
 const OURS = ['production', 'pool'] as const;
 
 /** The codes about manifests and what is live, found before anything is written. */
@@ -138,7 +164,7 @@ export const PLANNING = {
       'A new `metadata.name` means a new resource with a new id; the old one is deleted. Here the new resource claims all unique values (hostport, type or domain) of one that is no longer in the manifests. Most likely it is the same resource with a new name.',
     remedy: 'If so, state the old name in `lifecycle.renamed_from`. Then only its mark gets the new name.',
     bad: {
-      command: 'plan',
+      command: 'plan --no-rehearsal',
       files: { 'edgewise.yaml': `${STACK}---\n${POOL}`, 'manifest.yaml': toIngress('agents.example.com') },
       live: { ...toPools({ bkdwd_pool: OURS }), ...toLiveIngress('agents.example.com', 'connect') },
     },
@@ -152,6 +178,22 @@ export const PLANNING = {
       live: toLiveIngress('agents.example.com'),
     }),
     good: mended(toIngress('agents.example.com', 'lifecycle:', '  adopt: agin_live')),
+  },
+  'rehearsal-failed': {
+    meaning:
+      'Before a plan is shown, edgewise applies it to a copy of the account in memory. There a write failed, or something was left to do afterwards. It is an error when every service refuses such a write: a value that somebody else holds, a resource that is in use, a reference to nothing. Otherwise it is a warning, because services may be more liberal.',
+    remedy:
+      'Mend what the message names. With --no-rehearsal, the plan is not tried, and fails at the service instead.',
+    bad: toPlanOf(toIngress('agents.example.com'), { live: USED_POOL }),
+    good: { files: { 'manifest.yaml': toIngress('agents.example.com'), 'pool.yaml': POOL } },
+  },
+  'rehearsal-gap': {
+    meaning:
+      'Before a plan is shown, edgewise applies it to a copy of the account in memory. Something that is there before and after the plan is missing for some of its writes. A hostport that moves belongs to no edge, an edge has no backend, or a restriction is off.',
+    remedy:
+      'Apply the plan at a time when that does no harm. A unique value is always released before another resource takes it.',
+    bad: toPlanOf(toRestrictions('dashboard', 'endpoints'), { live: toLiveRestrictions('endpoints', 'dashboard') }),
+    good: mended(toRestrictions('endpoints', 'dashboard')),
   },
   'mark-invalid': {
     meaning:

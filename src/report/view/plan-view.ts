@@ -17,6 +17,7 @@ import {
   listNarrowing,
   toPlanSummary,
   toPlanTitle,
+  toRehearsalSentence,
   toRequestSentence,
   toWriteName,
 } from './wording.ts';
@@ -102,7 +103,7 @@ export function toPlanView(plan: Plan): PlanView {
     found: countSeverities(diagnostics),
     totals,
     summary: toPlanSummary({ totals, withheld, diagnostics, isEmpty }),
-    requests: toRequestSentence(plan, !isEmpty && isValid),
+    requests: [toRequestSentence(plan, !isEmpty && isValid), toRehearsalSentence(plan)].filter(Boolean).join(' '),
     writes: toWriteViews(writes),
     files: files.map(toFileSentence),
     isEmpty,

@@ -169,6 +169,16 @@ export function toRequestSentence(
   return `Reading took ${toCount(read, 'request')}; applying needs ${needs}.`;
 }
 
+/** How the rehearsal of a plan went; empty: there was nothing to try. */
+export function toRehearsalSentence({ rehearsal, writes }: Pick<Plan, 'rehearsal' | 'writes'>): string {
+  if (rehearsal === undefined) return writes.length === 0 ? '' : 'Not rehearsed.';
+  const { writes: tried, refused, left } = rehearsal;
+  if (refused > 0) return `Rehearsed: ${refused} of ${toCount(tried, 'write')} cannot be made.`;
+  const all = tried === 1 ? 'the write succeeds' : `all ${tried} writes succeed`;
+  if (left > 0) return `Rehearsed: ${all}, and ${toCount(left, 'change is', 'changes are')} left to do.`;
+  return `Rehearsed: ${all}, and nothing is left to do.`;
+}
+
 /** `2 safety rules block this plan`. */
 export function toStandingText(number: number): string {
   return `${toCount(number, 'safety rule blocks', 'safety rules block')} this plan`;

@@ -1,0 +1,95 @@
+import type { Change } from '../model/change.ts';
+import { toShownChange } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { parsePath } from '../model/field-path.ts';
+import type { ApplyResult, Outcome } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+import type { DesiredState } from '../model/state.ts';
+import { toShownWriteAddress } from '../model/write.ts';
+import type { Interim } from './interims.ts';
+import type { Twin } from './twin.ts';
+
+/** What a rehearsal found out. */
+export interface Rehearsed {
+  readonly plan: Plan;
+  readonly desired: DesiredState;
+  readonly result: ApplyResult;
+  readonly twin: Pick<Twin, 'refusals'>;
+  /** What a plan would do after it. */
+  readonly left: readonly Change[];
+  readonly interims: readonly Interim[];
+}
+
+/** What people should know before they approve. */
+export function listFindings({ desired, result, twin, left, interims }: Rehearsed): readonly Diagnostic[] {
+  const failed = result.outcomes.filter((one) => one.outcome === 'failed');
+  const hit = new Set(result.outcomes.flatMap((one) => (one.outcome === 'applied' ? [] : [one.write.address])));
+  return [
+    ...failed.map((outcome) => toRefusal(outcome, desired, twin)),
+    ...left.filter(({ address }) => !hit.has(address)).map((change) => toLeft(change, desired)),
+    ...toInterims(interims, desired),
+  ];
+}
+
+/** What the interface itself says of a failure: any service refuses it. Others may be more liberal than the bundled server. */
+const CERTAIN: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'missing_reference']);
+
+function toRefusal(
+  { write, message, field }: Extract<Outcome, { readonly outcome: 'failed' }>,
+  desired: DesiredState,
+  { refusals }: Rehearsed['twin'],
+): Diagnostic {
+  const { code, message: said } = refusals.get(message) ?? { code: '', message };
+  const address = toShownWriteAddress(write);
+  const isCertain = CERTAIN.has(code);
+  return {
+    code: 'rehearsal-failed',
+    severity: isCertain ? 'error' : 'warning',
+    message: `${address}: the service ${isCertain ? 'will' : 'may'} refuse to ${write.id}: ${said}.`,
+    remedy: isCertain ? (REMEDIES[code] ?? MEND) : `${MEND} Services may be more liberal than the rehearsal.`,
+    address,
+    ...toPlace(write.address, desired, field),
+  };
+}
+
+const MEND = 'Correct the manifest.';
+const REMEDIES: Readonly<Record<string, string>> = {
+  already_taken: 'Choose another value, or release it where it is held.',
+  in_use: 'Remove what refers to it first, or keep it.',
+  missing_reference: 'Refer to something that exists.',
+};
+
+function toLeft(change: Change, desired: DesiredState): Diagnostic {
+  const paths = change.differences.map(({ path }) => path).join(', ');
+  return {
+    code: 'rehearsal-failed',
+    severity: 'warning',
+    message: `${toShownChange(change)}: after this plan, another one would ${change.action} it${paths === '' ? '' : ` (${paths})`}.`,
+    remedy: 'Apply, plan again, and read that plan before it is applied.',
+    address: toShownChange(change),
+    ...toPlace(change.address, desired, change.differences[0]?.path),
+  };
+}
+
+/** One for each resource and length. */
+function toInterims(interims: readonly Interim[], desired: DesiredState): readonly Diagnostic[] {
+  const groups = Map.groupBy(interims, ({ address, isValue, writes }) => `${address} ${isValue} ${writes}`);
+  return [...groups.values()].flatMap((group): Diagnostic[] => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { address, isValue, writes } = first;
+    const what = group.map((one) => one.what).join(', ');
+    const time = writes === 1 ? 'one write' : `${writes} writes`;
+    const message = isValue
+      ? `${address}: for ${time}, nothing has ${what}.`
+      : `${address}: for ${time}, it is there without its ${what}.`;
+    const remedy = 'Apply it at a time when that does no harm.';
+    return [{ code: 'rehearsal-gap', severity: 'warning', message, remedy, address, ...toPlace(address, desired) }];
+  });
+}
+
+function toPlace(address: string, { resources }: DesiredState, path?: string): Pick<Diagnostic, 'place'> {
+  const resource = resources.get(address as Parameters<typeof resources.get>[0]); // a text that is no address is not found
+  if (resource === undefined) return {};
+  return { place: resource.locate(path === undefined ? undefined : ['spec', ...(parsePath(path) ?? [])]) };
+}

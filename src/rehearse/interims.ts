@@ -1,0 +1,123 @@
+import { listClaims } from '../kinds/claims.ts';
+import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { LiveResource } from '../model/state.ts';
+
+/** Something that is so before and after an apply, and is not so for a while in between. */
+export interface Interim {
+  /** The resource that it is about; of a value that changes hands, the one that has it in the end. */
+  readonly address: string;
+  /** What is missing meanwhile: `backend`, `hostports 1.tcp.example.net:20001`. */
+  readonly what: string;
+  /** Nobody has it; false: the resource is there without it. */
+  readonly isValue: boolean;
+  /** Number of writes after which it was missing, one after another. */
+  readonly writes: number;
+}
+
+/** Something that a resource has. */
+interface Holding {
+  readonly key: string;
+  readonly address: string;
+  readonly what: string;
+  readonly isValue: boolean;
+}
+
+/** Watches what is there after each write of an apply. A place is one resource by its id. Costs what the writes touch. */
+export class InterimWatch {
+  readonly #places = new Map<string, readonly Holding[]>();
+  readonly #before = new Set<string>();
+  /** By key: in how many places it is. */
+  readonly #counts = new Map<string, number>();
+  /** By address: the keys of what it had at any time. */
+  readonly #ofAddress = new Map<string, Map<string, Holding>>();
+  /** By key: who had it last. */
+  readonly #latest = new Map<string, Holding>();
+  /** By key: after which write it began to be missing. */
+  readonly #since = new Map<string, number>();
+  readonly #found = new Map<string, Interim>();
+  #step = 0;
+
+  /** What a place holds before the first write. */
+  begin(place: string, holder: Holder): void {
+    for (const { key } of this.#put(place, holder)) this.#before.add(key);
+  }
+
+  /** What a place holds after a write; nothing: it is gone. */
+  observe(place: string, holder: Holder | undefined): void {
+    this.#step += 1;
+    for (const holding of this.#put(place, holder)) if (this.#before.has(holding.key)) this.#judge(holding);
+  }
+
+  /** What was missing for a while and came back. */
+  list(): readonly Interim[] {
+    return [...this.#found.values()];
+  }
+
+  #judge(holding: Holding): void {
+    const { key } = holding;
+    const { address, what, isValue } = this.#latest.get(key) ?? holding;
+    const since = this.#since.get(key);
+    if (this.#isMissed(holding)) {
+      if (since === undefined) this.#since.set(key, this.#step);
+      return;
+    }
+    this.#since.delete(key);
+    const writes = Math.max(this.#found.get(key)?.writes ?? 0, since === undefined ? 0 : this.#step - since);
+    if (writes > 0 && this.#has(key)) this.#found.set(key, { address, what, isValue, writes });
+  }
+
+  /** A value is missed as long as nobody has it; what else is missing, as long as the resource is there without it. */
+  #isMissed({ key, address, isValue }: Holding): boolean {
+    return !this.#has(key) && (isValue || this.#has(address));
+  }
+
+  #has(key: string): boolean {
+    return (this.#counts.get(key) ?? 0) > 0;
+  }
+
+  /** Puts something in the place of what was there. Gives everything that this may have changed. */
+  #put(place: string, holder: Holder | undefined): readonly Holding[] {
+    const old = this.#places.get(place) ?? [];
+    const held = holder === undefined ? [] : listHoldings(holder);
+    for (const [holdings, step] of [[old, -1] as const, [held, 1] as const])
+      for (const { key } of holdings) this.#counts.set(key, (this.#counts.get(key) ?? 0) + step);
+    this.#places.set(place, held);
+    for (const holding of held) this.#latest.set(holding.key, holding);
+    const touched = new Map([...old, ...held].map((holding) => [holding.key, holding]));
+    for (const { address } of touched.values()) {
+      const known = this.#ofAddress.get(address) ?? new Map<string, Holding>();
+      for (const holding of held) if (holding.address === address) known.set(holding.key, holding);
+      this.#ofAddress.set(address, known);
+    }
+    const addresses = new Set([...touched.values()].map(({ address }) => address));
+    return [...addresses].flatMap((address) => [...(this.#ofAddress.get(address)?.values() ?? [])]);
+  }
+}
+
+/** A resource under the address by which people know it. */
+export interface Holder {
+  readonly kind: Kind;
+  readonly address: string;
+  readonly resource: LiveResource;
+}
+
+/** What a resource has that somebody may miss: its presence, its unique values, and what is set of what should not be unset. */
+function listHoldings({ kind, address, resource: { spec } }: Holder): readonly Holding[] {
+  const claims = kind.role === 'owned' ? listClaims(kind, spec) : [];
+  const values = claims.map(({ key, field, given }) => ({ key, address, what: `${field} ${given}`, isValue: true }));
+  const fields = listSpecFields(kind).flatMap(([name, field]) => {
+    const isMissable = field.whenUnset !== undefined || field.protects === 'while-on';
+    const isSet = isMissable && (isModule(field) ? isEnabled(spec[name]) : isOn(spec[name]));
+    return isSet ? [{ key: `${address} ${name}`, address, what: name, isValue: false }] : [];
+  });
+  return [{ key: address, address, what: '', isValue: false }, ...values, ...fields];
+}
+
+function isEnabled(value: Json | undefined): boolean {
+  return isJsonObject(value) && value['enabled'] !== false;
+}
+
+function isOn(value: Json | undefined): boolean {
+  return isJsonArray(value) ? value.length > 0 : value === true;
+}

@@ -1,0 +1,91 @@
+import { applyPlan } from '../apply/apply.ts';
+import type { TokenSinks } from '../apply/token-sinks.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import type { ApplyResult } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+import type { LiveResource, LiveState } from '../model/state.ts';
+import { createPlan } from '../plan/create-plan.ts';
+import type { PlanInput } from '../plan/plan-input.ts';
+import { listFindings } from './findings.ts';
+import { InterimWatch } from './interims.ts';
+import { Places, toHolder } from './places.ts';
+import { createTwin, type Twin } from './twin.ts';
+
+/**
+ * Tries a plan on a twin of the account, in memory, with the code that applies plans, and plans again. Sends nothing to the service. Gives the
+ * plan with what came of it; one that cannot succeed has errors, and no writes any more.
+ */
+export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> {
+  if (plan.writes.length === 0) return plan;
+  const { live, now } = input;
+  const places = new Places(plan, live);
+  const watch = new InterimWatch();
+  for (const place of places.list()) if (place.like !== undefined) watch.begin(place.key, toHolder(place, place.like));
+  const twin: Twin = createTwin({
+    live,
+    now: () => now,
+    onWrite: async (write) => {
+      const place = places.find(write);
+      if (place === undefined) return;
+      const found = await twin.find(place);
+      watch.observe(place.key, found && toHolder(place, found));
+    },
+  });
+  const result = await applyToTwin(plan, twin, now);
+  const after = createPlan({ ...input, live: await readTwin(twin, live, places), rotate: [], diagnostics: [] });
+  const left = after.changes.filter(({ action }) => action !== 'no-op');
+  const findings = listFindings({ plan, desired: input.desired, result, twin, left, interims: watch.list() });
+  const refused = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
+  return {
+    ...plan,
+    ...(hasErrors(findings) && NOTHING),
+    diagnostics: [...plan.diagnostics, ...findings],
+    rehearsal: { writes: plan.writes.length, refused, left: left.length, tokens: result.tokens.length },
+  };
+}
+
+/** What a plan with errors does. */
+const NOTHING = { writes: [], files: [] } as const;
+
+function applyToTwin(plan: Plan, { client }: Twin, now: Date): Promise<ApplyResult> {
+  return applyPlan(
+    { ...plan, files: [] },
+    {
+      client,
+      sinks: NOWHERE,
+      now: () => now,
+      sleep: async () => undefined,
+      signal: new AbortController().signal,
+      done: new Map(),
+      ids: new Map(),
+      texts: new Map(),
+      onEvent: () => undefined,
+      writeFile: async () => undefined,
+    },
+  );
+}
+
+/** Takes every token and keeps none. */
+const SINK = { test: async () => [], deliver: async () => 'nowhere' };
+const NOWHERE: TokenSinks = { find: () => SINK, rescue: SINK };
+
+/** What was read, with what the plan touched as it is in the twin now. */
+async function readTwin(twin: Twin, live: LiveState, places: Places): Promise<LiveState> {
+  const touched = await Promise.all(places.list().map(async (place) => ({ place, found: await twin.find(place) })));
+  const ids = new Set(touched.map(({ place }) => place.id));
+  const owned = touched.flatMap(({ place, found }) => (place.kind.role === 'owned' && found ? [found] : []));
+  const attached = touched.flatMap(({ place, found }) =>
+    place.like !== undefined && place.kind.role === 'attached' && found ? [[place.like, found] as const] : [],
+  );
+  const current = new Map<LiveResource, LiveResource>(attached);
+  return {
+    ...live,
+    resources: new Map(
+      [...live.resources].map(([kind, members]) => [
+        kind,
+        [...owned.filter((one) => one.kind === kind), ...members.filter(({ id }) => !ids.has(id))],
+      ]),
+    ),
+    attachments: new Map([...live.attachments].map(([address, one]) => [address, current.get(one) ?? one])),
+  };
+}

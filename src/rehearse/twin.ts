@@ -1,0 +1,166 @@
+import { type Client, createClient } from '../client/client.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { toModulePath, toPathIds, toResourcePath } from '../kinds/paths.ts';
+import { readAttachment, readResource } from '../kinds/read-response.ts';
+import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
+import { listTypes } from '../kinds/walk.ts';
+import { ApiError } from '../model/errors.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
+import { compareAge, type LiveResource, type LiveState } from '../model/state.ts';
+import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { createServer, type ExistingResource, parseApiKey } from '../server/index.ts';
+
+/** A write that a twin took, or refused. */
+export interface TwinWrite {
+  readonly method: string;
+  readonly path: string;
+  /** The id that it gave, when it created something. */
+  readonly id: string | undefined;
+}
+
+/** Why a twin refused a write. */
+export interface TwinRefusal {
+  /** The code of the server. */
+  readonly code: string;
+  /** One sentence, without the request. */
+  readonly message: string;
+}
+
+/** An account in memory that begins as the one that was read. */
+export interface Twin {
+  /** Sends to the twin and to nothing else, one request after another. */
+  readonly client: Pick<Client, 'send' | 'limit' | 'list'>;
+  /** What is there now in the place of a resource; `undefined`: nothing. */
+  readonly find: (place: TwinPlace) => Promise<LiveResource | undefined>;
+  /** Refusals by the message of the error that the client rejected with. */
+  readonly refusals: ReadonlyMap<string, TwinRefusal>;
+}
+
+/** Where a resource is: its id and, of an attached kind, what it was like, which says to what it is attached. */
+export interface TwinPlace {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly like?: LiveResource | undefined;
+}
+
+/** What a twin is made of. */
+export interface TwinOptions {
+  readonly live: LiveState;
+  readonly now: () => Date;
+  /** Called, and waited for, after each write that was taken. */
+  readonly onWrite: (write: TwinWrite) => Promise<void>;
+}
+
+const KEY = 'twin';
+const BASE_URL = 'http://twin.invalid';
+
+/** A twin of what was read. What it cannot know exists: what was not read, and what this interface cannot create. */
+export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
+  const refusals = new Map<string, TwinRefusal>();
+  const made = new Map<string, readonly string[]>();
+  const real = createTwinClient(live, now);
+  const find = (kind: Kind, id: string) => ignoreMissing(real.client.get(toResourcePath(kind, { id })));
+  return {
+    refusals,
+    find: (place) => findResource(real.client, place),
+    client: {
+      limit: real.client.limit,
+      // Nobody else writes to a twin: what was not there before is what was made in it.
+      list: async (kind) => {
+        const found = await Promise.all((made.get(kind.name) ?? []).map((id) => find(kind, id)));
+        return found.filter((json) => json !== undefined);
+      },
+      send: async (method, path, body) => {
+        const answer = await real.client.send(method, path, body).catch((error: unknown) => {
+          const refusal = real.refusal();
+          if (error instanceof ApiError && refusal !== undefined) refusals.set(error.message, refusal);
+          throw error;
+        });
+        const id = method === 'POST' ? String(answer?.['id']) : undefined;
+        const kind = OWNED_KINDS.find((one) => one.path === path);
+        if (id !== undefined && kind !== undefined) made.set(kind.name, [id, ...(made.get(kind.name) ?? [])]);
+        await onWrite({ method, path, id });
+        return answer;
+      },
+    },
+  };
+}
+
+/** The client that everybody has, of a server of its own, and the last refusal of that. */
+function createTwinClient(live: LiveState, now: () => Date) {
+  let refusal: TwinRefusal | undefined;
+  const server = createServer({
+    now,
+    idSeed: KEY,
+    apiKeys: [parseApiKey(`${KEY}:admin`)],
+    seed: { externals: listUnread(live) },
+    existing: listExisting(live),
+  });
+  const client = createClient({
+    transport: async (request) => {
+      const response = await server.handle(request);
+      if (response.status >= 400) refusal = toRefusal(await response.clone().text());
+      return response;
+    },
+    baseUrl: BASE_URL,
+    apiKey: KEY,
+    versionHeader: DEFAULT_VERSION_HEADER,
+    pageSize: 100,
+    concurrency: 1,
+  });
+  return { client, refusal: () => refusal };
+}
+
+function toRefusal(text: string): TwinRefusal {
+  const body = parseJson(text);
+  const { error_code: code = '', msg: message = '' } = isJsonObject(body) ? body : {};
+  return { code: String(code), message: String(message) };
+}
+
+/** Every id that a reference may name and that was not read, as patterns. */
+function listUnread({ resources }: LiveState): readonly string[] {
+  const types = KINDS.flatMap(({ fields }) => Object.values(fields)).flatMap(({ type }) => listTypes(type));
+  const prefixes = new Set(types.flatMap((type) => (type.type === 'reference' ? type.prefixes : [])));
+  for (const { name, idPrefix } of KINDS) if (resources.has(name)) prefixes.delete(idPrefix);
+  return [...prefixes].map((prefix) => `${prefix}_*`);
+}
+
+function listExisting({ resources, attachments }: LiveState): readonly ExistingResource[] {
+  const owned = [...resources.values()].flatMap((members) => members.toSorted(compareAge));
+  return [...owned, ...attachments.values()].map(toExisting);
+}
+
+/** In the shape that requests have: what is not set is left out, and the mark is in the metadata. */
+function toExisting({ kind, id, createdAt, spec, mark, computed }: LiveResource): ExistingResource {
+  const { metadata = '', ...fields } = spec;
+  const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');
+  const text = mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
+  const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return { kind, id, createdAt, spec: { ...set, ...(text !== '' && { metadata: text }) }, computed };
+}
+
+async function findResource(client: Client, { kind, id, like }: TwinPlace): Promise<LiveResource | undefined> {
+  if (kind.role === 'owned') {
+    const json = await ignoreMissing(client.get(toResourcePath(kind, { id })));
+    return json && readResource(kind, json);
+  }
+  const ids = toPathIds(kind, { id, spec: like?.spec ?? {} });
+  const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
+  const answers = modules.map(
+    async (name): Promise<[string, Json]> => [
+      name,
+      (await ignoreMissing(client.get(toModulePath(kind, ids, name)))) ?? null,
+    ],
+  );
+  return readAttachment(kind, ids, Object.fromEntries(await Promise.all(answers)));
+}
+
+async function ignoreMissing(reading: Promise<JsonObject>): Promise<JsonObject | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ApiError && error.response.status === 404) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
+
+const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
+const BACKEND = { backend: { backend_id: 'WeightedBackend/pool' } };
+
+/** The findings and the figures of a plan. */
+function readPlan(stdout: string) {
+  const { diagnostics, rehearsal, writes } = JSON.parse(stdout);
+  const findings: readonly { code: string; severity: string; message: string }[] = diagnostics;
+  return {
+    rehearsal,
+    writes: writes.length,
+    findings: findings
+      .filter(({ code }) => code.startsWith('rehearsal-'))
+      .map(({ code, severity, message }) => `${severity} ${code}: ${message}`),
+  };
+}
+
+/** A stack that is applied; then its manifests are others. */
+async function change(before: string, after: string) {
+  const workspace = await createWorkspace({ 'edgewise.yaml': STACK + before });
+  expect(await workspace.edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
+  await workspace.write({ 'edgewise.yaml': STACK + after });
+  workspace.recorder.take();
+  return workspace;
+}
+
+async function post(server: Awaited<ReturnType<typeof createWorkspace>>['server'], path: string, body: object) {
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const request = new Request(`https://api.test${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const response = await server.handle(request);
+  expect(response.status).toBe(201);
+}
+
+describe('a rehearsal', () => {
+  it('says how many writes and tokens there are, and sends nothing for it', async () => {
+    const { edgewise, recorder } = await createWorkspace({
+      'edgewise.yaml': STACK + POOL + toManifest('TCPEdge', 'one', BACKEND) + toManifest('Credential', 'agent', {}),
+    });
+    const tried = await edgewise('plan --token-directory tokens --format json');
+    const reads = recorder.take().map(({ method, path }) => `${method} ${path}`);
+    const untried = await edgewise('plan --token-directory tokens --format json --no-rehearsal');
+    expect(recorder.take().map(({ method, path }) => `${method} ${path}`)).toEqual(reads);
+    expect(readPlan(tried.stdout)).toMatchObject({
+      rehearsal: { writes: 4, refused: 0, left: 0, tokens: 1 },
+      findings: [],
+    });
+    expect(readPlan(untried.stdout).rehearsal).toBeUndefined();
+  });
+
+  it('is none where there is nothing to do', async () => {
+    const { edgewise } = await change(POOL, POOL);
+    expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).toBeUndefined();
+  });
+
+  it('foretells what is in use by somebody else: an error, and nothing is written', async () => {
+    const { edgewise, server, recorder } = await change(
+      POOL + toManifest('TCPEdge', 'one', {}),
+      toManifest('TCPEdge', 'one', {}),
+    );
+    const [pool] = server.snapshot().resources['WeightedBackend'] ?? [];
+    await post(server, '/edges/tcp', { backend: { backend_id: pool?.['id'] } });
+    const { stdout, exitCode } = await edgewise('plan --format json');
+    expect(exitCode).toBe(3);
+    expect(readPlan(stdout)).toMatchObject({
+      writes: 0,
+      rehearsal: { writes: 1, refused: 1 },
+      findings: [
+        expect.stringMatching(
+          /^error rehearsal-failed: WeightedBackend\/pool: the service will refuse to delete WeightedBackend\/pool: bkdwd_\w+ is in use by edgtcp_\w+\.$/,
+        ),
+      ],
+    });
+    recorder.take();
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 3 });
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(await edgewise('apply --yes --no-rehearsal')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('only warns where other services may be more liberal', async () => {
+    const late = {
+      ssh_certificate_authority_id: 'sshca_one',
+      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L alice@example.com',
+      principals: ['alice'],
+      valid_after: '9999-12-31T12:00:00Z',
+    };
+    const { edgewise } = await createWorkspace({
+      'edgewise.yaml': STACK + toManifest('SSHUserCertificate', 'late', late),
+    });
+    const { stdout, exitCode } = await edgewise('plan --format json');
+    expect(exitCode).toBe(0);
+    expect(readPlan(stdout)).toMatchObject({
+      writes: 1,
+      rehearsal: { refused: 1 },
+      findings: [expect.stringMatching(/^warning rehearsal-failed: .* may refuse .*valid_after is too late/)],
+    });
+  });
+
+  it('takes what others have as it is, whatever the bundled server would have said to it', async () => {
+    const { edgewise, server, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + POOL });
+    await post(server, '/edges/tcp', { hostports: ['1.tcp.example.net:20001'] });
+    const distort = async (request: Request) => {
+      const response = await recorder.transport(request);
+      if (!request.url.includes('/edges/tcp')) return response;
+      const body = JSON.parse(await response.text());
+      const [edge] = body.tcp_edges;
+      const twin = { ...edge, id: 'edgtcp_twin', description: 'x'.repeat(4000), metadata: '{"edgewise":7}' };
+      return Response.json({ ...body, tcp_edges: [edge, twin] });
+    };
+    const { stdout, exitCode } = await edgewise('plan --format json', { transport: distort });
+    expect(exitCode).toBe(0);
+    expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, refused: 0, left: 0 }, findings: [] });
+  });
+
+  it('knows nothing of kinds that are not read, and finds no fault with references to them', async () => {
+    const kinds = 'spec: { kinds: [TCPEdge] }\n';
+    const { edgewise } = await createWorkspace({
+      'edgewise.yaml': STACK + kinds + toManifest('TCPEdge', 'one', { backend: { backend_id: 'bkdwd_elsewhere' } }),
+    });
+    const { stdout } = await edgewise('plan --format json');
+    expect(readPlan(stdout)).toMatchObject({ rehearsal: { writes: 1, refused: 0 }, findings: [] });
+  });
+
+  it('measures how long nobody serves a hostport that moves', async () => {
+    const port = { hostports: ['1.tcp.example.net:20001'] };
+    const { edgewise } = await change(
+      toManifest('TCPEdge', 'a', port) + toManifest('TCPEdge', 'b', {}),
+      toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', port),
+    );
+    expect(readPlan((await edgewise('plan --format json')).stdout)).toMatchObject({
+      rehearsal: { writes: 2, refused: 0, left: 0 },
+      findings: ['warning rehearsal-gap: TCPEdge/b: for one write, nothing has hostports 1.tcp.example.net:20001.'],
+    });
+  });
+
+  it('is clean for everything that the kinds can say, and leaves nothing', async () => {
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
+    const folder = new URL('../../examples/everything', import.meta.url).pathname;
+    const { stdout } = await edgewise(`plan --format json --token-directory tokens ${folder}`);
+    const { rehearsal, findings, writes } = readPlan(stdout);
+    expect(findings).toEqual([]);
+    expect(rehearsal).toMatchObject({ writes, refused: 0, left: 0 });
+  });
+});

@@ -1,10 +1,14 @@
 import { defineConfig } from 'vitest/config';
 import { STRANGERS } from './stranger/tables.ts';
+import { withMutant } from './stranger/with-mutant.ts';
 import { withStrangers } from './stranger/with-strangers.ts';
 import { IS_FULL } from './tries.ts';
 
 /** Where to leave the results as JSON, for a program that counts them. */
 const results = process.env['EDGEWISE_TEST_RESULTS'];
+
+/** What to break, so that it is seen that tests notice. */
+const mutant = process.env['EDGEWISE_MUTANT'];
 
 const STRANGER = 'test/stranger/**/*.test.ts';
 
@@ -27,13 +31,15 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Test files of one worker share what they import, which takes a large part of the time otherwise. No test changes what it imports.
     isolate: false,
+    // Nothing that a mutant made is kept for others.
+    fsModuleCache: mutant === undefined,
     globalSetup: 'test/left-out.ts',
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
     projects: [
       { extends: true, test: { name: 'edgewise', include: ['test/*.test.ts', 'test/!(stranger)/**/*.test.ts'] } },
       {
         extends: true,
-        plugins: [withStrangers()],
+        plugins: [withStrangers(), withMutant(mutant)],
         test: {
           name: 'stranger',
           include: [STRANGER, ...WITH_STRANGERS],

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { type StandIn, startStandIn, WORKFLOW_TOKEN } from '../forge/stand-in.ts';
+import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
 const EXAMPLES = 'examples/pipelines/github';
@@ -154,16 +155,6 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(response.status).toBe(200);
   }
 });
-
-/** Packs the command line alone: it needs none of the packages that the library does. */
-async function packCommandLine(work: string): Promise<string> {
-  const folder = join(work, 'package');
-  await cp('dist', join(folder, 'dist'), { recursive: true, filter: (path) => !path.endsWith('/lib') });
-  const { name, version, type, bin, engines } = JSON.parse(await readFile('package.json', 'utf8'));
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ name, version, type, bin, engines }));
-  const { output } = await runTool('npm', ['pack', '--silent', '--pack-destination', work], { cwd: folder });
-  return join(work, output.trim().split('\n').at(-1) ?? '');
-}
 
 const AUTHOR = ['-c', 'user.email=ada@example.com', '-c', 'user.name=Ada'];
 const EVENT = {

@@ -1,9 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { delimiter, dirname, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { describeWith, runTool } from './tools.ts';
+import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/stand-in.ts';
+import { packCommandLine } from './pack-command-line.ts';
+import { describeWith, runTool, type ToolResult } from './tools.ts';
 
 const EXAMPLE = 'examples/pipelines/gitlab';
 
@@ -27,6 +31,136 @@ describeWith(['check-jsonschema'], 'the component for GitLab', () => {
     expect([...used].sort()).toEqual(Object.keys(header.spec.inputs).sort());
   });
 });
+
+describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that includes the component', () => {
+  let work: string;
+  let archive: string;
+  let forge: StandIn;
+  let server: Server;
+  let service: Listener;
+
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), 'edgewise-gitlab-'));
+    archive = await packCommandLine(work);
+  }, 120_000);
+  afterAll(() => rm(work, { recursive: true, force: true }));
+
+  beforeEach(async () => {
+    forge = await startStandIn();
+    server = createServer({ apiKeys: [parseApiKey('key-of-the-pipeline:admin')] });
+    service = await listen(server, { port: 0 });
+    return async () => {
+      await service.close();
+      await forge.close();
+    };
+  });
+
+  it('gets its plan as one note, applies it when somebody says so, and has an issue while something drifts', async () => {
+    const repository = await createRepository();
+    const planned = await run(repository, 'merge_request_event');
+    expect(planned.status, planned.output).toBe(0);
+    expect(listJobs(planned)).toEqual(['PASS edgewise-plan']);
+    expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdge/postgres') }]);
+    expect(await readFile(join(repository, 'plan.html'), 'utf8')).toContain('TCPEdge');
+    expect(await readFile(join(repository, 'edgewise.xml'), 'utf8')).toContain('<testsuite');
+    await run(repository, 'merge_request_event');
+    expect(forge.comments).toHaveLength(1);
+
+    const merged = await run(repository, 'push');
+    expect(listJobs(merged)).toEqual(['PASS edgewise-plan']);
+    expect(server.snapshot().resources['TCPEdge'] ?? []).toEqual([]);
+    const applied = await run(repository, 'push', ['--manual', 'edgewise-apply']);
+    expect(applied.status, applied.output).toBe(0);
+    expect(listJobs(applied)).toEqual(['PASS edgewise-apply', 'PASS edgewise-plan']);
+    expect(server.snapshot().resources['TCPEdge']).toHaveLength(1);
+    expect(forge.comments[1]?.body).toMatch(/^<!-- edgewise:apply stack=quickstart -->/);
+
+    expect(listJobs(await run(repository, 'schedule'))).toEqual(['PASS edgewise-drift']);
+    expect(forge.issues).toEqual([]);
+    await changeByHand('once');
+    expect(listJobs(await run(repository, 'schedule'))).toEqual(['FAIL edgewise-drift']);
+    expect(forge.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('once') }]);
+    await changeByHand('twice');
+    await run(repository, 'schedule');
+    expect(forge.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('twice') }]);
+    await run(repository, 'push', ['--manual', 'edgewise-apply']);
+    await run(repository, 'schedule');
+    expect(forge.issues).toMatchObject([{ state: 'closed' }]);
+    expect(planned.output + applied.output).not.toContain('key-of-the-pipeline');
+  }, 300_000);
+
+  it('says in the note why a plan failed', async () => {
+    const repository = await createRepository();
+    await writeFile(join(repository, 'manifests', 'wrong.yaml'), 'apiVersion: edgewise/v1\nkind: TCPEdgee\n');
+    const failed = await run(repository, 'merge_request_event');
+    expect(listJobs(failed)).toEqual(['FAIL edgewise-plan']);
+    expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdgee') }]);
+  }, 120_000);
+
+  async function createRepository(): Promise<string> {
+    const folder = await mkdtemp(join(work, 'repository-'));
+    await cp(join(EXAMPLE, 'templates'), join(folder, 'templates'), { recursive: true });
+    await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
+    const pipeline = (await readFile(join(EXAMPLE, '.gitlab-ci.yml'), 'utf8'))
+      .replace(/component: \S+/, 'local: templates/edgewise.yml')
+      .replace('inputs:', `inputs:\n      package: ${archive}`);
+    await writeFile(join(folder, '.gitlab-ci.yml'), pipeline);
+    for (const args of [
+      ['init', '-q', '-b', 'main'],
+      ['remote', 'add', 'origin', 'git@gitlab.example.com:o/r.git'],
+      ['add', '-A'],
+      ['-c', 'user.email=ada@example.com', '-c', 'user.name=Ada', 'commit', '-qm', 'manifests'],
+    ])
+      await runTool('git', args, { cwd: folder });
+    return folder;
+  }
+
+  /** Runs the pipeline of an event on this machine. */
+  async function run(repository: string, source: string, more: readonly string[] = []): Promise<ToolResult> {
+    const variables = {
+      CI_PIPELINE_SOURCE: source,
+      ...(source === 'merge_request_event' && { CI_MERGE_REQUEST_IID: '7' }),
+      CI_SERVER_URL: forge.url,
+      CI_PROJECT_ID: '3',
+      CI_COMMIT_SHA: 'abc',
+      EDGEWISE_GITLAB_TOKEN: PERSONAL_TOKEN,
+      EDGEWISE_API_KEY: 'key-of-the-pipeline',
+      EDGEWISE_BASE_URL: service.url,
+      npm_config_prefix: join(repository, '.npm'),
+      PATH: [join(repository, '.npm/bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
+    };
+    const predefined = Object.keys(variables).filter((name) => name.startsWith('CI_'));
+    const args = [
+      ...[
+        '--force-shell-executor',
+        '--no-json-schema-validation',
+        '--home',
+        work,
+        '--ignore-predefined-vars',
+        predefined.join(),
+      ],
+      ...Object.entries(variables).flatMap(([name, value]) => ['--variable', `${name}=${value}`]),
+      ...more,
+    ];
+    return runTool('gitlab-ci-local', args, { cwd: repository, env: { PATH: variables.PATH } });
+  }
+
+  async function changeByHand(description: string): Promise<void> {
+    const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
+    const headers = { ...HEADERS, authorization: 'Bearer key-of-the-pipeline' };
+    const body = JSON.stringify({ description });
+    const response = await fetch(`${service.url}/edges/tcp/${edge?.['id']}`, { method: 'PATCH', headers, body });
+    expect(response.status).toBe(200);
+  }
+});
+
+const HEADERS = { 'service-version': '2', 'content-type': 'application/json' };
+
+/** How each job ended, as the end of the output says. */
+function listJobs({ output }: ToolResult): readonly string[] {
+  const plain = stripVTControlCharacters(output);
+  return Array.from(plain.matchAll(/^ (PASS|FAIL) +(edgewise-\w+)/gm), ([, end, job]) => `${end} ${job}`).sort();
+}
 
 async function readComponent(): Promise<{
   readonly header: { readonly spec: { readonly inputs: object } };

@@ -51,7 +51,8 @@ function toUnowned(
   return { ...base, id: twin.id, reason: `${toLack(twin)}; to adopt it, add to its manifest: ${toAdoptLine(twin)}` };
 }
 
-function toLack({ mark, markTrouble }: LiveResource): string {
+/** Why a resource is not ours. */
+export function toLack({ mark, markTrouble }: LiveResource): string {
   if (mark !== undefined) return `it carries the mark of the stack ${mark.stack}`;
   return markTrouble === undefined ? 'it carries no mark' : 'its mark cannot be read';
 }

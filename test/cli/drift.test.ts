@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { createWorkspace, STACK, toEdge, withoutReads } from './workspace.ts';
+import { createWorkspace, STACK, toEdge, toManifest, withoutReads } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 const AUTHORIZED = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
@@ -132,5 +132,28 @@ describe('drift', () => {
     const { exitCode, stdout } = await edgewise('drift --against old.json');
     expect(exitCode).toBe(2);
     expect(stdout).toContain('    description: changed; the plan does not store the old value');
+  });
+
+  it('from a plan tells of what bears no mark any more, and of a file that is not as it was written', async () => {
+    const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+    const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
+    const lifecycle = { valid_for: '90d', write_to: 'alice-cert.pub' };
+    const certificate = toManifest('SSHUserCertificate', 'alice', spec, { lifecycle });
+    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': TWO + certificate });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    await edgewise('apply plan.json --yes');
+    await edgewise('plan edgewise.yaml -o later.json');
+    for (const plan of ['plan.json', 'later.json'])
+      expect(await edgewise(`drift --against ${plan}`)).toMatchObject({ exitCode: 0 });
+    await writeFile(join(folder, 'alice-cert.pub'), 'another\n');
+    const [live] = server.snapshot().resources['TCPEdge'] ?? [];
+    const request = { method: 'PATCH', headers: AUTHORIZED, body: '{"metadata":""}' };
+    await server.handle(new Request(`https://api.test/edges/tcp/${live?.id}`, request));
+    const later = await edgewise('drift --against later.json');
+    expect(later.stdout).toMatch(/Not ours: [\s\S]*TCPEdge\/[ab] [\s\S]*it carries no mark/);
+    expect(later.stdout).toContain('2 ours, 1 unmanaged (TCPEdge 1)');
+    const { exitCode, stdout } = await edgewise('drift --against plan.json');
+    expect([exitCode, later.exitCode]).toEqual([2, 2]);
+    expect(stdout).toMatch(/SSHUserCertificate\/alice[\s\S]*alice-cert\.pub has other content/);
   });
 });

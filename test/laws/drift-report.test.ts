@@ -66,7 +66,7 @@ async function compare(world: World, stack: TestStack): Promise<Drift> {
 
 async function compareWith(world: World, plan: Plan): Promise<Drift> {
   const live = await readLive(world.connect(), toAgainstRequest(plan));
-  return toDriftAgainst(plan, { live, now: NOW, file: 'plan.json' });
+  return toDriftAgainst(plan, { live, present: new Map(), now: NOW, file: 'plan.json' });
 }
 
 /** A line for each resource that is not as it should be. */

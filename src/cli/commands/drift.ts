@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { readFiles } from '../../apply/certificate-file.ts';
 import { readLive } from '../../client/read-live.ts';
 import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { toAgainstRequest, toDriftAgainst } from '../../plan/saved/drift-against.ts';
@@ -86,7 +87,9 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   const live = await withReadSession(settings, context, ({ client, signal }) =>
     readLive(client, { ...toAgainstRequest(plan), signal }),
   );
-  const found = toDriftAgainst(plan, { live, now: context.now(), file });
+  const written = plan.files.map(({ path }) => path);
+  const present = await readFiles(written, context.cwd);
+  const found = toDriftAgainst(plan, { live, present, now: context.now(), file });
   const publication = { flags, exitCode: toExitCode(found), locate };
   return publish({ about: 'drift', drift: found }, publication, context);
 }

@@ -9,8 +9,9 @@ import { type Mark, toFieldDigest, UNMANAGED } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
 import { toDefaultDigest } from '../attribute.ts';
-import { listStrangers, sortByAddress, toOwner, toValidUntil } from '../compute-drift.ts';
+import { listStrangers, sortByAddress, toLack, toOwner, toValidUntil } from '../compute-drift.ts';
 import { diffSpecs } from '../diff.ts';
+import { toFileText } from '../files.ts';
 import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
 import { toLiveDigest } from '../to-change.ts';
 import { createFinder, type Finder, isCreation, resolveSpec } from './finder.ts';
@@ -21,15 +22,24 @@ export function toAgainstRequest(plan: Plan): ReadRequest {
   return { kinds: listUsedKinds(plan.settings), attachments: attached.map(toCompared) };
 }
 
-/** What is live, compared with what a saved plan would have left. `file`: where the plan came from. */
-export function toDriftAgainst(
-  plan: Plan,
-  { live, now, file }: { readonly live: LiveState; readonly now: Date; readonly file: string },
-): Drift {
+/** What a saved plan is compared with. */
+export interface Against {
+  readonly live: LiveState;
+  /** Texts of the files that the plan would have written, by path. */
+  readonly present: ReadonlyMap<string, string>;
+  readonly now: Date;
+  /** Where the plan came from. */
+  readonly file: string;
+}
+
+/** What is live, compared with what a saved plan would have left. */
+export function toDriftAgainst(plan: Plan, { live, present, now, file }: Against): Drift {
   const found = createFinder(plan, live);
   const { stack, baseUrl, targets, externals } = plan;
-  const resources = plan.changes.flatMap((change) => compareChange(change, found));
-  const known = new Set(resources.map(({ id }) => id));
+  const resources = plan.changes
+    .flatMap((change) => compareChange(change, { ...found, stack }))
+    .map((resource) => withFile(resource, plan.files, { live, present }));
+  const known = new Set(resources.filter(({ state }) => state !== 'unowned').map(({ id }) => id));
   return {
     stack,
     baseUrl,
@@ -51,12 +61,15 @@ function findResult(change: Change, found: Finder): LiveResource | undefined {
 }
 
 /** Nothing of what the plan deletes and has gone. */
-function compareChange(change: Change, found: Finder): readonly ResourceDrift[] {
+function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
   const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
   const base = { address, ...(duplicateOf !== undefined && { duplicateOf }), kind, differences: [] };
   if (change.action === 'delete') return live === undefined ? [] : [{ ...base, ...toFacts(live), state: 'left-over' }];
   if (live === undefined) return [{ ...base, state: 'missing' }];
+  const isOwned = getKind(kind).role === 'owned' && change.action !== 'release';
+  if (isOwned && live.mark?.stack !== found.stack)
+    return [{ ...base, ...toFacts(live), state: 'unowned', reason: toLack(live) }];
   const isUnread = change.action === 'no-op' && change.live?.spec === undefined;
   return [
     {
@@ -65,6 +78,22 @@ function compareChange(change: Change, found: Finder): readonly ResourceDrift[] 
       ...(isUnread ? compareDigests(change, live) : compareSpecs(change, live, found)),
     },
   ];
+}
+
+/** What is issued stands in a file as well, as far as the plan says: it names those that it would have written. */
+function withFile(
+  resource: ResourceDrift,
+  files: Plan['files'],
+  { live, present }: Pick<Against, 'live' | 'present'>,
+): ResourceDrift {
+  const file = files.find(({ address }) => address === resource.address);
+  const one = live.resources.get(resource.kind)?.find(({ id }) => id === resource.id);
+  const text = one === undefined ? undefined : toFileText(one.computed[getKind(one.kind).fileField ?? '']);
+  if (file === undefined || text === undefined || resource.duplicateOf !== undefined) return resource;
+  const there = present.get(file.path);
+  if (there === text || resource.state !== 'in-sync') return resource;
+  const reason = `${file.path} ${there === undefined ? 'is missing' : 'has other content'}`;
+  return { ...resource, reason, state: 'file-differs' };
 }
 
 function toFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'> {

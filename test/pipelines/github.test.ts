@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -68,12 +68,17 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(forge.comments).toHaveLength(1);
     expect(forge.comments[0]?.body).toMatch(/^<!-- edgewise:plan stack=quickstart -->/);
     expect(forge.comments[0]?.body).toContain('TCPEdge/postgres');
+    expect(planned.output).toMatch(/::notice .*title=edgewise/);
+    expect(await readdirSorted(join(repository, 'artifacts', 'edgewise-plan'))).toEqual(PLAN_FILES);
     await run(repository, 'plan.yml', 'pull_request');
     expect(forge.comments).toHaveLength(1);
 
     const applied = await run(repository, 'apply.yml', 'push');
     expect(applied.status, applied.output).toBe(0);
     expect(forge.comments[1]?.body).toMatch(/^<!-- edgewise:apply stack=quickstart -->/);
+    const [shown, asked] = ['+ TCPEdge/postgres', 'Apply that plan'].map((text) => applied.output.indexOf(text));
+    expect(shown).toBeGreaterThan(0);
+    expect(asked).toBeGreaterThan(shown ?? 0);
 
     const again = await run(repository, 'apply.yml', 'push');
     expect(again.status, again.output).toBe(0);
@@ -81,14 +86,36 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
 
     expect((await run(repository, 'drift.yml', 'workflow_dispatch')).status).toBe(0);
     expect(forge.issues).toEqual([]);
-    await changeBehindItsBack();
+    await changeBehindItsBack('changed once');
     expect((await run(repository, 'drift.yml', 'workflow_dispatch')).status).toBe(0);
     expect(forge.issues).toMatchObject([{ title: 'edgewise drift: stack quickstart', state: 'open' }]);
+    await changeBehindItsBack('changed twice');
+    await run(repository, 'drift.yml', 'workflow_dispatch');
+    expect(forge.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('changed twice') }]);
     await run(repository, 'apply.yml', 'push');
     await run(repository, 'drift.yml', 'workflow_dispatch');
     expect(forge.issues).toMatchObject([{ state: 'closed' }]);
     expect(planned.output + applied.output).not.toContain('key-of-the-pipeline');
   }, 300_000);
+
+  it('gives later steps what came of a plan', async () => {
+    const repository = await createRepository();
+    const workflow = join(repository, '.github', 'workflows', 'plan.yml');
+    const names = ['has-changes', 'counts', 'exit-code', 'plan'];
+    const lines = names.map(
+      (name) => `          echo '${name}:' "$(jq -c . <<< '\${{ toJSON(steps.it.outputs.${name}) }}')"\n`,
+    );
+    const text = (await readFile(workflow, 'utf8')).replace('actions/plan\n', 'actions/plan\n        id: it\n');
+    await writeFile(workflow, `${text}      - run: |\n${lines.join('')}`);
+    const { output } = await run(repository, 'plan.yml', 'pull_request');
+    const found = names.map((name) => new RegExp(`\\| ${name}: (.*)`).exec(output)?.[1]);
+    expect(found).toEqual([
+      '"true"',
+      '"{\\"create\\":3}"',
+      '"2"',
+      expect.stringMatching(/edgewise-plan\/plan\.json"$/),
+    ]);
+  }, 120_000);
 
   it('fails with the exit code of edgewise, and says why in the comment, when the manifests are wrong', async () => {
     const repository = await createRepository();
@@ -142,7 +169,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     return runTool('act', args, { cwd: repository, env: { PATH, XDG_CACHE_HOME: home, HOME: home } });
   }
 
-  async function changeBehindItsBack(): Promise<void> {
+  async function changeBehindItsBack(description: string): Promise<void> {
     const headers = {
       authorization: 'Bearer key-of-the-pipeline',
       'service-version': '2',
@@ -150,7 +177,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     };
     const list: unknown = await (await fetch(`${service.url}/edges/tcp`, { headers })).json();
     const id = /edgtcp_\w+/.exec(JSON.stringify(list))?.[0];
-    const body = JSON.stringify({ description: 'changed by hand' });
+    const body = JSON.stringify({ description });
     const response = await fetch(`${service.url}/edges/tcp/${id}`, { method: 'PATCH', headers, body });
     expect(response.status).toBe(200);
   }
@@ -161,6 +188,12 @@ const EVENT = {
   repository: { full_name: 'o/r' },
   pull_request: { number: 7, head: { repo: { full_name: 'o/r' } } },
 };
+
+const PLAN_FILES = ['plan.html', 'plan.json', 'plan.md', 'plan.sarif', 'plan.txt'];
+
+async function readdirSorted(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder)).sort();
+}
 
 /** The actions that workflows use, by the commit that they are pinned to, each with the folder of its stand-in. */
 async function listStubs(): Promise<readonly string[]> {

@@ -33,7 +33,7 @@ export async function run(argv: readonly string[], surroundings: Context): Promi
     name = toName(command);
   });
   const unknown = findUnknownCommand(argv, program);
-  if (unknown !== undefined) return showFailure(unknown, { flags: findFlags(argv) }, context);
+  if (unknown !== undefined) return showFailure(unknown, { flags: findFlags(argv, program) }, context);
   try {
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
@@ -42,7 +42,7 @@ export async function run(argv: readonly string[], surroundings: Context): Promi
     if (error.exitCode === 0) return EXIT.done;
     // Without a command: the overview is on stderr.
     if (error.code === 'commander.help') return EXIT.invalid;
-    return showFailure(toParseError(error, argv), { flags: findFlags(argv) }, context);
+    return showFailure(toParseError(error, argv), { flags: findFlags(argv, program) }, context);
   }
 }
 
@@ -53,8 +53,8 @@ function toName(command: Command): string {
 }
 
 /** How the result is to be shown, read from the words themselves, since they could not be parsed. */
-function findFlags(argv: readonly string[]): FormatFlags {
-  return { format: findFormat(argv), report: findReports(argv), color: !argv.includes('--no-color') };
+function findFlags(argv: readonly string[], program: Command): FormatFlags {
+  return { format: findFormat(argv, program), report: findReports(argv), color: !argv.includes('--no-color') };
 }
 
 /** The reports that can be made of words that could not be parsed. */
@@ -69,10 +69,13 @@ function findReports(argv: readonly string[]): readonly ReportTarget[] {
   });
 }
 
-function findFormat(argv: readonly string[]): FormName {
+/** Of some commands, the option for it has a short name too. */
+function findFormat(argv: readonly string[], { commands }: Command): FormName {
+  const command = commands.find((one) => one.name() === argv[0]);
+  const short = command?.options.find(({ long }) => long === '--format')?.short;
   const named = argv.flatMap((word, index) => {
     if (word.startsWith('--format=')) return [word.slice('--format='.length)];
-    return word === '--format' ? [argv[index + 1] ?? ''] : [];
+    return word === '--format' || (short !== undefined && word === short) ? [argv[index + 1] ?? ''] : [];
   });
   return named.findLast(isFormName) ?? 'text';
 }

@@ -237,6 +237,24 @@ describe('get', () => {
     expect(result.stderr).toContain('TCPEdge/new is in the manifests and does not exist yet: apply creates it.');
   });
 
+  it('fits a narrow terminal, without what says the least', async () => {
+    const { edgewise } = await createApplied();
+    const wide = (await edgewise('get edgewise.yaml', { terminal: 120 })).stdout;
+    const narrow = (await edgewise('get edgewise.yaml --no-color', { terminal: 80 })).stdout;
+    expect([wide.includes('CREATED'), narrow.includes('CREATED')]).toEqual([true, false]);
+    expect(Math.max(...narrow.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    expect(narrow).toContain('expires in 24 hours');
+  });
+
+  it.each(['get -o json --frobnicate', 'get --format json --frobnicate', 'get -o json -o=json'])(
+    'is one JSON document even when it could not be parsed: %s',
+    async (line) => {
+      const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
+      const { exitCode, stdout } = await edgewise(line);
+      expect([exitCode, JSON.parse(stdout)]).toMatchObject([3, { ok: false, error: { message: expect.any(String) } }]);
+    },
+  );
+
   it('of a stack that owns nothing says so', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
     expect(await edgewise('get')).toMatchObject({

@@ -14,7 +14,7 @@ const DESCRIPTIONS = [
   'two\nlines',
   '日本語',
   '\u202eright to left\u202c',
-  'tab\tand NUL \u0000',
+  'tab\tand unit separator \u001f',
 ];
 
 const METADATA = [

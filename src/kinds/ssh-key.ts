@@ -1,10 +1,28 @@
-import sshpk, { type Key, type PrivateKey } from 'sshpk';
+import sshpk from 'sshpk';
 
 /**
  * What only the package for SSH keys can tell. Loading it takes time, so whoever needs it imports this file when the need is known.
  */
 
-export type { Key, PrivateKey };
+/** As much of a public key as is used here. Not the package's own type: those who use this one do not have its types. */
+export interface Key {
+  readonly type: string;
+  readonly size: number;
+  readonly toBuffer: (format: 'rfc4253', options?: object) => Buffer;
+  readonly toString: (format: 'ssh') => string;
+}
+
+/** As much of a private key. */
+export interface PrivateKey {
+  readonly toPublic: () => Key;
+  readonly createSign: (hash: 'sha512') => KeySigner;
+}
+
+/** Signs what it was given. */
+export interface KeySigner {
+  readonly update: (bytes: Buffer) => unknown;
+  readonly sign: () => { readonly toBuffer: (format: 'ssh') => Buffer };
+}
 
 /** RSA keys below this are within reach of those who break keys. */
 const MIN_RSA_BITS = 2048;

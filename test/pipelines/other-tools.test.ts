@@ -84,6 +84,18 @@ it('every block of commands on the page is run by a test', () => {
   ]);
 });
 
+it.each([
+  ['kustomize', 'kustomize/v5'],
+  ['yq', 'yq/v4'],
+  ['helm template', 'cmd/helm'],
+  ['conftest', 'conftest'],
+  ['kubeconform', 'cmd/kubeconform'],
+])('the page names the version of %s that is tried', (heading, module) => {
+  const scripts = ['.ci/tools', '.ci/other-tools'].map((file) => readFileSync(file, 'utf8')).join('\n');
+  const [, version] = new RegExp(`${module}@v(\\d+\\.\\d+)\\.\\d+`).exec(scripts) ?? [];
+  expect(toSection(heading)).toMatch(new RegExp(`\\((?:\\w+ )?${version}\\)`));
+});
+
 function done(text: string): ToolResult {
   return { status: 0, output: expect.stringContaining(text) };
 }
@@ -123,7 +135,10 @@ async function createProject(): Promise<Project> {
   return { folder, run, page };
 }
 
+function toSection(heading: string): string {
+  return PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
+}
+
 function listBlocks(heading: string): readonly string[] {
-  const section = PAGE.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
-  return Array.from(section.matchAll(/(?<=^```sh\n)[\s\S]*?(?=^```$)/gm), ([block]) => block);
+  return Array.from(toSection(heading).matchAll(/(?<=^```sh\n)[\s\S]*?(?=^```$)/gm), ([block]) => block);
 }

@@ -89,6 +89,7 @@ function convert(node: unknown, walk: Walk, depth: number): Json {
   if (isAlias(node)) return resolveAlias(node, walk);
   if (isScalar(node)) return keepAnchor(node, walk, () => convertScalar(node, walk));
   if (depth >= MAX_DEPTH && (isMap(node) || isSeq(node))) return refuseDepth(node, walk);
+  if ((isMap(node) || isSeq(node)) && node.items.length > MAX_MEMBERS) return refuseMembers(node, walk);
   if (isMap(node)) return keepAnchor(node, walk, () => convertMap(node, walk, depth + 1));
   if (isSeq(node)) return keepAnchor(node, walk, () => convertList(node, walk, depth + 1));
   return null;
@@ -142,6 +143,20 @@ function refuseDepth(node: Node, walk: Walk): Json {
     span: toSpan(node),
   });
   return null;
+}
+
+/** Twice the longest `List` that a document has room for. What is wrong with each of more members would not fit. */
+const MAX_MEMBERS = 20_000;
+
+function refuseMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
+  const what = isMap(node) ? 'keys' : 'members';
+  walk.faults.push({
+    code: 'yaml-syntax',
+    message: `this has ${node.items.length.toLocaleString('en')} ${what}; the limit is ${MAX_MEMBERS.toLocaleString('en')}`,
+    remedy: 'Divide it: no field of a manifest is as long.',
+    span: toSpan(node),
+  });
+  return isMap(node) ? {} : [];
 }
 
 function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {

@@ -45,12 +45,17 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
   mistakes.refuse();
 }
 
-/** Everything that is wrong with a seed. */
+/** So many mistakes are told; of the others, how many there are. */
+const MAX_TOLD = 100;
+
+/** What is wrong with a seed. */
 class Mistakes {
   readonly #messages: string[] = [];
+  #count = 0;
 
   add(place: string, message: string): void {
-    this.#messages.push(`${place}: ${message}`);
+    this.#count += 1;
+    if (this.#count <= MAX_TOLD) this.#messages.push(`${place}: ${message}`);
   }
 
   /** What an act returns; nothing when it fails, which is then a mistake at this place. */
@@ -65,7 +70,9 @@ class Mistakes {
   }
 
   refuse(): void {
-    if (this.#messages.length > 0) throw new RangeError(this.#messages.join('\n'));
+    const more = this.#count - this.#messages.length;
+    const rest = more > 0 ? [`and ${more.toLocaleString('en')} more mistakes`] : [];
+    if (this.#count > 0) throw new RangeError([...this.#messages, ...rest].join('\n'));
   }
 }
 

@@ -1,5 +1,6 @@
 import { toPathText } from '../model/field-path.ts';
-import { findJsonExcess, type Json, type JsonObject } from '../model/json.ts';
+import { findJsonExcess, isJsonArray, type Json, type JsonObject } from '../model/json.ts';
+import type { FieldPath } from '../model/state.ts';
 import { listFindings } from '../schemas/findings.ts';
 import { SEED_SCHEMA } from '../schemas/seed.ts';
 import type { AbuseReportRule } from './abuse-report-rules.ts';
@@ -38,9 +39,27 @@ export function parseServerSeed(text: string): ServerSeed {
   const excess = findJsonExcess(text);
   if (excess !== undefined) throw new RangeError(`It ${excess}`);
   const value = parseJson(text);
+  const crowd = findCrowd(value, []);
+  if (crowd !== undefined) throw new RangeError(crowd);
   const problems = listFindings(SEED_SCHEMA, value);
   if (problems.length > 0) throw new RangeError(renderProblems(problems));
   return value as ServerSeed; // the schema has said so
+}
+
+/** Resources of a kind, or external ids; and what one of them holds. */
+const [MAX_LISTED, MAX_INSIDE] = [100_000, 20_000];
+
+/** The first list or object with more members than are looked at one by one. */
+function findCrowd(value: Json, path: FieldPath): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const most = path.length < 3 ? MAX_LISTED : MAX_INSIDE;
+  const size = isJsonArray(value) ? value.length : Object.keys(value).length;
+  if (size > most) return `${toPathText(path)} has more than ${most.toLocaleString('en')} members`;
+  for (const [key, member] of Object.entries(value)) {
+    const crowd = findCrowd(member, [...path, isJsonArray(value) ? Number(key) : key]);
+    if (crowd !== undefined) return crowd;
+  }
+  return undefined;
 }
 
 /** So many are told; then only how many more there are. */

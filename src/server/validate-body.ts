@@ -7,7 +7,7 @@ import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/j
 import type { Spec } from '../model/state.ts';
 import { listTextFaults } from '../model/storable-text.ts';
 import { toModuleSchema, toRequestSchema } from '../schemas/field.ts';
-import { listFindings } from '../schemas/findings.ts';
+import { eachFinding } from '../schemas/findings.ts';
 import { Failure } from './failure.ts';
 
 /** A schema of the kinds, which are at home with the package that makes them. */
@@ -66,9 +66,14 @@ function getSchema(name: string, build: () => Schema): Schema {
   return schema;
 }
 
+/** What is wrong with more fields than this nobody reads. */
+const MOST_FINDINGS = 20;
+
 function refuseFindings(schema: Schema, value: Json): void {
-  const findings = [...listTextFaults(value), ...listFindings(schema, value)];
-  refuseProblems(findings.map(({ path, message }) => ({ path, message: `${toPathText(path)} ${message}` })));
+  const findings = [...listTextFaults(value), ...eachFinding(schema, value).take(MOST_FINDINGS)];
+  refuseProblems(
+    findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${toPathText(path)} ${message}` })),
+  );
 }
 
 function refuseProblems(problems: readonly SpecProblem[]): void {

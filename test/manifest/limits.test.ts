@@ -97,6 +97,22 @@ describe('nesting', () => {
   });
 });
 
+describe('a list or a mapping', () => {
+  it.each([
+    ['members', (count: number) => `spec: { policy: { inbound: [{ expressions: [${'"true",'.repeat(count)}] }] } }\n`],
+    [
+      'keys',
+      (count: number) => `spec: {}\nx: { ${Array.from({ length: count }, (_, at) => `k${at}: 1`).join(', ')} }\n`,
+    ],
+  ])('has at most 20,000 %s, and more are one mistake', (what, toSpec) => {
+    const limit = `the limit is 20,000`;
+    expect(explain(edge(toSpec(20_000))).join()).not.toContain(limit);
+    const [line, ...more] = explain(edge(toSpec(20_001)));
+    expect(line).toMatch(new RegExp(`yaml-syntax: TCPEdge/a: this has 20,001 ${what}; ${limit}$`));
+    expect(more).toEqual(['  Divide it: no field of a manifest is as long.']);
+  });
+});
+
 describe('bytes that are not UTF-8', () => {
   const diagnose = (...parts: readonly (string | readonly number[])[]) => {
     const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)));

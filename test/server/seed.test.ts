@@ -199,3 +199,44 @@ describe('the text of a seed', () => {
     expect(() => parseServerSeed(text)).toThrow(message);
   });
 });
+
+describe('a seed with more than anybody looks at', () => {
+  it.each<[string, object, string]>([
+    ['ids', { externals: Array(100_001).fill('ipp_1') }, 'externals has more than 100,000 members'],
+    [
+      'resources',
+      { resources: { TCPEdge: Array(100_001).fill({}) } },
+      'resources.TCPEdge has more than 100,000 members',
+    ],
+    [
+      'fields of one resource',
+      { resources: { TCPEdge: [Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`k${at}`, 1]))] } },
+      'resources.TCPEdge[0] has more than 20,000 members',
+    ],
+  ])('is refused for its %s as a whole', (_, seed, message) => {
+    expect(() => parseServerSeed(JSON.stringify(seed))).toThrow(message);
+  });
+
+  it('tells of a hundred mistakes, and how many more there are', () => {
+    const seed = { resources: { TCPEdge: Array.from({ length: 1_500 }, () => ({ description: 5 })) } };
+    const message = (() => {
+      try {
+        createServer({ seed });
+        return '';
+      } catch (error) {
+        return error instanceof RangeError ? error.message : '';
+      }
+    })();
+    const lines = message.split('\n');
+    expect(lines).toHaveLength(101);
+    expect(lines.at(-1)).toBe('and 1,400 more mistakes');
+  });
+});
+
+it('a request with many mistakes is told of the first twenty', async () => {
+  const { call } = createTestServer();
+  const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, 1]));
+  const { status, body } = await call('POST', '/edges/tcp', { body: fields });
+  expect(status).toBe(400);
+  expect(textOf(body['msg']).split('; ')).toHaveLength(20);
+});

@@ -5,7 +5,7 @@ import { type Field, type FieldType, objectOf } from '../../src/kinds/field.ts';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { LINT_CODES, LINT_RULE_IDS } from '../../src/model/diagnostic-codes.ts';
-import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
+import { DOCUMENT_KINDS, NAMED_KINDS } from '../../src/schemas/document.ts';
 import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
 
 /** What an editor does with the published schema: it completes, explains, and marks what is wrong. */
@@ -61,6 +61,20 @@ describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manif
     expect(rules.get('no-weight')).toContain(LINT_CODES['no-weight']);
   });
 });
+
+it.each(NAMED_KINDS)(
+  'a manifest of %s is told of a field and a setting that are not known, and of a wrong name',
+  async (kind) => {
+    const text = `${MODELINE}${toHead(kind).replace('name: a', 'name: A b')}zork: 1\nspec:\n  hostport: 1\n`;
+    expect(await server.diagnose(text)).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^5:9 A name has 1 to 63 lower-case letters/),
+        '6:1 Property zork is not allowed.',
+        '8:3 Property hostport is not allowed.',
+      ]),
+    );
+  },
+);
 
 describe('a manifest', () => {
   it('has nothing against it when every kind has every field', async () => {

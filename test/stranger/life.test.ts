@@ -90,6 +90,16 @@ describe('what a stranger makes', () => {
     expect(stdout).toContain('  help: Send somebody to mend the lamp.\n');
   });
 
+  it('is shown as it is, with what the service computed and without secrets', async () => {
+    const { edgewise, show, folder } = await createCoast();
+    await edgewise('apply --yes');
+    const shown = await show('get', 'get --verbose', 'get Lighthouse/skerry -o value=condition', 'get -o json');
+    await expect(shown).toMatchFileSnapshot('goldens/shown.txt');
+    const [, secret = ''] = (await readFile(join(folder, 'words/agnes.token'), 'utf8')).trim().split('_');
+    expect(secret).toMatch(/^\w{20}$/);
+    expect(shown).not.toContain(secret);
+  });
+
   it('is exported to manifests that adopt it, and change nothing', async () => {
     const first = await createCoast();
     await first.edgewise('apply --yes');

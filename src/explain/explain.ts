@@ -109,7 +109,7 @@ function toUnknownTopic(topic: string, first: string): UnknownTopic {
   const known = [...DOCUMENT_KINDS, ...(isWord ? [...Object.keys(DIAGNOSTIC_CODES), ...listFieldNames()] : [])];
   return {
     message: `There is no diagnostic code, kind or field ${topic}.`,
-    remedy: toRemedy(first, known, false) ?? 'Say edgewise explain for all that can be explained.',
+    remedy: toRemedy(first, known, false) ?? 'edgewise explain lists everything that can be explained.',
   };
 }
 

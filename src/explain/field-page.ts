@@ -107,9 +107,9 @@ function listFacts(kind: Kind, { steps, fields, field }: Way): readonly Fact[] {
 
 const LIFECYCLES: Readonly<Record<Lifecycle, string>> = {
   mutable: 'mutable',
-  immutable: 'immutable: set when the resource is made, and never after',
-  computed: 'computed: the service gives it its value, and a manifest never states it',
-  'one-time': 'one-time: only in the response to the creation, and a manifest never states it',
+  immutable: 'immutable: set when the resource is created, and never changed',
+  computed: 'computed: the service sets it; manifests never state it',
+  'one-time': 'one-time: only in the response to the creation; manifests never state it',
 };
 
 function describeRequired(steps: readonly string[]): string {
@@ -119,8 +119,8 @@ function describeRequired(steps: readonly string[]): string {
 function describeChange({ role, title }: Kind, lifecycle: Lifecycle): string {
   if (lifecycle !== 'immutable') return `updates the ${title}`;
   return role === 'owned'
-    ? `replaces the ${title}: a new one is made and the old one deleted`
-    : 'attaches to another one, and leaves the one before as it is';
+    ? `replaces the ${title}: a new one is created and the old one deleted`
+    : 'attaches to another one, and does not change the old one';
 }
 
 function listModuleFacts(steps: readonly string[], first: Field): readonly Fact[] {
@@ -167,7 +167,7 @@ function listBehaviourFacts(
     ...(serviceDefault ? ([['Left out', 'it is not compared']] as const) : []),
     ...(serviceDefault
       ? ([
-          ['Stated no longer', staysWhenLeftOut ? 'it keeps its value, with a warning' : 'the service chooses again'],
+          ['No longer stated', staysWhenLeftOut ? 'it keeps its value, with a warning' : 'the service chooses again'],
         ] as const)
       : []),
     ...(alwaysSent

@@ -170,7 +170,7 @@ function toRemembered(kind: Kind, mark: Mark | undefined): JsonObject {
 function toComment({ kind, stated }: NamedResource): readonly string[] {
   const secrets = listOneTimeFields(kind).map(
     (name) =>
-      `Its ${name} was shown once, when it was created, and cannot be exported. Adopting it leaves it as it is.`,
+      `Its ${name} was shown once, when it was created, and cannot be exported. Adopting it does not change it.`,
   );
   const times = kind.validity === undefined ? [] : [RENEWAL];
   const isBare =
@@ -179,9 +179,9 @@ function toComment({ kind, stated }: NamedResource): readonly string[] {
 }
 
 const RENEWAL =
-  'It is not renewed. For a new one in time, write lifecycle.valid_for in the place of spec.valid_after and spec.valid_until.';
+  'It is not renewed. To have it renewed, write lifecycle.valid_for instead of spec.valid_after and spec.valid_until.';
 
-const NO_MODULES = 'None of its modules is set, or there is no such thing: the interface does not tell which.';
+const NO_MODULES = 'None of its modules is set, or it does not exist: the interface does not tell which.';
 
 function toPreface(leftOut: readonly LeftOut[], kept: readonly NamedResource[]): readonly string[] {
   const lines = leftOut.map(({ kind, id, reason }) => `Left out: ${kind} ${id}: ${reason}.`);
@@ -189,7 +189,7 @@ function toPreface(leftOut: readonly LeftOut[], kept: readonly NamedResource[]):
   return ['Made by edgewise export.', ...lines, ...(hasAttached ? [] : [NO_LIST])];
 }
 
-const NO_LIST = `Modules of ${ATTACHED_KINDS.map(({ title }) => `${title}s`).join(' and ')} are not here, since the interface does not list those: --modules-of names them.`;
+const NO_LIST = `Modules of ${ATTACHED_KINDS.map(({ title }) => `${title}s`).join(' and ')} are not here, because the interface does not list them. Name them with --modules-of.`;
 
 function sortLeftOut(leftOut: readonly LeftOut[]): readonly LeftOut[] {
   const toKey = ({ kind, id }: LeftOut) => `${MANIFEST_KINDS.indexOf(getKind(kind))} ${id}`;

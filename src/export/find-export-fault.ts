@@ -32,7 +32,7 @@ export function findExportFault(
   return isSameJson(normal, fillUnknown(kind, live.spec, normal)) ? undefined : NOT_TO_THE_LETTER;
 }
 
-const NOT_TO_THE_LETTER = 'no manifest can state it to the letter';
+const NOT_TO_THE_LETTER = 'no manifest can state it exactly';
 
 /** What it would have been called says nothing to who does not find it under that name. */
 function withoutAddress({ message, address }: Diagnostic): string {

@@ -15,8 +15,8 @@ export function listStayingWarnings(decisions: readonly Decision[]): readonly Di
         {
           code: 'stated-no-longer',
           severity: 'warning',
-          message: `${address}: spec.${path} is stated no longer, and it stays ${value}: the service chooses it only for a new resource`,
-          remedy: `State another value, which replaces the resource, or this one: ${path}: ${value}.${rotation}`,
+          message: `${address}: spec.${path} is no longer stated, but stays ${value}, because the service chooses it only for a new resource`,
+          remedy: `To keep the value, state ${path}: ${value}. Another value replaces the resource.${rotation}`,
           address,
           place: desired.locate(['spec']),
         },

@@ -62,7 +62,7 @@ function createWrites(kind: Kind, change: Change, stack: string): readonly Draft
     mark,
     ...(validForMs !== undefined && { validForMs }),
     needs: [],
-    reason: action === 'replace' ? `makes the new ${kind.title}` : `makes the ${kind.title}`,
+    reason: action === 'replace' ? `creates the new ${kind.title}` : `creates the ${kind.title}`,
   };
   if (listOneTimeFields(kind).length === 0) return [create];
   const deliver: Draft<DeliverWrite> = {
@@ -103,7 +103,7 @@ function releaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
     id: toWriteId({ act: 'release', ...subject }),
     body: { ...toAlwaysSent(kind, {}, spec), metadata },
     needs: [],
-    reason: 'takes the mark off',
+    reason: 'removes the mark',
   };
 }
 

@@ -134,11 +134,7 @@ describe('a plan file that would do what it does not show is refused before any 
       'update TCPEdge/a is missing',
       (plan) => ({ ...plan, writes: plan.writes.filter(({ id }) => id !== 'update TCPEdge/a') }),
     ],
-    [
-      'writes in another order',
-      'does not stand where it should',
-      (plan) => ({ ...plan, writes: plan.writes.toReversed() }),
-    ],
+    ['writes in another order', 'is in the wrong place', (plan) => ({ ...plan, writes: plan.writes.toReversed() })],
     [
       'protection that no difference shows',
       'TCPEdge/a shows another difference of lifecycle.protect than there is',
@@ -151,7 +147,7 @@ describe('a plan file that would do what it does not show is refused before any 
     ],
     [
       'another start than it had',
-      'TCPEdge/old has another digest than what it starts from',
+      'TCPEdge/old has a digest that does not match its live resource',
       (plan) => ({
         ...plan,
         changes: plan.changes.map((change) => ({
@@ -245,7 +241,7 @@ describe('what a plan file says of safety is not believed:', () => {
     await writeFile(join(folder, 'edited.json'), JSON.stringify({ ...plan, changes }));
     recorder.take();
     const { exitCode, stderr } = await edgewise('apply edited.json --yes');
-    expect(stderr).toContain(`WeightedBackend/good: ${evil?.id}, which the plan refers to, does not bear this name`);
+    expect(stderr).toContain(`WeightedBackend/good: ${evil?.id}, which the plan refers to, has another name`);
     expect(exitCode).toBe(6);
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });

@@ -220,7 +220,7 @@ describe('duplicates', () => {
       }),
     );
     const { exitCode, stderr } = await edgewise('apply plan.json --yes');
-    expect(stderr).toContain(`${copy} is the last that is left of what it duplicated`);
+    expect(stderr).toContain(`${copy} is no longer a duplicate: the other one is gone`);
     expect(exitCode).toBe(6);
     expect(listEdges(server)).toEqual([copy]);
   });

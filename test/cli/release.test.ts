@@ -19,7 +19,7 @@ function listWrites({ recorder }: Workspace): readonly string[] {
 }
 
 describe('release', () => {
-  it('shows what it does, asks, and takes the mark off', async () => {
+  it('shows what it does, asks, and removes the mark', async () => {
     const workspace = await createOwned();
     const result = await workspace.edgewise('release TCPEdge/a', { answers: ['yes'] });
     expect(toTranscript(result)).toMatchInlineSnapshot(`

@@ -119,7 +119,7 @@ describe('a saved plan', () => {
     await write({ 'alice-cert.pub': 'mine\n' });
     recorder.take();
     const { exitCode, stderr } = await edgewise('apply plan.json --yes');
-    expect(stderr).toContain('alice-cert.pub was not there when the plan was made, and would be written over');
+    expect(stderr).toContain('alice-cert.pub did not exist when the plan was made, and would be overwritten');
     expect(exitCode).toBe(6);
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(await readFile(join(folder, 'alice-cert.pub'), 'utf8')).toBe('mine\n');

@@ -198,7 +198,7 @@ export const EVERYTHING: Plan = makePlan({
     makeLiveChange('TCPEdge/kafka', 'no-op', { id: 'edgtcp_2jkl' }),
   ],
   writes: [
-    makeWrite('create', POOL, { reason: 'makes the weighted backend' }),
+    makeWrite('create', POOL, { reason: 'creates the weighted backend' }),
     makeWrite('update', EDGE, {
       resourceId: 'edgtcp_2def',
       needs: toCreateIds(POOL),

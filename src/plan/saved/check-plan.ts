@@ -79,7 +79,7 @@ function listMovedFiles({ files, changes }: Plan, found: Finder): readonly Moved
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
     const live = change && found.start(change);
     if (text === undefined || (live !== undefined && readFileText(live) === text)) return [];
-    return [{ address, message: `what the plan would write to ${path} is not what the service holds` }];
+    return [{ address, message: `the plan would write another value to ${path} than the service has` }];
   });
 }
 
@@ -123,10 +123,10 @@ function checkCreate(subject: SavedChange, context: Context): Verdict {
   if (exists === undefined) return UNMOVED;
   const whole = (message: string): Verdict => toWhole(change, `exists already as ${exists.id}, and ${message}`);
   const fields = listMovedFields(subject, exists, context).filter(({ field }) => field !== undefined);
-  if (fields.length > 0) return merge(whole('is not what the plan would make'), { ...UNMOVED, moved: fields });
+  if (fields.length > 0) return merge(whole('differs from what the plan would create'), { ...UNMOVED, moved: fields });
   if (listOneTimeFields(kind).length > 0 && exists.mark?.delivered !== true)
     return whole('its token was not delivered');
-  if (!hasMarkOf(subject, exists, context)) return whole('its mark is not the one that the plan would leave');
+  if (!hasMarkOf(subject, exists, context)) return whole('its mark differs from the planned one');
   return toDone(subject, ['create', 'deliver', 'deliver-again'], exists.id);
 }
 
@@ -135,7 +135,7 @@ function checkDelete(subject: SavedChange, context: Context): Verdict {
   const live = context.start(change);
   if (live === undefined) return toDone(subject, ['delete'], change.live?.id);
   if (isLast(change, live, context))
-    return toWhole(change, `${live.id} is the last that is left of what it duplicated`);
+    return toWhole(change, `${live.id} is no longer a duplicate: the other one is gone`);
   return { moved: listMovedFields(withoutDesired(subject), live, context), done: new Map() };
 }
 

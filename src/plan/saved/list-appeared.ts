@@ -14,6 +14,6 @@ export function listAppeared({ files }: Plan, { present, texts }: KnownFiles): r
   return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly Moved[] => {
     const found = present.get(path) ?? '';
     if (replaces === true || found === '' || found === text) return [];
-    return [{ address, message: `${path} was not there when the plan was made, and would be written over` }];
+    return [{ address, message: `${path} did not exist when the plan was made, and would be overwritten` }];
   });
 }

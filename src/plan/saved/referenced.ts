@@ -23,7 +23,7 @@ export function listMisnamed(plan: Plan, found: Pick<Finder, 'start'>): readonly
     if (live === undefined) return [];
     const { kind, mark } = live;
     const isNamed = kind === change.kind && mark?.stack === plan.stack && mark.name === toName(change.address);
-    const message = `${live.id}, which the plan refers to, does not bear this name`;
+    const message = `${live.id}, which the plan refers to, has another name`;
     return isNamed ? [] : [{ address: toShownChange(change), message }];
   });
 }

@@ -18,7 +18,7 @@ export function findChangeFault(change: Change, plan: PlanFrame): string | undef
   const shown = toShownChange(change);
   const kind = findKind(change.kind);
   if (kind === undefined || kind.role === 'submitted')
-    return `${shown} is of the kind ${change.kind}, which there is not`;
+    return `${shown} has the kind ${change.kind}, which does not exist`;
   const fault =
     findShapeFault(kind, change) ??
     findSpecFault(kind, change) ??
@@ -44,12 +44,12 @@ function findShapeFault(kind: Kind, { action, address, live, desired }: Change):
   const { hasLive, hasDesired } = SHAPES[action];
   if (address !== toAddress(kind.name, name) || !isResourceName(name))
     return `is not an address of the kind ${kind.name}`;
-  if (hasLive !== (live !== undefined)) return hasLive ? 'does not say what it starts from' : 'exists already';
+  if (hasLive !== (live !== undefined)) return hasLive ? 'has no live resource' : 'has a live resource';
   if (hasDesired !== (desired !== undefined))
-    return hasDesired ? 'does not say what will be there' : `says what will be there, and is a ${action}`;
+    return hasDesired ? 'has no desired spec' : `has a desired spec, although it is a ${action}`;
   if (live === undefined) return undefined;
-  if (!isId(live.id)) return 'starts from a resource without an id';
-  if (action !== 'no-op' && live.spec === undefined) return 'does not show what it starts from';
+  if (!isId(live.id)) return 'has a live resource without an id';
+  if (action !== 'no-op' && live.spec === undefined) return 'has a live resource without a spec';
   const isPlaced = kind.role === 'owned' || listPathFields(kind).every((field) => isId(live.spec?.[field]));
   return isPlaced ? undefined : 'does not say what it is attached to';
 }
@@ -60,14 +60,14 @@ function findSpecFault(kind: Kind, { live, desired, sent = {} }: Change): string
   const unknown = [start, desired ?? {}, sent].flatMap(Object.keys).find((name) => kind.fields[name] === undefined);
   if (unknown !== undefined) return `has ${unknown}, which ${kind.name} does not have`;
   const broken = [start, desired ?? {}].map((spec) => findBrokenModule(kind, spec)).find((name) => name !== undefined);
-  if (broken !== undefined) return `has a ${broken} that cannot be one`;
+  if (broken !== undefined) return `has an invalid ${broken}`;
   const odd = desired === undefined ? undefined : findOther(normalizeSpec(kind, desired), desired);
-  if (odd !== undefined) return `has ${odd} in a form in which no plan has it`;
+  if (odd !== undefined) return `has ${odd} in another form than plans store`;
   const meant = normalizeSpec(kind, sent);
   const other = Object.keys(sent).find((name) => !isSameValue(meant[name], desired?.[name]));
   if (other !== undefined) return `sends another ${other} than it shows`;
   const isSealed = live?.spec === undefined || live.digest === toLiveDigest({ spec: live.spec, mark: live.mark });
-  return isSealed ? undefined : 'has another digest than what it starts from';
+  return isSealed ? undefined : 'has a digest that does not match its live resource';
 }
 
 /** A module is an object, or nothing. */
@@ -140,10 +140,10 @@ function findActionFault(kind: Kind, change: Change, { mode }: PlanFrame): strin
   const isRemoval = action === 'delete' || action === 'release';
   if ((action === 'release') !== (mode === 'release')) return `cannot be a ${action} in a plan to ${mode}`;
   if (kind.role === 'attached' && action !== 'update' && action !== 'no-op') return `cannot be a ${action}`;
-  if (duplicateOf !== undefined && !isRemoval) return 'is called a duplicate, and would stay';
-  if (action === 'replace' && !isForced && reason === undefined) return 'is replaced, and shows no reason';
-  if (isForced && action !== 'replace') return 'shows a difference that only a replace can settle';
-  if (action === 'update' && differences.length === 0) return 'is updated, and shows no difference';
+  if (duplicateOf !== undefined && !isRemoval) return 'is called a duplicate, but is not deleted';
+  if (action === 'replace' && !isForced && reason === undefined) return 'is replaced without a reason';
+  if (isForced && action !== 'replace') return 'shows a difference that needs a replace';
+  if (action === 'update' && differences.length === 0) return 'is updated without a difference';
   const isKept = action !== 'no-op' || kind.role === 'attached' || protect === live?.mark?.protect;
-  return isKept ? undefined : 'stays as it is, and says something else of its protection';
+  return isKept ? undefined : 'is unchanged, but its protection differs';
 }

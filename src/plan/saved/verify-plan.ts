@@ -38,14 +38,14 @@ function findPlanFault(plan: PlanDocument): string | undefined {
 function findTwin(changes: readonly Change[]): string | undefined {
   const seen = new Set<string>();
   const twin = changes.map(toShownChange).find((address) => seen.has(address) || !seen.add(address));
-  return twin === undefined ? undefined : `${twin} stands there twice`;
+  return twin === undefined ? undefined : `${twin} is there twice`;
 }
 
 /** What a duplicate duplicates is in the plan, too. */
 function findStrayDuplicate(changes: readonly Change[]): string | undefined {
   const kept = new Map(changes.filter(isKept).map(({ address, live }) => [address, live?.id]));
   const stray = changes.find((change) => !isKept(change) && kept.get(change.address) !== change.duplicateOf);
-  return stray && `${toShownChange(stray)} is called a duplicate of ${stray.duplicateOf}, which the plan does not know`;
+  return stray && `${toShownChange(stray)} is called a duplicate of ${stray.duplicateOf}, which is not in the plan`;
 }
 
 function isKept({ duplicateOf }: Change): boolean {
@@ -62,7 +62,7 @@ function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]
     const isHeld = change !== undefined && getKind(change.kind).fileField !== undefined;
     return !isHeld || (text === undefined) !== (change.action === 'create' || change.action === 'replace');
   });
-  return stray && `${stray.path} is to hold a value of ${stray.address}, which no change of the plan gives it`;
+  return stray && `${stray.path} gets a value of ${stray.address} that no change of the plan gives it`;
 }
 
 /** A plan that says what it leaves deletes nothing else, but for what is left of a replace. */
@@ -73,7 +73,7 @@ function findPrune(changes: readonly Change[], withheld: readonly Withheld[]): s
   const prune = changes.find(
     ({ action, address, live }) => (action === 'delete' && !replaced.has(address)) || ids.has(live?.id ?? ''),
   );
-  return prune && `it says that it deletes nothing, and would ${prune.action} ${toShownChange(prune)}`;
+  return prune && `it says that it deletes nothing, but would ${prune.action} ${toShownChange(prune)}`;
 }
 
 /** The first write that is not the one that the changes make, and where it differs. */
@@ -85,7 +85,7 @@ function findWriteFault(writes: readonly ShownWrite[], computed: readonly ShownW
   const missing = computed.find(({ id }) => !found.has(id));
   if (missing !== undefined) return `${missing.id} is missing`;
   const moved = writes.find(({ id }, index) => computed[index]?.id !== id);
-  if (moved !== undefined) return `${moved.id} does not stand where it should`;
+  if (moved !== undefined) return `${moved.id} is in the wrong place`;
   const index = writes.findIndex((write, at) => !isSameJson(toJson(write), toJson(computed[at])));
   const write = writes[index];
   if (write === undefined) return undefined;

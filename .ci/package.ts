@@ -143,7 +143,7 @@ function useAlone(packed: string): void {
 /** What the README links to is in the package. */
 function checkLinks(folder: string): void {
   const document = readFileSync(join(folder, 'README.md'), 'utf8');
-  const links = Array.from(document.matchAll(/\]\(([^)#\s]+)/g), ([, link = '']) => link);
+  const links = Array.from(document.matchAll(/(?:\]\(|src(?:set)?=")([^)#\s"]+)/g), ([, link = '']) => link);
   const missing = links.filter((link) => !/^https?:/.test(link) && !existsSync(join(folder, link)));
   if (missing.length > 0) throw new Error(`The package lacks what its README links to: ${missing.join(', ')}`);
 }

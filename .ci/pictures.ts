@@ -13,7 +13,7 @@ writeFileSync(join(PICTURES, 'plan.svg'), pictures.plan);
 const browser = await startBrowser();
 try {
   for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: 1.25, colorScheme });
+    const page = await browser.newPage({ viewport: VIEWPORT, deviceScaleFactor: 1, colorScheme });
     await page.setContent(pictures.page);
     await page.screenshot({ path: join(PICTURES, `review-${colorScheme}.png`) });
   }

@@ -25,6 +25,7 @@ export function listHeadPieces(view: PlanView): readonly Piece[] {
     ...notes.slice(0, 1).map((note): Piece => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
     ...violations.map(toViolationPiece),
     ...diagnostics.filter(({ severity }) => severity === 'error').map(toDiagnosticPiece),
+    ...listDangerPieces(view.dangers),
     { text: `**${toProse(view.summary)}** ${toProse(view.requests)}\n\n`, weight: 'always' },
   ];
 }
@@ -57,6 +58,20 @@ export function listCallPieces(writes: readonly WriteView[]): readonly Piece[] {
   });
   const text = `${toDetails({ code: 'Requests', rest: REQUESTS_ORDER }, toFence('text', lines))}\n\n`;
   return [{ text, weight: 'calls', names: ['list of requests', 'lists of requests'] }];
+}
+
+/** The dangers and nothing else. One that may be left out stands by itself, so that the gravest stay. */
+function listDangerPieces(dangers: PlanView['dangers']): readonly Piece[] {
+  if (dangers.length === 0) return [];
+  const names = ['danger', 'dangers'] as const;
+  return [
+    { text: '> [!CAUTION]\n', weight: 'always' },
+    ...dangers.map(({ address, said }): Piece => {
+      const text = `> - ${toCode(address)} ${toProse(said)}\n`;
+      return { text, weight: 'delete', names };
+    }),
+    { text: '\n', weight: 'always' },
+  ];
 }
 
 function toViolationPiece({ rule, message, remedy, addresses }: GuardViolation): Piece {

@@ -32,7 +32,7 @@ interface Case {
 }
 
 function listCases(report: Report, options: FormOptions): readonly Case[] {
-  const remarks = listRemarks(report, options).filter(({ nature }) => nature !== 'change');
+  const remarks = listRemarks(report, options).filter(({ nature }) => nature !== 'change' && nature !== 'danger');
   const told = new Set(remarks.flatMap(({ address }) => (address === undefined ? [] : [address])));
   const passed = [...new Set(listAddresses(report))].filter((address) => !told.has(address));
   const failed = remarks.map((remark): Case => {

@@ -9,6 +9,7 @@ import { toPrintable } from '../../model/printable.ts';
 import { toShownWriteAddress } from '../../model/write.ts';
 import type { Failure, FormOptions, Report } from '../report.ts';
 import { findFailedPlace } from '../view/apply-view.ts';
+import { type DangerView, listDangerViews } from '../view/danger-words.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
@@ -33,8 +34,11 @@ export interface Remark {
   /** A diagnostic code, a safety rule, or one of `OTHER_RULES`. */
   readonly rule: string;
   readonly level: 'error' | 'warning' | 'notice';
-  /** `finding`: something is wrong. `change`: an apply does it, as the manifests ask. `failure`: the run itself went wrong. */
-  readonly nature: 'finding' | 'change' | 'failure';
+  /**
+   * `finding`: something is wrong. `change`: an apply does it, as the manifests ask. `danger`: the same, and it deserves a second look.
+   * `failure`: the run itself went wrong.
+   */
+  readonly nature: 'finding' | 'change' | 'danger' | 'failure';
   readonly message: string;
   readonly remedy?: string;
   readonly address?: string;
@@ -51,6 +55,7 @@ export const OTHER_RULES = {
   'nothing-described': 'The plan would delete resources, and its manifests describe nothing that the stack owns.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
+  danger: 'A change lets more in than before, takes protection away, or makes a token or certificate that differs.',
   drift: 'A live resource differs although its manifest did not change.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
@@ -196,8 +201,15 @@ function listChangeRemarks(change: Change): readonly Remark[] {
   const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
   return [
     ...(action === 'delete' || action === 'replace' ? [toLossRemark(change, action)] : []),
+    ...listDangerViews([change]).flatMap((one) => toDangerRemark(one, change)),
     ...(drifted.length === 0 ? [] : [toDriftRemark(change.address, drifted, 'notice')]),
   ];
+}
+
+/** A delete and a replace have remarks of their own, and a lock-out is a diagnostic. */
+function toDangerRemark({ danger, address, said }: DangerView, change: Change): readonly Remark[] {
+  if (danger === 'delete' || danger === 'replace' || danger === 'lockout') return [];
+  return [toRemark('danger', 'warning', `${address} ${said}`, { address: toShownChange(change), nature: 'danger' })];
 }
 
 function toLossRemark(change: Change, action: 'delete' | 'replace'): Remark {

@@ -11,7 +11,7 @@ import { type FilePosition, joinNotStarted, listRemarks, OTHER_RULES, type Remar
  */
 export function renderSarifForm(report: Report, options: FormOptions): string {
   const remarks = joinNotStarted(listRemarks(report, options));
-  const findings = remarks.filter(({ nature }) => nature === 'finding');
+  const findings = remarks.filter(({ nature }) => nature === 'finding' || nature === 'danger');
   const failures = remarks.filter(({ nature }) => nature === 'failure');
   const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
   const log = {

@@ -1,6 +1,7 @@
 import { renderTimeSpan } from '../../kinds/duration.ts';
 import type { Change } from '../../model/change.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { listDangerNotes } from './danger-words.ts';
 
 /**
  * What else who approves should know of a change. Behind what its plan says stands what follows from what the change does besides its
@@ -11,6 +12,7 @@ export function listChangeNotes(change: Change): readonly string[] {
   const isMade = action === 'create' || action === 'replace';
   const isWasKnown = was === undefined || live?.mark?.name === was || live?.mark?.was === was;
   return [
+    ...listDangerNotes(change),
     ...notes,
     ...(isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : []),
     ...(ignored.length === 0 ? [] : [`left to others: ${ignored.join(', ')}`]),

@@ -6,6 +6,7 @@ import type { GuardViolation, Plan, Withheld } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Write } from '../../model/write.ts';
 import { type ChangeView, toChangeView } from './change-view.ts';
+import { type DangerView, listDangerViews } from './danger-words.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
 import { listPlanParts, type PlanPart } from './plan-parts.ts';
@@ -32,6 +33,8 @@ export interface PlanView {
   readonly notes: readonly string[];
   /** Safety rules that stand against it, with the addresses that the message does not name. */
   readonly violations: readonly GuardViolation[];
+  /** What deserves a second look. */
+  readonly dangers: readonly DangerView[];
   /** Deletes, then what the manifests change, then drift that is put back. None of them is empty. */
   readonly parts: readonly PlanPart<ChangeView>[];
   /** What to know of what stays as it is: each sentence starts with an address. */
@@ -92,6 +95,7 @@ export function toPlanView(plan: Plan): PlanView {
     title: toPlanTitle('plan', plan),
     notes: listNotes(redacted),
     violations: violations.map(toViolationView),
+    dangers: listDangerViews(changes),
     parts: listPlanParts(changes).map((part) => ({
       ...part,
       changes: part.changes.map((share) => toChangeView(share, names)),

@@ -1,0 +1,75 @@
+import { type Change, toShownChange } from '../../model/change.ts';
+import type { Danger } from '../../model/danger.ts';
+import { assertNever } from '../../model/errors.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { toWord } from './escape.ts';
+
+/** A danger of a plan, ready to read. */
+export interface DangerView {
+  readonly danger: Danger['danger'];
+  readonly address: string;
+  /** One clause whose subject is the resource: `gets a new id, certificate`. */
+  readonly said: string;
+}
+
+/** Every danger of some changes, in their order. */
+export function listDangerViews(changes: readonly Change[]): readonly DangerView[] {
+  return changes.flatMap((change) => {
+    const address = toWord(toShownChange(change));
+    return (change.dangers ?? []).map((one) => ({ danger: one.danger, address, said: toDangerClause(one) }));
+  });
+}
+
+/** The dangers of a change that its action does not say by itself. A diagnostic warns of a lock-out. */
+export function listDangerNotes({ dangers = [] }: Change): readonly string[] {
+  return dangers
+    .filter((one) => one.danger !== 'delete' && one.danger !== 'lockout' && !isPlainReplace(one))
+    .map((one) => `danger: it ${toDangerClause(one)}`);
+}
+
+function isPlainReplace(danger: Danger): boolean {
+  return danger.danger === 'replace' && danger.gap === 0 && danger.loses.length === 0;
+}
+
+function toDangerClause(danger: Danger): string {
+  switch (danger.danger) {
+    case 'delete':
+      return 'will be deleted';
+    case 'replace': {
+      const more = danger.loses.map((name) => `, ${toPrintable(name)}`).join('');
+      return `gets a new id${more}${toGapText(danger.gap)}`;
+    }
+    case 'opens':
+      return toOpeningClause(danger);
+    case 'unprotects':
+      return 'is no longer protected';
+    case 'token':
+      return 'gets a new token: whoever uses the old one needs the new one';
+    case 'lockout':
+      return 'may lock out whoever applies it';
+    case 'validity':
+      return `is valid for longer: ${toPrintable(danger.from)} → ${toPrintable(danger.to)}`;
+    default:
+      return assertNever(danger);
+  }
+}
+
+function toGapText(gap: number): string {
+  if (gap === 0) return '';
+  return `; the old one is deleted ${gap === 1 ? 'one write' : `${gap} writes`} before the new one is created`;
+}
+
+function toOpeningClause({ path, how }: Extract<Danger, { readonly danger: 'opens' }>): string {
+  const field = toPrintable(path);
+  if (field === '') return 'keeps nobody out any more';
+  switch (how) {
+    case 'removed':
+      return `loses ${field}, which kept somebody out`;
+    case 'disabled':
+      return `has ${field} disabled, which kept somebody out`;
+    case 'loosened':
+      return `lets more in than before: ${field}`;
+    default:
+      return assertNever(how);
+  }
+}

@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto';
 import { type Key, type PrivateKey, parsePkcs8Key } from '../kinds/ssh-key.ts';
 
 /** The SSH certificate authorities of the server: one ed25519 key for each id, made when it is first used. */
@@ -43,8 +42,8 @@ function parseSecret(id: string, text: string): Buffer {
   return secret;
 }
 
+/** Written out as PEM by hand: what Node's own parser says may be an error that something else has left behind in OpenSSL. */
 function toKey(secret: Buffer): PrivateKey {
-  const der = Buffer.concat([PKCS8_ED25519, secret]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  return parsePkcs8Key(key.export({ format: 'pem', type: 'pkcs8' }));
+  const der = Buffer.concat([PKCS8_ED25519, secret]).toString('base64');
+  return parsePkcs8Key(`-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`);
 }

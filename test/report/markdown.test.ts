@@ -7,6 +7,7 @@ import { renderMermaidLines } from '../../src/report/markdown/mermaid.ts';
 import { MAX_COMMENT } from '../../src/report/markdown/pieces.ts';
 import { toCode, toFence, toMarker, toProse, toRow } from '../../src/report/markdown/text.ts';
 import type { FormOptions, Report } from '../../src/report/report.ts';
+import { LONG } from '../laws/properties.ts';
 import { text as hostileText } from './hostile-values.ts';
 import { listBlocks, listCode, parseMarkdown, toPlainText } from './markdown-tree.ts';
 import {
@@ -214,7 +215,7 @@ describe('a comment is never longer than there is room for', () => {
       return makePlan({ changes, writes });
     });
 
-  test('and always reads as whole blocks', () => {
+  test('and always reads as whole blocks', LONG, () => {
     fc.assert(
       fc.property(plan, fc.boolean(), (huge, verbose) => {
         const text = render({ about: 'plan', plan: huge, standing: [] }, { verbose });

@@ -32,7 +32,14 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
     },
   });
   const result = await applyToTwin(plan, twin, now);
-  const after = createPlan({ ...input, live: await readTwin(twin, live, places), rotate: [], diagnostics: [] });
+  const again = {
+    ...input,
+    live: await readTwin(twin, live, places),
+    targets: listTouched(plan),
+    rotate: [],
+    diagnostics: [],
+  };
+  const after = createPlan(again);
   const left = after.changes.filter(({ action }) => action !== 'no-op');
   const findings = listFindings({ plan, desired: input.desired, result, twin, left, interims: watch.list() });
   const refused = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
@@ -42,6 +49,11 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
     diagnostics: [...plan.diagnostics, ...findings],
     rehearsal: { writes: plan.writes.length, refused, left: left.length, tokens: result.tokens.length },
   };
+}
+
+/** The addresses that a plan changes: what it leaves alone in the twin needs no second look. */
+function listTouched({ changes }: Plan): readonly string[] {
+  return changes.flatMap(({ action, address }) => (action === 'no-op' ? [] : [address]));
 }
 
 /** What a plan with errors does. */

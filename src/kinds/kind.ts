@@ -46,10 +46,12 @@ export interface Kind {
   readonly canLockOut: (spec: Spec) => boolean;
 }
 
-/** The names of the fields of a time of validity, both immutable timestamps. */
+/** The names of the fields of a time of validity, both immutable timestamps, and its usual length. */
 export interface Validity {
   readonly after: string;
   readonly until: string;
+  /** How long one is valid whose end is not stated. */
+  readonly defaultMs: number;
 }
 
 /** Something that the service cannot do for a resource until somebody helps, or until it passes. */

@@ -8,7 +8,7 @@ import type { PlanInput } from './plan-input.ts';
 import { toReleaseState } from './release.ts';
 import { listRenameHints } from './rename-hints.ts';
 import { selectTargets } from './select-targets.ts';
-import { listStayingWarnings } from './staying.ts';
+import { listLengthWarnings, listStayingWarnings } from './staying.ts';
 import { listTokensWithoutSink } from './tokens.ts';
 import { listTwinHints } from './twins.ts';
 import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
@@ -40,6 +40,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listTwinHints(decisions, live),
     ...listHealthWarnings(decisions, now),
     ...listStayingWarnings(decisions),
+    ...listLengthWarnings(decisions),
     ...listTokensWithoutSink(decisions, tokens),
     ...decisions.filter(canLockOut).map(toLockoutWarning),
   ];

@@ -1,6 +1,8 @@
+import { toRoundedText } from '../kinds/duration.ts';
 import { isRotatable } from '../kinds/kind.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Decision } from './decide.ts';
+import { readTime, toValidForMs } from './validity.ts';
 
 /** Warnings on fields that keep their value though the manifest states it no longer, with what to write instead. */
 export function listStayingWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
@@ -22,5 +24,37 @@ export function listStayingWarnings(decisions: readonly Decision[]): readonly Di
         },
       ];
     });
+  });
+}
+
+/** Services set their clocks back a little: what is valid so many times as long as usual was asked for once. */
+const CLEARLY = 2;
+
+/**
+ * Warnings on what is valid for much longer than what is made without a stated end, though its manifest states none. No mark says that
+ * `lifecycle.valid_for` was stated once.
+ */
+export function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
+  return decisions.flatMap(({ pair, action, form }): Diagnostic[] => {
+    const { kind, desired, live, address } = pair;
+    const { validity } = kind;
+    if (validity === undefined || desired === undefined || live === undefined || form === undefined) return [];
+    const { after, until, defaultMs } = validity;
+    const isStated = form.written[until] !== undefined || toValidForMs(kind, desired) !== undefined;
+    const isOurs = pair.by === 'mark' && !desired.lifecycle.ignore.includes(until);
+    if (action === 'replace' || isStated || !isOurs) return [];
+    const lengthMs = (readTime(live.spec, until) ?? 0) - (readTime(live.spec, after) ?? 0);
+    if (lengthMs <= CLEARLY * defaultMs) return [];
+    const length = toRoundedText(lengthMs);
+    return [
+      {
+        code: 'stated-no-longer',
+        severity: 'warning',
+        message: `${address}: it is valid for ${length}, which its manifest does not state, and a new one would be for ${toRoundedText(defaultMs)}`,
+        remedy: `To keep the length, state lifecycle.valid_for. For a new one now, add --rotate ${address}.`,
+        address,
+        place: desired.locate(['spec']),
+      },
+    ];
   });
 }

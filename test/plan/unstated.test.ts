@@ -4,7 +4,7 @@ import { defineKind } from '../../src/kinds/kind.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { isReplacedForChoice, listUnstated } from '../../src/plan/unstated.ts';
-import { createWorkspace, STACK, toCredential } from '../cli/workspace.ts';
+import { createWorkspace, STACK, toCredential, toManifest } from '../cli/workspace.ts';
 
 const CHOSEN = { serviceDefault: true } as const;
 
@@ -107,5 +107,34 @@ describe('an owner that is stated no longer', () => {
     expect(server.snapshot().resources['Credential']).toMatchObject([
       { owner_id: expect.not.stringMatching('usr_bot') },
     ]);
+  });
+});
+
+describe('a certificate whose lifecycle.valid_for is gone', () => {
+  const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+  const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
+  const toText = (lifecycle: object, times: object = {}) =>
+    STACK + toManifest('SSHUserCertificate', 'alice', { ...spec, ...times }, { lifecycle });
+
+  it('is told of, with the way out, until a new one is made', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toText({ valid_for: '90d' }) });
+    await edgewise('apply --yes');
+    expect((await edgewise('plan')).stdout).not.toContain('stated-no-longer');
+    await write({ 'edgewise.yaml': toText({}) });
+    const { stdout } = await edgewise('plan');
+    expect(stdout).toContain('it is valid for 90d, which its manifest does not state, and a new one would be for 1d');
+    expect(stdout).toContain('To keep the length, state lifecycle.valid_for.');
+    await edgewise('apply --yes --rotate SSHUserCertificate/alice');
+    expect((await edgewise('plan')).stdout).not.toContain('stated-no-longer');
+  });
+
+  it.each([
+    ['states times instead', { valid_until: '2026-05-30T12:00:00Z' }, {}],
+    ['leaves its end to somebody else', {}, { ignore: ['valid_until'] }],
+  ])('is not told of when its manifest %s', async (_, times, lifecycle) => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toText({ valid_for: '90d' }) });
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': toText(lifecycle, times) });
+    expect((await edgewise('plan')).stdout).not.toContain('stated-no-longer');
   });
 });

@@ -141,7 +141,7 @@ const PILOT_PASS = defineKind({
   idPrefix: 'plt',
   path: '/pilot_passes',
   listKey: 'passes',
-  validity: { after: 'valid_after', until: 'valid_until' },
+  validity: { after: 'valid_after', until: 'valid_until', defaultMs: 86_400_000 },
   fileField: 'paper',
   check: ({ valid_after: after, valid_until: until }) =>
     typeof after === 'string' && typeof until === 'string' && Date.parse(after) >= Date.parse(until)

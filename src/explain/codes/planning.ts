@@ -135,7 +135,7 @@ export const PLANNING = {
   },
   'stated-no-longer': {
     meaning:
-      'The manifest stated this field when it was last applied, and states it no longer. The service chooses the value only when a resource is created, and what it chooses depends on who asks. So the resource keeps its value. After the next apply the field counts as not managed.',
+      'The manifest stated this field when it was last applied, and states it no longer. The service chooses the value only when a resource is created, and what it chooses depends on who asks. So the resource keeps its value. After the next apply the field counts as not managed. Of a certificate that is valid for much longer than usual, the line that is gone may have been `lifecycle.valid_for`.',
     remedy:
       'State the value that the resource has, or another one, which replaces the resource. To let the service choose anew, replace it with --rotate.',
     bad: toPlanOf(CREDENTIAL, {

@@ -21,7 +21,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
   check: checkTimesAndOptions,
   checkLifecycle: checkRenewal,
   fileField: 'certificate',
-  validity: { after: 'valid_after', until: 'valid_until' },
+  validity: { after: 'valid_after', until: 'valid_until', defaultMs: DEFAULT_VALIDITY_MS },
   lifecycle: {
     valid_for: field(
       formatted('duration'),

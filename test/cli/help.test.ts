@@ -39,10 +39,15 @@ describe('help', () => {
     expect(stdout).toMatch(/Examples:\n {2}\$ edgewise/);
   });
 
-  it.each(['connection', 'environment', 'settings', 'exit-codes'])('has the topic %s', async (topic) => {
+  it.each(['connection', 'settings', 'exit-codes'])('has the topic %s', async (topic) => {
     const { exitCode, stdout, stderr } = await runCommand(['help', topic], { cwd: '/' });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     await expect(stdout).toMatchFileSnapshot(`goldens/help-topic-${topic}.txt`);
+  });
+
+  it('has what can be set in the environment among the settings', async () => {
+    const settings = await runCommand(['help', 'settings'], { cwd: '/' });
+    expect(await runCommand(['help', 'environment'], { cwd: '/' })).toEqual(settings);
   });
 
   it('fits a screen of 40 lines, with one line for each command', async () => {

@@ -6,6 +6,8 @@ import { renderItems } from './help-style.ts';
 /** What `edgewise help TOPIC` shows besides the help of commands. */
 export interface HelpTopic {
   readonly name: string;
+  /** Another word that leads to it. */
+  readonly alias?: string;
   readonly render: (helper: Help) => string;
 }
 
@@ -14,8 +16,7 @@ const PRECEDENCE = 'A flag overrides the environment, the environment the Stack,
 /** Every topic. */
 export const HELP_TOPICS: readonly HelpTopic[] = [
   { name: 'connection', render: renderConnection },
-  { name: 'environment', render: renderEnvironment },
-  { name: 'settings', render: renderSettings },
+  { name: 'settings', alias: 'environment', render: renderSettings },
   { name: 'exit-codes', render: renderExitCodes },
 ];
 
@@ -31,14 +32,13 @@ function renderConnection(helper: Help): string {
   ].join('\n');
 }
 
-function renderEnvironment(helper: Help): string {
-  const settings = [...CONNECTION_SETTINGS, ...OTHER_SETTINGS].filter(({ environment }) => environment !== undefined);
-  return [renderText(PRECEDENCE, helper), renderItems('Environment:', settings.map(toVariable), helper)].join('\n');
+/** Other spellings stand with the meaning, so that the column of names stays narrow. */
+function toMeaning({ about, environment: [, ...others] = [] }: Setting): string {
+  return others.length === 0 ? about : `${about} (also ${others.join(', ')})`;
 }
 
-/** Other spellings stand with the meaning, so that the column of names stays narrow. */
-function toVariable({ about, environment: [name = '', ...others] = [] }: Setting): readonly [string, string] {
-  return [name, others.length === 0 ? about : `${about} (also ${others.join(', ')})`];
+function toVariable(setting: Setting): readonly [string, string] {
+  return [setting.environment?.[0] ?? '', toMeaning(setting)];
 }
 
 function renderSettings(helper: Help): string {
@@ -49,10 +49,17 @@ function renderSettings(helper: Help): string {
     setting.default ?? '',
   ]);
   const head = ['Flag', 'Environment', 'spec of the Stack', 'Default'];
+  const others = OTHER_SETTINGS.map((setting) => [toLabel(setting), toMeaning(setting)] as const);
   return [
-    renderText(`${PRECEDENCE} What they mean: edgewise help connection, edgewise help environment.`, helper),
+    renderText(`${PRECEDENCE} Those of the connection: edgewise help connection.`, helper),
     renderTable([head, ...rows]),
+    renderItems('The others:', others, helper),
   ].join('\n');
+}
+
+/** A variable by its name, any other setting by all that it is called. */
+function toLabel({ flag, environment, stack = '' }: Setting): string {
+  return environment?.[0] ?? [flag?.split(' ')[0], stack].join(', ');
 }
 
 function renderTable(rows: readonly (readonly string[])[]): string {

@@ -22,7 +22,8 @@ export function defineHelp(program: Command, act: Act): void {
 
 function showHelp(words: readonly string[], program: Command, context: Context): ExitCode {
   const [first = ''] = words;
-  const topic = words.length === 1 ? HELP_TOPICS.find(({ name }) => name === first) : undefined;
+  const topic =
+    words.length === 1 ? HELP_TOPICS.find(({ name, alias }) => name === first || alias === first) : undefined;
   if (topic === undefined) findCommand(words, program).outputHelp();
   else context.stdout.write(topic.render(createHelper(program)));
   return EXIT.done;

@@ -116,7 +116,7 @@ function checkChange(subject: SavedChange, context: Context): Verdict {
   }
 }
 
-/** A resource with the mark of one that is to be created: the plan was applied before, or somebody else was faster. */
+/** A resource has the mark of one that is to be created: the plan was applied before, or by somebody else. */
 function checkCreate(subject: SavedChange, context: Context): Verdict {
   const { change, kind } = subject;
   const exists = context.bearer(change);
@@ -156,7 +156,7 @@ function checkRelease(subject: SavedChange, context: Context): Verdict {
   return { moved: listMovedFields(withoutDesired(subject), live, context), done: new Map() };
 }
 
-/** Where the plan deletes first, a resource that is gone without another in its place is half of a replace. */
+/** Where the plan deletes first, a missing resource without a new one is a replace that was half done. */
 function checkReplace(subject: SavedChange, context: Context): Verdict {
   const { change } = subject;
   const isGone = context.start(change) === undefined && context.bearer(change) === undefined;
@@ -198,7 +198,7 @@ function merge(left: Verdict, right: Verdict): Verdict {
   return { moved: [...left.moved, ...right.moved], done: new Map([...left.done, ...right.done]) };
 }
 
-/** Fields that are neither as they were nor as they are to be, nor as a write of the plan leaves them in between. */
+/** Fields with a value that is neither the old one, nor the desired one, nor one that a write of the plan sets in between. */
 function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Finder): readonly Moved[] {
   const { change, kind } = subject;
   const address = toShownChange(change);
@@ -218,7 +218,7 @@ function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Find
   return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
 }
 
-/** A live value, with what the service does not show of it as another has it. */
+/** A live value; parts that the service does not show are taken from another value. */
 function toSeen(
   kind: Kind,
   field: string,
@@ -236,7 +236,7 @@ function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: Finder):
   );
 }
 
-/** Whether the resource bears the mark that the plan leaves on it; a plan that leaves none keeps the one that is there. */
+/** Whether the resource has the planned mark; a plan without one keeps the mark that is there. */
 function hasMarkOf(
   { change, kind, writes }: SavedChange,
   { mark }: LiveResource,

@@ -55,12 +55,12 @@ export function toDriftAgainst(plan: Plan, { live, present, now, file }: Against
   };
 }
 
-/** What a change leaves, if it is there: what bears its mark, else what it starts from. */
+/** The live resource of a change: the one with its mark, else the one that it started from. */
 function findResult(change: Change, found: Finder): LiveResource | undefined {
   return isCreation(change) ? (found.bearer(change) ?? found.start(change)) : found.start(change);
 }
 
-/** Nothing of what the plan deletes and has gone. */
+/** Nothing for a resource that the plan deletes and that is gone. */
 function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): readonly ResourceDrift[] {
   const { address, duplicateOf, kind } = change;
   const live = findResult(change, found);
@@ -102,7 +102,7 @@ function toFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'> {
 
 type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved'>;
 
-/** A field that is as it was before is pending, any other that differs has drifted. */
+/** A field that still has its old value is pending; any other difference is drift. */
 function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Compared {
   const kind = getKind(change.kind);
   const start = change.live?.spec;
@@ -118,12 +118,12 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Comp
   return { state: isReplaced(change, live) ? 'in-sync' : 'pending', differences };
 }
 
-/** A replace that changes no field is done when another one stands there. */
+/** A replace that changes no field is done when the live resource is another one. */
 function isReplaced({ action, live: start }: Change, live: LiveResource): boolean {
   return action !== 'replace' || start?.id !== live.id;
 }
 
-/** Of what stays as it is a plan holds digests only: which field moved, those in the mark that it found say. */
+/** For unchanged resources a plan stores digests only. The digests in the mark tell which field moved. */
 function compareDigests(change: Change, live: LiveResource): Compared {
   if (change.live?.digest === toLiveDigest(live)) return { state: 'in-sync', differences: [] };
   const moved = listMoved(getKind(change.kind), live, change.live?.mark);
@@ -145,7 +145,7 @@ function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): 
     .map(([name]) => name);
 }
 
-/** Of what modules are attached to, those that the plan found or sets: which others are somebody else's, it does not say. */
+/** The modules that the plan found or sets. It does not know whose the other ones are. */
 function listCompared(kind: Kind, { desired, live }: Change): readonly string[] {
   return listSpecFields(kind).flatMap(([name, field]) => {
     const isStated = [desired?.[name], live?.spec?.[name]].some((value) => value !== undefined && value !== null);

@@ -16,7 +16,7 @@ export function listReferenced({ changes }: Plan): readonly Change[] {
   return changes.filter(isReferenced);
 }
 
-/** Those of them whose mark says another name than the plan. What is gone is told of by the service. */
+/** Those whose mark has another name than in the plan. The service reports those that are gone. */
 export function listMisnamed(plan: Plan, found: Pick<Finder, 'start'>): readonly Moved[] {
   return listReferenced(plan).flatMap((change): readonly Moved[] => {
     const live = found.start(change);

@@ -16,7 +16,7 @@ export function renderGithubForm(report: Report, options: FormOptions): string {
   return [...shown.map((remark) => toAnnotation(remark, options)), summary, ''].join('\n');
 }
 
-/** Of each level ten are shown for a step; one of the notices is the summary. */
+/** GitHub shows ten annotations of each level for a step; one of the notices is the summary. */
 const MAX_NOTICES = 9;
 
 function toAnnotation({ rule, level, message, remedy, place }: Remark, options: FormOptions): string {
@@ -24,7 +24,7 @@ function toAnnotation({ rule, level, message, remedy, place }: Remark, options: 
   return toCommand(level, { ...toPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 
-/** Nothing for what is in no file: the annotation then stands at the run. */
+/** Nothing for what is in no file: the annotation is then shown at the run. */
 function toPosition(place: Remark['place'], options: FormOptions): Properties {
   const position = place === undefined ? undefined : toFilePosition(place, options);
   return position === undefined

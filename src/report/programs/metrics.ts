@@ -111,7 +111,7 @@ function toSuccess(isSuccess: boolean, labels: Sample['labels']): Family {
   };
 }
 
-/** Every state of every kind that was read, so that a gauge that comes down to nothing is 0 and not gone. */
+/** Every state of every kind that was read, so that a gauge falls to 0 instead of disappearing. */
 function listResourceSamples(drift: Drift): readonly Sample[] {
   const { stack, resources } = drift;
   const kinds = [...new Set([...drift.kinds, ...resources.map(({ kind }) => kind)])];
@@ -144,7 +144,7 @@ function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[]
   return [...counts].map(([kind, value]) => ({ labels: { stack, kind }, value }));
 }
 
-/** Of several of one address, such as duplicates, the first end. */
+/** Of several resources with one address, such as duplicates, the first expiry. */
 function listEnds({ stack, resources }: Drift): readonly Sample[] {
   const ends = new Map<string, number>();
   for (const { address, validUntil } of resources) {

@@ -27,7 +27,7 @@ import {
 } from '../view/wording.ts';
 
 /**
- * What is to be said of single resources and places: all that the forms need that have no room for a plan (annotations, findings,
+ * Statements about single resources and places, for forms that have no room for a plan (annotations, findings,
  * test cases). Texts are printable; forms escape them for their syntax and for nothing else.
  */
 export interface Remark {
@@ -147,7 +147,7 @@ function withPlace(remark: Remark, { locate }: FormOptions): Remark {
   return place === undefined ? remark : { ...remark, place };
 }
 
-/** The remarks with one for all writes that an interruption kept from starting, for forms in which each stands by itself. */
+/** The remarks, with a single one for all writes that an interrupt kept from starting. For forms that show remarks one by one. */
 export function joinNotStarted(remarks: readonly Remark[]): readonly Remark[] {
   const found = remarks.filter(({ isNotStarted }) => isNotStarted);
   const [first] = found;
@@ -166,7 +166,7 @@ export interface FilePosition {
   readonly column: number;
 }
 
-/** Where in the repository a place is; nothing for what was read from standard input, unless it says of what it was made. */
+/** Where a place is in the repository; nothing for standard input, unless the text says which file it was made from. */
 export function toFilePosition(
   { file, line, column, origin }: SourcePlace,
   { toRepositoryPath = (path) => path, toOriginPath = (path) => path }: FormOptions,

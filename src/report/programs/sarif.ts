@@ -103,7 +103,7 @@ function toResults(findings: readonly Remark[], { rules, options }: Log): readon
   });
 }
 
-/** Nothing of it says on which line: a finding is the same when lines are put before it. */
+/** It does not contain the line: a finding stays the same when lines are inserted above it. */
 function toFingerprint({ rule, address, message, place }: Remark, options: FormOptions): string {
   const position = place === undefined ? undefined : toFilePosition(place, options);
   return toDigest([rule, address ?? '', message, position === undefined ? '' : toUri(position.file)]);
@@ -113,7 +113,7 @@ function toMessage(message: string, remedy: string | undefined): { readonly text
   return { text: remedy === undefined ? message : `${message}\n${remedy}` };
 }
 
-/** Code scanning takes no result without a place: what has none of its own stands where the Stack does. */
+/** Code scanning takes no result without a place: one without a place of its own gets that of the Stack. */
 function toLocations({ address }: Remark, place: SourcePlace | undefined, options: FormOptions): readonly object[] {
   const logical =
     address === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: address, kind: 'resource' }] };

@@ -50,7 +50,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
   );
 }
 
-/** The fields that are shown of a change. What is lost is for those who look closely. */
+/** The fields of a change that are shown; those of deleted resources only with --verbose. */
 export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextOptions): readonly FieldView[] {
   return verbose ? [...fields, ...lost] : fields;
 }

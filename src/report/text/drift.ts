@@ -8,7 +8,7 @@ import { renderCompactLine } from './compact.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { isTooWide, type Style, toPaint, wrapBehind } from './layout.ts';
 
-/** What is not as it should be for a person: by whose doing it is, then what nobody manages, and the totals. Ends with a line break. */
+/** Drift for a person: the differences by their origin, then unmanaged resources, and the totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
     [

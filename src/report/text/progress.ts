@@ -11,9 +11,9 @@ import { toPaint } from './layout.ts';
 
 /** The lines of an apply as it runs. */
 export interface EventLog {
-  /** The lines of one event. None of a start, nor of a write that an interruption keeps from starting. */
+  /** The lines of one event. None for a start, or for a write that an interrupt kept from starting. */
   readonly take: (event: ApplyEvent) => readonly string[];
-  /** What is left to say when the apply is over: one line for all that an interruption kept from starting. */
+  /** The last lines of an apply: one for all writes that an interrupt kept from starting. */
   readonly end: () => readonly string[];
 }
 

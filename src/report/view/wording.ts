@@ -10,8 +10,8 @@ import { toWord } from './escape.ts';
 import type { ApplyTotals, Totals } from './totals.ts';
 
 /**
- * Everything that several forms say in the same words. What comes out is printable text; a form escapes, wraps and colours it, and says
- * nothing of its own about a report but what only that form has.
+ * All wording that several forms share. Results are printable text; a form escapes, wraps and colours it, and adds
+ * wording of its own only where no other form says the same.
  */
 
 /** `1 request`, `2 requests`. */
@@ -84,7 +84,7 @@ export const LIST_HEADINGS = {
 /** What stands above the parts of a plan in which this change and drift are told apart. */
 export const PART_HEADINGS = { change: 'This change', drift: 'Drift to revert' } as const;
 
-/** Said of a change whose other fields stand in the part before. */
+/** Said of a change whose other fields are shown in the part above. */
 export const CONTINUED = 'as above';
 
 /** What stands above the parts of how an apply ended. */
@@ -97,7 +97,7 @@ export const RESULT_HEADINGS = {
   next: 'Next',
 } as const;
 
-/** Said of a resource that the stack takes over, where nothing else is to be said of it. */
+/** Said of a resource that the stack takes over without any other change. */
 export function toTakesOver(id: string): string {
   return `takes over ${id}`;
 }
@@ -126,7 +126,7 @@ interface PlanNumbers {
   readonly isEmpty: boolean;
 }
 
-/** What a plan comes to, in one sentence. Nothing of one with errors can be applied, so that has no numbers to be approved. */
+/** The sum of a plan in one sentence. A plan with errors cannot be applied, so it has no numbers to approve. */
 export function toPlanSummary(plan: PlanNumbers): string {
   if (hasErrors(plan.diagnostics)) return 'This plan cannot be applied.';
   return plan.isEmpty ? toNothing(plan) : `${toActionCounts(plan.totals)}.`;
@@ -184,7 +184,7 @@ export function toStandingText(number: number): string {
   return `${toCount(number, 'safety rule blocks', 'safety rules block')} this plan`;
 }
 
-/** `3 fields unchanged`. Said where fields are shown: beside others that change, one wonders about those that are not there. */
+/** `3 fields unchanged`. Said where the fields that change are shown, so that nobody looks for the others. */
 export function toUnchangedText(number: number): string {
   return `${toCount(number, 'field')} unchanged`;
 }
@@ -218,13 +218,13 @@ export function toApplySummary({ applied, alreadyDone, failed, skipped }: ApplyT
   return `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
 }
 
-/** Stands before the numbers of an apply that did not do all. */
+/** Stands before the numbers of an incomplete apply. */
 export const NOT_ALL = 'Incomplete: ';
 
 /** What stands above the plan that was applied. */
 export const APPLIED_PLAN = 'The plan';
 
-/** How a write that is applied is known to be, where no answer said so. */
+/** How it is known that a write is applied, if no answer said so. */
 export function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
   if ('alreadyDone' in one) return 'already done';
   return 'found' in one ? 'the answer could not be used; found by its mark' : undefined;
@@ -233,13 +233,13 @@ export function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'appli
 /** What is not known of a write whose answer never came. */
 export const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
 
-/** What is said, once, of all writes whose turn did not come. */
+/** One sentence about all writes that were not started. */
 export function toNotStarted(names: readonly string[]): string {
   const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
   return `${what} not started, because the run was interrupted.`;
 }
 
-/** A clause of what a write waited for in vain, and how that ended; `undefined`: it is not in the plan. */
+/** Which write a skipped write waited for, and how that one ended; `undefined`: it is not in the plan. */
 export function toWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
   return `waited for ${name}, which ${toEnd(ended)}`;
 }
@@ -249,7 +249,7 @@ function toEnd(outcome: Outcome['outcome'] | undefined): string {
   return outcome === 'failed' ? 'failed' : `was ${outcome}`;
 }
 
-/** What to do about what did not go as planned. */
+/** What to do when an apply did not go as planned. */
 export const NEXT_STEPS = {
   key: 'The service refused the API key: check it.',
   mend: 'Fix what failed.',
@@ -287,7 +287,7 @@ export const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, str
   'left-over': 'Ours, but no longer in a manifest',
 };
 
-/** How each state is called where there is little room. */
+/** Short names of the states. */
 export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
   drifted: 'drifted',
   'drifted-and-pending': 'drifted and pending',
@@ -303,10 +303,10 @@ export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
 /** Stands for the value of a field that its manifest leaves to the service again. */
 export const STATED_NO_LONGER = '(no longer stated)';
 
-/** Said of a field that drifted from a saved plan which has only a digest of it. */
+/** Said of a field that drifted from a saved plan, which stores only its digest. */
 export const MOVED = 'changed; the plan does not store the old value';
 
-/** What a comparison comes to, in one sentence. */
+/** The sum of a comparison in one sentence. */
 export function toDriftSummary(counts: Readonly<Record<DriftState, number>>, isInSync: boolean): string {
   const inSync = counts['in-sync'];
   if (isInSync) return `No drift: ${toCount(inSync, 'resource is as it', 'resources are as they')} should be.`;

@@ -104,6 +104,10 @@ function usePackage(folder: string, node: string): void {
   };
   run('node', '--version');
   run('edgewise', '--version');
+  const fresh = `fresh-${Date.now()}`;
+  run('edgewise', 'init', fresh, '--stack', 'fresh', '--base-url', 'embedded:');
+  run('edgewise', 'validate', fresh);
+  run('edgewise', 'plan', fresh);
   run('edgewise', 'validate', 'manifests');
   run('edgewise', 'plan', 'manifests');
   run('edgewise', 'apply', '--yes', 'manifests');

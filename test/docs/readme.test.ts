@@ -14,6 +14,24 @@ describe('the README', () => {
     expect(top).toMatch(/^npm cit\b/m);
   });
 
+  it('says how a project gets the command, and on which Node, before it says what to do with it', () => {
+    const { engines }: { readonly engines: { readonly node: string } } = JSON.parse(
+      readFileSync('package.json', 'utf8'),
+    );
+    const [, section = ''] = (README.split('## Your first stack')[0] ?? '').split('## Use it in a project');
+    expect(section).toContain(`Node ${engines.node.replace(/^>=|\.0$/g, '')} or newer`);
+    const commands = Array.from(
+      section.matchAll(/^(npm install --save-dev|npx edgewise [a-z]+) /gm),
+      ([, command]) => command,
+    );
+    expect(commands).toEqual([
+      'npm install --save-dev',
+      'npx edgewise init',
+      'npx edgewise validate',
+      'npx edgewise plan',
+    ]);
+  });
+
   it('stays short', () => {
     expect(README.split('\n').length).toBeLessThan(250);
   });

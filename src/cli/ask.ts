@@ -9,7 +9,7 @@ export interface Terminal {
   readonly onInterrupt: Context['onInterrupt'];
 }
 
-/** Asks at a terminal. Whoever leaves the question (Ctrl-C, Ctrl-D, SIGTERM) has given the empty answer. */
+/** Asks at a terminal. Leaving the question (Ctrl-C, Ctrl-D, SIGTERM) gives the empty answer. */
 export function createAsk({ input, output, onInterrupt }: Terminal): Context['ask'] {
   return async (question) => {
     if (input.isTTY !== true) return undefined;

@@ -22,11 +22,11 @@ export interface Context extends Surroundings {
   readonly stderr: Output;
   /** Calls back once after a time, unless the returned function is called before. Keeps no process alive. */
   readonly after: (ms: number, act: () => void) => () => void;
-  /** Asks a person, on the last line of a text that may have more; `undefined` when there is nobody to ask, and empty when they leave without an answer. */
+  /** Asks a person. The question is the last line of the text. `undefined`: there is nobody to ask. Empty: they left without an answer. */
   readonly ask: (question: string) => Promise<string | undefined>;
   /** Calls back on each request to stop (SIGINT, SIGTERM) until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
-  /** What the run reads; its `add` is `onInput`. Absent before there is a run. */
+  /** The files that the run reads; `onInput` adds one. Absent until the run begins. */
   readonly inputs?: RunInputs;
   /** Ends the process without waiting. */
   readonly exitNow: (code: number) => void;

@@ -27,7 +27,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.interrupted]: 'interrupted, or declined',
 };
 
-/** Ends a command with an exit code and something to say. For what is the user's to mend; never for a bug. */
+/** Ends a command with an exit code and a message. For faults that the user can correct, never for bugs. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;

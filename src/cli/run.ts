@@ -52,12 +52,12 @@ function toName(command: Command): string {
   return parent === null || parent.parent === null ? command.name() : `${toName(parent)} ${command.name()}`;
 }
 
-/** How the result is to be shown, read from the words themselves, since they could not be parsed. */
+/** How the result should be shown. The words could not be parsed, so they are searched for it. */
 function findFlags(argv: readonly string[], program: Command): FormatFlags {
   return { format: findFormat(argv, program), report: findReports(argv), color: !argv.includes('--no-color') };
 }
 
-/** The reports that can be made of words that could not be parsed. */
+/** The reports that are asked for in words that could not be parsed. */
 function findReports(argv: readonly string[]): readonly ReportTarget[] {
   const named = argv.flatMap((word, index) => {
     if (word.startsWith('--report=')) return [word.slice('--report='.length)];
@@ -69,7 +69,7 @@ function findReports(argv: readonly string[]): readonly ReportTarget[] {
   });
 }
 
-/** Of some commands, the option for it has a short name too. */
+/** Some commands have a short name for the option. */
 function findFormat(argv: readonly string[], { commands }: Command): FormName {
   const command = commands.find((one) => one.name() === argv[0]);
   const short = command?.options.find(({ long }) => long === '--format')?.short;

@@ -11,11 +11,11 @@ export interface CodePage {
   readonly meaning: string;
   readonly remedy: string;
   readonly example: ShownExample & { readonly output: string };
-  /** What of it is another once it is mended. */
+  /** The parts that differ in the corrected example. */
   readonly mended: ShownExample;
 }
 
-/** An example, or what of it is another; `seed` is what the service holds. */
+/** An example, or the parts that differ in the corrected one. `seed` is what the service holds. */
 export interface ShownExample {
   readonly command: string;
   readonly files: readonly ShownFile[];
@@ -65,7 +65,7 @@ function show({ command, files, live, meanwhile }: Example): ShownExample {
   };
 }
 
-/** The mended example without what is as it was. */
+/** The parts of the corrected example that differ. */
 function toDifference(bad: Example, mended: Example): ShownExample {
   const { seed, meanwhile: _, ...rest } = show(mended);
   return {

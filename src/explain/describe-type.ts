@@ -4,7 +4,7 @@ import { listReferableKinds } from '../kinds/references.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
 
-/** Types and defaults of fields in words, as the kinds' tables and the schemas say them. What is code is in backticks. */
+/** Types and defaults of fields in words, from the tables of the kinds and the schemas. Code is in backticks. */
 
 /** The type of a field of a kind, with its limits. */
 export function describeType(type: FieldType): string {
@@ -42,7 +42,7 @@ function listReferable(type: ReferenceType): readonly string[] {
   return [...names, ...type.prefixes.map((prefix) => `${prefix}_…`)];
 }
 
-/** What leaving a field out means; empty: nothing. */
+/** The meaning of leaving a field out. Empty: none. */
 export function describeDefault(field: Field): string {
   if (field.serviceDefault) return 'chosen by the service';
   return field.default === undefined ? '' : toCode(JSON.stringify(field.default));
@@ -63,7 +63,7 @@ export function describeSchema(schema: JsonObject): string {
   return (typeof type === 'string' ? TYPE_NAMES[type] : undefined) ?? 'mapping';
 }
 
-/** What a schema offers a choice of. A text that may come from the environment instead is a text. */
+/** The alternatives of a schema. A text that may also come from the environment counts as a text. */
 export function listAlternatives(schema: JsonObject): readonly JsonObject[] {
   const { anyOf } = schema;
   return isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [schema];
@@ -75,7 +75,7 @@ function describeText(what: string, maxBytes: number | undefined): string {
   return maxBytes === undefined ? what : `${what}, at most ${maxBytes} bytes`;
 }
 
-/** In parentheses where a list of alternatives would run into what stands around it. */
+/** In parentheses, where a list of alternatives would be ambiguous. */
 function describeMember(type: FieldType): string {
   const text = describeType(type);
   return text.includes(', ') ? `(${text})` : text;

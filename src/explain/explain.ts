@@ -8,7 +8,7 @@ import { type FieldWay, findFields, listFieldNames } from './find-fields.ts';
 import { findSchemaPage } from './schema-page.ts';
 
 /**
- * What edgewise knows of its own words: diagnostic codes, kinds, fields and settings. Pure values and their text; the command
+ * The meaning of the words of edgewise: diagnostic codes, kinds, fields and settings. Pure values and their text; the command
  * line loads it for `edgewise explain` alone. Facts about fields are not stated here: they come from the tables and schemas.
  */
 
@@ -76,7 +76,7 @@ function isDiagnosticCode(text: string): text is DiagnosticCode {
   return Object.hasOwn(DIAGNOSTIC_CODES, text);
 }
 
-/** What surrounds a `spec`. A kind may have a field of the same name, which then comes first. */
+/** The parts of a document besides its `spec`. A field of a kind with the same name comes first. */
 const AROUND_SPEC: readonly string[] = ['apiVersion', 'kind', 'metadata', 'lifecycle', 'lint'];
 
 function findPage(kind: string, steps: readonly string[]): FoundPage {

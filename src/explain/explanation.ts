@@ -6,13 +6,13 @@ export interface Explanation {
   readonly meaning: string;
   /** How to mend it. */
   readonly remedy: string;
-  /** What provokes the code. */
+  /** An example that yields the code. */
   readonly bad: Example;
-  /** What of the example is another once it is mended. */
+  /** The parts that differ in the corrected example. */
   readonly good: Mending;
 }
 
-/** What is another in an example that is mended: `null` for what is gone. */
+/** The parts that differ in a corrected example. `null`: removed. */
 export interface Mending {
   readonly command?: string;
   readonly files?: Readonly<Record<string, string | null>>;
@@ -20,14 +20,14 @@ export interface Mending {
   readonly meanwhile?: null;
 }
 
-/** A command line in a folder of its own, in front of a service of its own. */
+/** A command line, with its own folder and its own service. */
 export interface Example {
   /** Without the program's name. */
   readonly command: string;
   readonly files: Readonly<Record<string, FileText>>;
   /** What the service holds, by kind: the `resources` of a seed of the bundled server. */
   readonly live?: LiveResources;
-  /** What somebody else sends at the same time. */
+  /** A request of somebody else at the same time. */
   readonly meanwhile?: Meanwhile;
 }
 
@@ -37,7 +37,7 @@ export type LiveResources = Readonly<Record<string, readonly JsonObject[]>>;
 /** The text of a file; with `latin1`, in that encoding instead of UTF-8. */
 export type FileText = string | { readonly latin1: string };
 
-/** One request by somebody else, right before the first of a command's requests that is like it says. */
+/** One request of somebody else, right before the first request of the command that matches `before`. */
 export interface Meanwhile {
   /** Method and path. */
   readonly before: string;
@@ -60,7 +60,7 @@ export function toMarked(stack: string, name: string, more: JsonObject = {}): st
   return JSON.stringify({ edgewise: { stack, name, ...more } });
 }
 
-/** The example of a code once it is mended. */
+/** The corrected example of a code. */
 export function toMendedExample({ bad, good }: Explanation): Example {
   const { files = {}, command = bad.command, live = bad.live, meanwhile = bad.meanwhile } = good;
   const mended = Object.entries({ ...bad.files, ...files }).flatMap(([name, text]) =>

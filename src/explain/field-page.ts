@@ -11,7 +11,7 @@ export interface FieldPage {
   /** What was asked for, in full: `TCPEdge.backend.backend_id`. */
   readonly path: string;
   readonly description: string;
-  /** A word and what is to be said of it. */
+  /** A word and its description. */
   readonly facts: readonly Fact[];
   /** What it holds. */
   readonly fields: readonly FieldRow[];
@@ -27,7 +27,7 @@ export interface FieldRow {
   readonly description: string;
 }
 
-/** Either the page, or the names that are known at the step that is not. */
+/** The page, or the known names at the first step that is unknown. */
 export type FoundPage =
   | FieldPage
   | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
@@ -218,7 +218,7 @@ function describeRole({ role }: Kind): string {
     : 'modules on something that exists already';
 }
 
-/** What a manifest states comes first. */
+/** Fields that a manifest can state come first. */
 function byStated(
   stated: readonly string[],
 ): (left: readonly [string, Field], right: readonly [string, Field]) => number {

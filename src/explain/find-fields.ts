@@ -26,7 +26,7 @@ export function listFieldNames(): readonly string[] {
   return [...new Set(DOCUMENT_KINDS.flatMap((kind) => listWays(kind).map((steps) => steps.at(-1) ?? '')))];
 }
 
-/** What its table says of a kind is not looked for in its schema, which says it again. */
+/** The schema of a kind repeats its table, so it is not searched for that. */
 function listWays(kind: string): readonly (readonly string[])[] {
   const table = findKind(kind);
   const inSchema = listSchemaPaths(kind);

@@ -17,7 +17,7 @@ export function findSchemaPage(kind: string, steps: readonly string[]): FoundPag
   return toPage([kind, ...steps].join('.'), found);
 }
 
-/** The ways to everything that the document of a kind can hold, but for what may have any name. */
+/** The paths to everything that a document of a kind can hold, except parts with arbitrary names. */
 export function listSchemaPaths(kind: string): readonly (readonly string[])[] {
   return listInner(writeOutParts(toManifestJsonSchema(kind)));
 }
@@ -67,13 +67,13 @@ function listFacts(schema: JsonObject, isRequired: boolean): readonly Fact[] {
   ];
 }
 
-/** Any text may come from the environment, which goes without saying. */
+/** Any text may come from the environment, so this alternative is not shown. */
 function toOwnPattern(pattern: string): string {
   const own = /^\((.*)\)\|\\\$\\\{env:$/.exec(pattern)?.[1];
   return own === undefined ? pattern : toOwnPattern(own);
 }
 
-/** What an object holds, by name; what a list holds stands for the list. */
+/** The fields of an object, or of the members of a list. */
 function listMembers(schema: JsonObject): ReadonlyMap<string, Member> {
   const members = listAlternatives(schema).flatMap((alternative): (readonly [string, Member])[] => {
     const { properties, required, additionalProperties: rest, items } = alternative;

@@ -14,7 +14,7 @@ export interface Choice {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** What nobody owns, and what `stack` owns: who takes over what is another stack's has to say so in each manifest. */
+/** What nobody owns, and what `stack` owns. Taking over a resource of another stack has to be stated in each manifest. */
 export function chooseResources(live: LiveState, stack: string | undefined): Choice {
   const all = [...live.resources.values()].flat().sort(byAge);
   const first = new Map<string, LiveResource>();

@@ -14,8 +14,8 @@ import { nameAll, toBaseName, toIdName } from './name-resources.ts';
 import { toStatedSpec } from './state-spec.ts';
 
 /**
- * From live resources to manifests that adopt them. Pure: the same resources in any order give the same bytes. Planning what was
- * exported adopts, and does nothing else; what a manifest could not state to the letter is left out, and is said to be.
+ * Live resources as manifests that adopt them. Pure: the same resources in any order give the same bytes. A plan of the export adopts and does
+ * nothing else. A resource that no manifest can state exactly is left out and listed.
  */
 
 /** What an export may differ in. */
@@ -26,7 +26,7 @@ export interface ExportOptions {
   readonly api?: JsonObject;
   /** The kinds that were asked for: the `spec.kinds` of the `Stack` document. Absent: every kind. */
   readonly kinds?: readonly string[];
-  /** What looks closer at texts whose form is right: `loadCloserChecks`. */
+  /** Closer checks of texts that have the right form: `loadCloserChecks`. */
   readonly closerChecks?: CloserChecks;
 }
 
@@ -43,7 +43,7 @@ export interface Exported {
   readonly documents: readonly ExportedDocument[];
   /** The number of documents that are neither. */
   readonly resources: number;
-  /** What no document is there for, and why. */
+  /** What was not exported, and why. */
   readonly leftOut: readonly LeftOut[];
   /** What stands above the first document. */
   readonly preface: readonly string[];
@@ -131,7 +131,7 @@ function listReferredIds({ kind, stated }: NamedResource): readonly string[] {
   return ids;
 }
 
-/** The id of what modules are attached to is no reference: it says what the document is about. */
+/** The ids in the path of an attached kind are no references: they say what the document is about. */
 function mapReferred(kind: Kind, spec: Spec, replace: (id: string) => string): Spec {
   return mapReferences(kind, spec, ({ path, value }) =>
     kind.role === 'attached' && path[0] === 'id' ? value : replace(value),

@@ -14,7 +14,7 @@ export interface ExportTexts {
   readonly closerChecks: CloserChecks | undefined;
 }
 
-/** Reads a document again: why it could not be planned, or is not what is live. `undefined`: it can, and it is. */
+/** Reads a document again. Gives the reason if it cannot be planned or differs from what is live; `undefined`: neither. */
 export function findExportFault(
   { kind, live }: { readonly kind: Kind; readonly live: LiveResource },
   { text, stack, closerChecks }: ExportTexts,
@@ -34,7 +34,7 @@ export function findExportFault(
 
 const NOT_TO_THE_LETTER = 'no manifest can state it exactly';
 
-/** What it would have been called says nothing to who does not find it under that name. */
+/** The message does not name the address, because no document has it. */
 function withoutAddress({ message, address }: Diagnostic): string {
   const start = `${address}: `;
   return message.startsWith(start) ? message.slice(start.length) : message;

@@ -21,7 +21,7 @@ export interface LayoutOptions {
   readonly schema?: string;
 }
 
-/** The files of an export. What stands above all of it stands in the first. */
+/** The files of an export. The comment above everything goes into the first. */
 export function layOut(
   { documents, preface }: Exported,
   layout: ExportLayout,
@@ -39,7 +39,7 @@ export function toSingleText({ documents, preface }: Exported): string {
   return joinDocuments(documents, { preface, modeline: '' });
 }
 
-/** The language server knows only of the document that it heads. */
+/** The language server applies a modeline only to the document below it. */
 function joinDocuments(
   documents: readonly ExportedDocument[],
   { preface, modeline }: { readonly preface: readonly string[]; readonly modeline: string },
@@ -67,7 +67,7 @@ function toPath({ kind, name }: ExportedDocument, layout: ExportLayout): string 
   }
 }
 
-/** A kustomization is no manifest. No name ends like that. */
+/** `kustomization.yaml` is not read as a manifest. No name of a resource ends with an underscore. */
 function toResourceFileName(name: string): string {
   return name === 'kustomization' ? 'kustomization_' : name;
 }

@@ -6,7 +6,7 @@ import type { LiveResource } from '../model/state.ts';
 /** Something that needs a name. */
 export interface Nameless {
   readonly id: string;
-  /** What it would be called if nothing else were. */
+  /** Its name, if no other resource has the same. */
   readonly base: string;
   /** It has that name already, and keeps it. */
   readonly isFixed: boolean;
@@ -17,8 +17,8 @@ const MAX_BASE_LENGTH = 50;
 const SUFFIX_LEVELS = 3;
 
 /**
- * A name for each, by id; no two are the same. Who would have the same name get a suffix, all of them: it comes from the id and from
- * nothing else, so that the order in which they are met does not show.
+ * A unique name for each, by id. All that would have the same name get a suffix. It depends on the id only, so that the order of the
+ * resources does not matter.
  */
 export function nameAll(members: readonly Nameless[]): ReadonlyMap<string, string> {
   const levels = new Map(members.map(({ id }) => [id, 0]));
@@ -33,8 +33,7 @@ export function nameAll(members: readonly Nameless[]): ReadonlyMap<string, strin
 }
 
 /**
- * What a live resource would be called: what it alone can have (a type, a domain), else its description, else the first of what it alone
- * can have, else its id.
+ * The name of a live resource: its unique value (a type, a domain), else its description, else the first of its unique values, else its id.
  */
 export function toBaseName(kind: Kind, live: LiveResource): string {
   const { description = '' } = live.spec;
@@ -58,7 +57,7 @@ function listKeys(kind: Kind, { spec }: LiveResource, isRequired: boolean): read
   });
 }
 
-/** Letters that are not a plain letter with something on it. */
+/** Letters that do not decompose into a plain letter and a mark. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -70,7 +69,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** A text as a name: letters lose what is on them, and what has no plain letter becomes a dash. Empty when nothing is left. */
+/** A text as a name: letters lose their marks, and other characters become dashes. Empty when nothing is left. */
 function toSlug(text: string): string {
   const plain = text
     .normalize('NFKD')
@@ -96,7 +95,7 @@ function toName({ id, base, isFixed }: Nameless, level: number): string {
   return `${trim(base.slice(0, 62 - suffix.length))}-${suffix}`;
 }
 
-/** The end of an id is what is random in it. */
+/** The end of an id is its random part. */
 function toTail(id: string): string {
   const tail = id
     .toLowerCase()

@@ -4,7 +4,7 @@ import { toDefault } from '../kinds/normalize.ts';
 import { isDeeper, isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 
-/** Levels of metadata that are written as a mapping: what is nested deeper nobody reads, and manifests may not be. */
+/** Levels of metadata that are written as a mapping. Nobody reads deeper ones, and manifests have a limit. */
 const MAX_METADATA_DEPTH = 32;
 
 /** A spec in normal form as a person would write it: in the order of the kind's table, and without what leaving it out means anyway. */
@@ -29,7 +29,7 @@ function toStated(type: FieldType, value: Json): Json {
   return type.type === 'object' ? toStatedObject(type.fields, value) : value;
 }
 
-/** One that has nothing but defaults states them: an empty mapping would look as if it meant nothing. */
+/** An object of defaults states them: an empty mapping would look like no value. */
 function toStatedObject(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
   const stated = toStatedFields(Object.entries(fields), value);
   if (Object.keys(stated).length > 0) return stated;
@@ -40,7 +40,7 @@ function toStatedObject(fields: Readonly<Record<string, Field>>, value: JsonObje
   );
 }
 
-/** The order of a map means nothing, and a service may show it in any. */
+/** The order of a map has no meaning, and a service may show any. */
 function sortEntries(value: JsonObject, toMember: (member: Json) => Json): JsonObject {
   const entries = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
   return Object.fromEntries(entries.map(([key, member]) => [key, toMember(member)]));

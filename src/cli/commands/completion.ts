@@ -51,7 +51,7 @@ export function defineCompletion(program: Command, act: Act): void {
     .action((words: string[]) => act(PLAIN, (context) => complete(program, words, context)));
 }
 
-/** Whatever goes wrong, nothing is said: somebody is typing. */
+/** Errors are not shown, because somebody is typing. */
 async function complete(program: Command, words: readonly string[], context: Context): Promise<ExitCode> {
   const found = await find(program, words, context).catch(() => undefined);
   const lines = (found?.candidates ?? []).map(({ word, about }) => `${word}\t${about.replace(/\s+/g, ' ')}\n`);
@@ -59,7 +59,7 @@ async function complete(program: Command, words: readonly string[], context: Con
   return EXIT.done;
 }
 
-/** How long manifests are read for addresses: what takes longer is felt. */
+/** How long manifests are read for addresses. Anything longer would be noticed. */
 const PATIENCE_MS = 300;
 
 async function find(program: Command, words: readonly string[], context: Context): Promise<Completion> {
@@ -129,7 +129,7 @@ function toKindCandidates(kinds: readonly Kind[]): readonly Candidate[] {
   return kinds.map(({ name, title }) => ({ word: name, about: title }));
 }
 
-/** Of a single value, the fields of what was named; else of every kind. */
+/** The fields of the kinds that were named, or of every kind. */
 function toForms({ start, operands }: WordContext): readonly Candidate[] {
   if (!start.startsWith(VALUE)) return toCandidates([...GET_FORMS, VALUE]);
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
@@ -143,12 +143,12 @@ function toForms({ start, operands }: WordContext): readonly Candidate[] {
 
 const VALUE = 'value=';
 
-/** A report has the forms that its command has. */
+/** The forms of a report are those of its command. */
 function listReportForms({ options }: Command): readonly string[] {
   return options.find(({ long }) => long === '--format')?.argChoices ?? [];
 }
 
-/** The paths that begin with a text; folders end with a slash. Hidden ones are shown to whoever asks for them. */
+/** The paths that begin with a text. Folders end with a slash. Hidden ones need a leading dot. */
 function listFiles(start: string, cwd: string): readonly string[] {
   const at = start.lastIndexOf('/') + 1;
   const [folder, name] = [start.slice(0, at), start.slice(at)];

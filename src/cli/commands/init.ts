@@ -58,7 +58,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   return EXIT.done;
 }
 
-/** The answer, or what goes without saying when nobody answers; `undefined`: there is nobody to ask. */
+/** The answer, or the default when the answer is empty. `undefined`: there is nobody to ask. */
 async function ask(
   question: string,
   { context, fallback }: { readonly context: Context; readonly fallback: string },
@@ -68,7 +68,7 @@ async function ask(
   return answer?.trim() === '' ? fallback : answer?.trim();
 }
 
-/** The name of the folder, where that can be one; of the folder around it, where it is one of those that many have. */
+/** The name of the folder, if it is a valid name. For a common name such as `manifests`, that of the parent folder. */
 function toName(folder: string, { cwd }: Context): string {
   const path = resolve(cwd, folder);
   const name = basename(basename(path) === 'manifests' ? dirname(path) : path);

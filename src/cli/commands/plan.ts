@@ -62,7 +62,7 @@ interface Computed {
   readonly locate: ValidManifests['locate'];
 }
 
-/** Whatever keeps a plan from being made, no older one is left to be taken for it. */
+/** If no plan can be made, an older plan file is removed, so that nobody takes it for the new one. */
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
   try {
     const { state, diagnostics, locate } = await readValidManifests(paths, context, { lint: 'for-plan' });

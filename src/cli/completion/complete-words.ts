@@ -4,7 +4,7 @@ import type { Argument, Command, Option } from 'commander';
 export interface Completion {
   /** Whole words, those that begin with what was typed. */
   readonly candidates: readonly Candidate[];
-  /** Paths of files may stand there too: the shell knows them better. */
+  /** Paths of files may stand there too. The shell completes those. */
   readonly takesFiles: boolean;
 }
 
@@ -14,13 +14,13 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** What stands for a value in help texts, and what it can be. */
+/** The placeholders of help texts, and the values that each can have. */
 export interface Sources {
   /** Values by the placeholder of an option or the name of an argument: `<address>`, `kinds`. */
   readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
   /** Those that stand for a path. */
   readonly files: ReadonlySet<string>;
-  /** Paths that begin with a text; for values behind a `=`, where shells offer none. */
+  /** Paths that begin with a text. For values behind a `=`, where shells complete no paths. */
   readonly listFiles: (start: string) => readonly string[];
 }
 

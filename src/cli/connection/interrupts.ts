@@ -3,7 +3,7 @@ import { CommandError, EXIT } from '../exit-code.ts';
 
 /** Requests to stop, for the length of one command. */
 export interface Interrupts {
-  /** Aborted by the first one. Its reason, thrown, ends the command before it wrote anything. */
+  /** Aborted by the first request. Throwing its reason ends a command that has not written anything. */
   readonly signal: AbortSignal;
   readonly stopListening: () => void;
 }

@@ -13,9 +13,9 @@ import { createReadingWatch, type ReadingWatch } from './reading-watch.ts';
 export interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
   /** A client that tells when reading takes its time. */
   readonly watch: ReadingWatch['watch'];
-  /** Takes back what was told in passing. */
+  /** Removes a line that was shown only for the moment. */
   readonly end: ReadingWatch['end'];
-  /** Who else is writing to stderr says how a line gets there. */
+  /** Another writer to stderr says how a line is shown beside its own. */
   readonly tellBy: TellBy;
 }
 

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { isLogWanted } from '../output/logger.ts';
 import { createStatusLine } from '../output/status-line.ts';
 
-/** Says that reading goes on when it takes its time: whoever waits is to know for what. */
+/** Says what is being read when reading takes long. */
 export interface ReadingWatch {
   /** A client whose reads are watched. */
   readonly watch: (client: Client) => Client;
@@ -16,7 +16,7 @@ export interface ReadingWatch {
   readonly end: () => void;
 }
 
-/** Until something is said; and then until it is said again, where it is no live line: a log is not to be filled with it. */
+/** Time until the first message, and between messages where they are lines of a log. */
 const FIRST_MS = 1_500;
 const NEXT_MS = [8_500, 20_000, 30_000, 60_000];
 const LIVE_MS = 1_000;

@@ -12,11 +12,11 @@ import { createServiceNotices, type TellBy, tellOfService } from './notices.ts';
 export interface Session {
   readonly client: Client;
   readonly tellBy: TellBy;
-  /** Aborted by the first request to stop: whoever reads ends at once by its reason, whoever writes ends what is under way. */
+  /** Aborted by the first request to stop. Reading ends at once; writes that are under way finish. */
   readonly signal: AbortSignal;
 }
 
-/** A session that cannot write: the task gets no function for it, and a request other than a GET would be a bug that ends the run before it is sent. */
+/** A session that cannot write. The task gets no function for it, and any request but a GET is a bug that ends the run before it is sent. */
 export async function withReadSession<T>(
   settings: RunSettings,
   context: Context,

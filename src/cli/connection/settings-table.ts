@@ -5,7 +5,7 @@ export interface Setting {
   readonly about: string;
   /** `--page-size <number>`; absent: no flag states it. */
   readonly flag?: string;
-  /** Variables that state it; several: other spellings of the same. */
+  /** Variables that state it. Several: other spellings. */
   readonly environment?: readonly string[];
   /** Its path in the `spec` of the Stack. */
   readonly stack?: string;

@@ -8,7 +8,7 @@ import { createServiceNotices, type TellBy, tellOfService } from './notices.ts';
 export interface StackSession {
   readonly stack: Stack;
   readonly tellBy: TellBy;
-  /** Aborted by the first request to stop: whoever reads ends at once by its reason, whoever writes ends what is under way. */
+  /** Aborted by the first request to stop. Reading ends at once; writes that are under way finish. */
   readonly signal: AbortSignal;
 }
 

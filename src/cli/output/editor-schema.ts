@@ -6,7 +6,7 @@ import { toManifestJsonSchema } from '../../schemas/manifest.ts';
 export interface EditorSchema {
   /** Relative to the folder. */
   readonly path: string;
-  /** What has to be written to that folder, so that it is there. */
+  /** The files to write, if it is not there yet. */
   readonly files: readonly { readonly path: string; readonly text: string }[];
 }
 

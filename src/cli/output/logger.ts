@@ -16,7 +16,7 @@ export function createLogger(context: Pick<Context, 'env' | 'stderr'>, level = '
   );
 }
 
-/** Whether a person asked for more than warnings: then stderr is a sequence of lines, and nothing is drawn over. */
+/** Whether more than warnings is logged. Then stderr is a sequence of lines, and no line is redrawn. */
 export function isLogWanted({ env }: Pick<Context, 'env'>): boolean {
   return ['trace', 'debug', 'info'].includes(env['EDGEWISE_LOG_LEVEL'] ?? '');
 }

@@ -4,11 +4,11 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 
 /** An output of the process that knows what became of it. */
 export interface ProcessOutput extends Output {
-  /** Waits until all is written. Gives why it could not be; a reader that has gone away (a pipe to `head`) is no fault. */
+  /** Waits until everything is written, and gives the reason if that failed. A reader that went away (a pipe to `head`) is no failure. */
   readonly settle: () => Promise<string | undefined>;
 }
 
-/** Writes to a stream until that fails: a command does its work to the end, whether or not it can be shown. */
+/** Writes to a stream until that fails. The command goes on even if its output is lost. */
 export function createOutput(
   stream: Writable & { readonly isTTY?: boolean; readonly columns?: number },
 ): ProcessOutput {
@@ -25,7 +25,7 @@ export function createOutput(
         end?.();
       });
     } catch (error) {
-      // Some streams throw what others report.
+      // Some streams throw errors that others emit.
       lose(error instanceof Error ? error : new Error(String(error)));
       end?.();
     }

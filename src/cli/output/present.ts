@@ -37,7 +37,7 @@ export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, fla
   };
 }
 
-/** A plan that no safety rule stands against, for the person who is asked about it: always text, and it goes where questions go. */
+/** A plan that no safety rule blocks, for the person who is asked about it. It is always text, and goes where questions go. */
 export function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): string {
   return renderPlanText(toPlanView({ ...plan, violations: [] }), toTextOptions(context.stderr, context, flags));
 }

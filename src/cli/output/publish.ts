@@ -18,7 +18,7 @@ export interface Publication {
   readonly applyCommand?: NonNullable<FormOptions['applyCommand']>;
   /** The events of an apply, as far as they have been sent; with that format they are on stdout already. */
   readonly sent?: SentEvents;
-  /** What the command ends with: a form never changes it, but a report that is lost is a failure. */
+  /** The exit code of the command. A form never changes it, but a report that cannot be written is a failure. */
   readonly exitCode: ExitCode;
   /** Where the manifest of an address starts; absent: there are no manifests. */
   readonly locate?: FormOptions['locate'];
@@ -69,8 +69,8 @@ async function loadRules({ format, report = [] }: FormatFlags): Promise<Pick<For
 }
 
 /**
- * Kustomize counts paths from its kustomization, which is not known here: it is the working folder, or the file is looked for below that.
- * What is not found stays as it was said.
+ * Kustomize gives paths relative to its kustomization, and nothing says where that is. So the file is looked for in the working folder and below.
+ * A path that is not found stays as it is.
  */
 function findOrigin(path: string, cwd: string): string {
   const below = path.replace(/^(?:[.][.]?\/)+/, '');

@@ -5,8 +5,7 @@ import { readInput } from '../../files/read-input.ts';
 import type { Context } from '../context.ts';
 
 /**
- * Writes a result as a whole or not at all, and says when a file with other content is replaced. What is no regular file, such as a device or a pipe, is
- * written to as it is.
+ * Writes a result as a whole or not at all, and says when it replaces a file with other content. Writes directly to a device or a pipe.
  */
 export async function writeResultFile(
   file: string,

@@ -8,7 +8,7 @@ import type { Context, RunInputs } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import type { FormatFlags } from './present.ts';
 
-/** The inputs of a run that begins. As long as none is known, whatever its words may mean is one. */
+/** The inputs of a run that begins. Until the first one is known, every path among its words counts as one. */
 export function createRunInputs(words: readonly string[], cwd: string): RunInputs {
   const files = new Set<string>();
   return {

@@ -1,7 +1,7 @@
 import { toClipped } from '../../report/view/columns.ts';
 import type { Output } from '../context.ts';
 
-/** One line that is shown anew: in place on a terminal, anywhere else below the last one when it says something new. */
+/** One line that is updated: in place on a terminal; elsewhere as a new line, if the text has changed. */
 export interface StatusLine {
   readonly show: (text: string) => void;
   /** Writes a line that stays, and below it what was shown. */

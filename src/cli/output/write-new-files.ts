@@ -25,7 +25,7 @@ export async function writeNewFiles(
   return paths;
 }
 
-/** A file is no place for files, with force or without. */
+/** Files cannot go below a path that is a file, even with `force`. */
 async function refuseFile(folder: string, cwd: string): Promise<void> {
   const found = await stat(resolve(cwd, folder)).catch(() => undefined);
   if (found === undefined || found.isDirectory()) return;
@@ -48,7 +48,7 @@ async function refuseExisting(
   });
 }
 
-/** A link counts, wherever it leads. */
+/** A link counts as existing, even if its target does not exist. */
 async function exists(file: string): Promise<boolean> {
   try {
     await lstat(file);
@@ -66,7 +66,7 @@ async function write(path: string, text: string, cwd: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
     await writeAtomically(file, text, { mode: 0o644 });
   } catch (error) {
-    // Behind a comma the system's message has paths that nobody wrote.
+    // Behind a comma, the message of the system names paths that the user did not write.
     const [why] = (error instanceof Error ? error.message : String(error)).split(',');
     throw new CommandError(`${path} cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
   }

@@ -141,7 +141,7 @@ function useAlone(packed: string): void {
   cpSync(packed, folder, { recursive: true });
   const args = [join(folder, 'dist', 'cli.js'), 'plan', '--format', 'markdown', join('examples', 'quickstart')];
   const env = { ...process.env, EDGEWISE_BASE_URL: 'embedded:' };
-  execFileSync('node', args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 /** What the README links to is in the package. */

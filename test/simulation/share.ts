@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { toTries } from '../tries.ts';
+import { IS_FULL } from '../tries.ts';
 import { type Walked, walk } from './walk.ts';
 
-/** How many walks there are in all files together. */
-const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? toTries(2000));
+/** How many walks there are in all files together. They take more time than anything else. */
+const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? (IS_FULL ? 2000 : 320));
 
 /** So that they run at once, on as many processors as there are, the walks are divided among files. */
 const SHARES = 4;

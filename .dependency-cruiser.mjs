@@ -1,3 +1,19 @@
+/** What a run is made of, from the manifests to the writes. */
+const STAGES = [
+  'model',
+  'files',
+  'kinds',
+  'schemas',
+  'manifest',
+  'lint',
+  'client',
+  'plan',
+  'export',
+  'apply',
+  'server',
+  'rehearse',
+];
+
 /**
  * Which folder of src may import what. `npm run imports` fails on an import that is not allowed here, type-only ones included.
  * src/cli and src/index.ts may import every folder.
@@ -18,38 +34,8 @@ const MAY_IMPORT = {
   rehearse: ['model', 'kinds', 'client', 'plan', 'apply', 'server'],
   report: ['model', 'kinds'],
   explain: ['model', 'kinds', 'schemas', 'manifest', 'report'],
-  stack: [
-    'model',
-    'files',
-    'kinds',
-    'schemas',
-    'manifest',
-    'lint',
-    'client',
-    'plan',
-    'export',
-    'apply',
-    'server',
-    'rehearse',
-  ],
-  cli: [
-    'model',
-    'files',
-    'kinds',
-    'schemas',
-    'manifest',
-    'lint',
-    'client',
-    'plan',
-    'export',
-    'apply',
-    'server',
-    'rehearse',
-    'report',
-    'explain',
-    'forge',
-    'stack',
-  ],
+  stack: STAGES,
+  cli: [...STAGES, 'report', 'explain', 'forge', 'stack'],
 };
 
 /** Which room of src/cli may import which of the others. What stands beside the rooms is for all of them, but for main.ts and run.ts, which know them all. */

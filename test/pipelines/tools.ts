@@ -10,26 +10,30 @@ export interface ToolResult {
   readonly output: string;
 }
 
-/** Programs that take minutes to build. `.ci/other-tools` has them, and `.ci/run` does not. */
+/** Programs that take minutes to build: tests with them are for `.ci/other-tools`, which has them, and not for `.ci/run`. */
 const SLOW_TO_BUILD: ReadonlySet<string> = new Set(['conftest', 'helm']);
+
+/** Which programs must be there: `1` or `all`. */
+const REQUIRED = process.env['EDGEWISE_REQUIRE_SYSTEM'];
 
 /**
  * A group of tests that run programs which `.ci/tools` and `.ci/run` install; long journeys, all of them. Where one is missing they are
- * skipped, and the name of the group says so. With EDGEWISE_REQUIRE_SYSTEM=1 they run, and fail; with `all`, those that are slow to build
- * must be there, too.
+ * skipped, and the name of the group says so. With EDGEWISE_REQUIRE_SYSTEM=1 they run, and fail, and there is no group for a missing program
+ * that is slow to build; with `all`, those must be there, too.
  */
 export function describeWith(tools: readonly string[], name: string, tests: () => void): void {
   const missing = tools.filter((tool) => !isInstalled(tool));
-  const isSkipped = missing.length > 0 && !missing.some(isRequired);
+  if (missing.some(isLeftToOthers)) return;
+  const isSkipped = missing.length > 0 && REQUIRED !== '1' && REQUIRED !== 'all';
   describe.skipIf(isSkipped || !IS_FULL)(
     isSkipped ? `${name} (skipped: ${missing.join(', ')} not installed)` : name,
     tests,
   );
 }
 
-function isRequired(tool: string): boolean {
-  const required = process.env['EDGEWISE_REQUIRE_SYSTEM'];
-  return required === 'all' || (required === '1' && !SLOW_TO_BUILD.has(tool));
+/** Whether `.ci/other-tools` is where the tests with this program run. */
+function isLeftToOthers(tool: string): boolean {
+  return REQUIRED === '1' && SLOW_TO_BUILD.has(tool);
 }
 
 function isInstalled(tool: string): boolean {

@@ -3,6 +3,7 @@ import type { ClientOptions } from '../client/client.ts';
 import type { ManifestSource } from '../manifest/load.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { Transport } from '../model/transport.ts';
+import { createAccount } from './account.ts';
 import { readValidManifests } from './read-manifests.ts';
 import { type ConnectionFlags, resolveSettings, toStoredSettings } from './settings.ts';
 import { createStack, type Stack } from './stack.ts';
@@ -56,13 +57,13 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { state, diagnostics } = await readValidManifests(paths, surroundings, { lint: 'for-plan', manifests });
   const settings = resolveSettings(toFlags(options), surroundings.env, toStoredSettings(state.stack.api));
   const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
-  const parts = { state, diagnostics, settings, tokens, sinks, version: readVersion(), given: { transport, apiKey } };
   const notices = {
     ...(onRetry !== undefined && { onRetry }),
     ...(onWait !== undefined && { onWait }),
     ...(onRequest !== undefined && { onRequest }),
   };
-  return createStack({ ...parts, notices }, surroundings);
+  const account = createAccount({ settings, given: { transport, apiKey }, notices }, surroundings);
+  return createStack({ state, diagnostics, tokens, sinks, version: readVersion() }, account, surroundings);
 }
 
 function toSurroundings({ cwd, env, now }: StackOptions): Surroundings {

@@ -1,26 +1,21 @@
 import type { TokenSinks } from '../apply/token-sinks.ts';
-import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
 import type { Exported } from '../export/export-live.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toPlanDocument } from '../kinds/plan-document.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
-import { InvariantError } from '../model/errors.ts';
 import type { Inventory } from '../model/inventory.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
-import type { Transport } from '../model/transport.ts';
 import { toDrift } from '../plan/compute-drift.ts';
-import type { Allowances } from '../plan/guard.ts';
 import { toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
-import { checkSaved, refuseOtherVersion, refuseViolations } from './check-saved.ts';
-import { exportResources } from './export-resources.ts';
+import type { Account } from './account.ts';
+import { refuseOtherVersion, refuseViolations } from './check-saved.ts';
 import { verifyShown } from './parse-plan.ts';
-import { isInvalid, type PlanOptions, planAndRehearse, planLive, type Reader } from './plan-live.ts';
-import { createServiceClient, type Given, type Reached, reachService } from './reach-service.ts';
+import { isInvalid, type PlanOptions, planAndRehearse, planLive } from './plan-live.ts';
 import { NOTHING_DONE, NOTHING_KNOWN, type RunOptions, runPlan } from './run-plan.ts';
 import type { RunSettings } from './settings.ts';
 import { InvalidManifests, StackError } from './stack-error.ts';
@@ -80,57 +75,48 @@ export interface ExportStackOptions {
 export interface StackParts {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
-  readonly settings: RunSettings;
   readonly tokens: TokenSettings;
   readonly version: string;
-  readonly given?: Given;
   readonly sinks?: TokenSinks | undefined;
-  /** Told of the way to the service before anything is sent. */
-  readonly onReached?: (reached: Reached) => void;
-  /** What the client tells of. */
-  readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
-  /** Looks at what is read while it is read. */
-  readonly watch?: (client: Client) => Client;
 }
 
-/** A stack. The way to the service is opened when it is first needed. */
-export function createStack(parts: StackParts, surroundings: Surroundings): Stack {
-  const { state, diagnostics, settings } = parts;
-  const link = createLink(parts, surroundings);
+/** A stack of an account, which several stacks may share. To close the stack is to close the account. */
+export function createStack(parts: StackParts, account: Account, surroundings: Surroundings): Stack {
+  const { state, diagnostics } = parts;
+  const { settings, close } = account;
   const made = new WeakSet<Plan>();
   const toRequest = (options: PlanOptions) => ({
     ...parts,
     ...options,
+    settings,
     now: surroundings.now(),
     cwd: surroundings.cwd,
   });
-  const close = async (): Promise<void> => link.close();
   return {
     desired: state,
     diagnostics,
     settings,
     plan: async (options = {}) => {
-      const plan = await planAndRehearse(await link.open(), toRequest(options));
+      const plan = await planAndRehearse(await account.open(), toRequest(options));
       made.add(plan);
       return plan;
     },
     apply: async (plan, options = {}) => {
-      const run = { parts, surroundings, link, isKnown: made.delete(plan) };
+      const run = { parts, surroundings, account, isKnown: made.delete(plan) };
       return applyTo(run, plan, options);
     },
     drift: async ({ targets, signal } = {}) => {
       const options = { ...(targets !== undefined && { targets }), ...(signal !== undefined && { signal }) };
       const request = toRequest(options);
-      const { plan, input } = await planLive(await link.open(), request);
+      const { plan, input } = await planLive(await account.open(), request);
       return toDrift(plan, input);
     },
     get: async ({ names = [], isOfUse, signal } = {}) => {
       const request = toInventoryRequest(state, { names, ...(isOfUse !== undefined && { isOfUse }) });
-      const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
+      const live = await readLive(await account.open(), { ...request, ...(signal !== undefined && { signal }) });
       return toInventory(state, live, { names, baseUrl: settings.baseUrl });
     },
-    export: async ({ kinds = [], signal } = {}) =>
-      exportResources(await link.open(), { kinds, attached: [], stack: state.stack.name, settings, signal }),
+    export: ({ kinds = [], signal } = {}) => account.export({ kinds, attached: [], stack: state.stack.name, signal }),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -139,97 +125,32 @@ export function createStack(parts: StackParts, surroundings: Surroundings): Stac
 interface Run {
   readonly parts: StackParts;
   readonly surroundings: Surroundings;
-  readonly link: Link;
+  readonly account: Account;
   /** It was just made, and nothing of it was done. */
   readonly isKnown: boolean;
 }
 
 async function applyTo(run: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
-  const { parts, surroundings, link, isKnown } = run;
+  const { parts, surroundings, account, isKnown } = run;
+  const { tokens, sinks, state } = parts;
   const allowances = { deletes: options.allowDeletes === true, protected: options.allowProtected ?? [] };
   if (isInvalid(plan)) throw new InvalidManifests(plan.diagnostics);
-  if (!isKnown) refuseForeign(plan, parts);
+  if (!isKnown) refuseForeign(plan, run);
   refuseViolations(plan.violations, allowances);
   if (plan.writes.length + plan.files.length === 0) return NOTHING_DONE;
-  const { tokens, sinks } = parts;
-  return link.write(async (client) => {
-    const known = isKnown
-      ? NOTHING_KNOWN
-      : await checkAgain(client, plan, { parts, allowances, options, surroundings });
-    return runPlan(client, { plan, tokens, sinks, ...known }, options, surroundings);
-  });
+  const { guard } = state.stack;
+  if (!isKnown) return account.apply({ plan, name: NAME, allowances, guard, tokens, sinks }, options);
+  return account.write((client) => runPlan(client, { plan, tokens, sinks, ...NOTHING_KNOWN }, options, surroundings));
 }
 
 const NAME = 'The plan';
 
 /** A plan that somebody else made, or that came out of a file. */
-function refuseForeign(plan: Plan, { state, settings, version }: StackParts): void {
+function refuseForeign(plan: Plan, { parts: { state, version }, account: { settings } }: Run): void {
   verifyShown(NAME, toPlanDocument(plan));
   refuseOtherVersion({ plan, name: NAME }, version);
   const [made, own] = [`${plan.stack} on ${plan.baseUrl}`, `${state.stack.name} on ${settings.baseUrl}`];
   if (made === own) return;
   const message = `${NAME} was made for the stack ${made}, and this is the stack ${own}.`;
   throw new StackError(message, { reason: 'stale', remedy: 'Make a new plan.' });
-}
-
-function checkAgain(
-  client: Reader,
-  plan: Plan,
-  {
-    parts,
-    allowances,
-    options,
-    surroundings: { cwd },
-  }: Pick<Run, 'parts' | 'surroundings'> & { readonly allowances: Allowances; readonly options: RunOptions },
-) {
-  const { guard } = parts.state.stack;
-  return checkSaved(client, { plan, name: NAME, allowances, guard, signal: options.signal, cwd });
-}
-
-/** The way to the service of a stack: one client for all that it does, so that all of it keeps to one rate limit. */
-interface Link {
-  readonly open: () => Promise<Reader>;
-  /** Only while the task runs, anything but a GET can be sent. */
-  readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
-  readonly close: () => Promise<void>;
-}
-
-function createLink({ settings, given, notices = {}, watch, onReached }: StackParts, surroundings: Surroundings): Link {
-  let opened: Promise<{ readonly client: Client; readonly close: () => Promise<void> }> | undefined;
-  let writing = 0;
-  const guard =
-    (transport: Transport): Transport =>
-    async (request) => {
-      if (request.method === 'GET' || writing > 0) return transport(request);
-      throw new InvariantError(`A stack that only reads was about to send a ${request.method}`);
-    };
-  const connect = async () => {
-    const reached = await reachService(settings, surroundings, given);
-    onReached?.(reached);
-    const { now, sleep } = surroundings;
-    const more = { now: () => now().getTime(), sleep, ...notices };
-    const client = createServiceClient(settings, { ...reached, transport: guard(reached.transport) }, more);
-    return { client: watch?.(client) ?? client, close: reached.close };
-  };
-  const open = async (): Promise<Client> => {
-    opened ??= connect();
-    return (await opened).client;
-  };
-  return {
-    open,
-    write: async (task) => {
-      const client = await open();
-      writing += 1;
-      try {
-        return await task(client);
-      } finally {
-        writing -= 1;
-      }
-    },
-    close: async () => {
-      const last = opened;
-      opened = undefined;
-      await (await last?.catch(() => undefined))?.close();
-    },
-  };
 }

@@ -1,13 +1,9 @@
 import type { Command } from 'commander';
-import { readFiles } from '../../apply/certificate-file.ts';
-import { readLive } from '../../client/read-live.ts';
 import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
-import { toAgainstRequest, toDriftAgainst } from '../../plan/saved/drift-against.ts';
 import { listFormNames } from '../../report/forms.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import type { ConnectionFlags } from '../../stack/settings.ts';
-import { withReadSession } from '../connection/session.ts';
-import { withStack } from '../connection/stack-session.ts';
+import { withAccount, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { FormatFlags } from '../output/present.ts';
@@ -84,12 +80,9 @@ async function driftAgainst(paths: readonly string[], flags: Flags, context: Con
   const { settings: stack, locate } = await readStack(file, flags, context);
   const settings = resolvePlanSettings(file, plan, { flags, stack, context });
   await refuseInputs(flags, { files: [], settings }, context);
-  const live = await withReadSession(settings, context, ({ client, signal }) =>
-    readLive(client, { ...toAgainstRequest(plan), signal }),
+  const found = await withAccount(settings, context, ({ account, signal }) =>
+    account.drift({ plan, name: file, signal }),
   );
-  const written = plan.files.map(({ path }) => path);
-  const present = await readFiles(written, context.cwd);
-  const found = toDriftAgainst(plan, { live, present, now: context.now(), file });
   const publication = { flags, exitCode: toExitCode(found), locate };
   return publish({ about: 'drift', drift: found }, publication, context);
 }

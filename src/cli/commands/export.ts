@@ -4,15 +4,9 @@ import type { Exported } from '../../export/export-live.ts';
 import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../export/lay-out.ts';
 import { isResourceName } from '../../model/address.ts';
 import { toPrintable } from '../../model/printable.ts';
-import {
-  type Attached,
-  exportResources,
-  listIdShapes,
-  parseAttached,
-  toExportRequest,
-} from '../../stack/export-resources.ts';
+import { type Attached, listIdShapes, parseAttached, toExportRequest } from '../../stack/export-resources.ts';
 import { type ConnectionFlags, resolveSettings } from '../../stack/settings.ts';
-import { withReadSession } from '../connection/session.ts';
+import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEditorSchema } from '../output/editor-schema.ts';
@@ -69,8 +63,8 @@ async function exportManifests(kinds: readonly string[], flags: Flags, context: 
   checkFlags(flags);
   toExportRequest(kinds, flags.modulesOf);
   const settings = resolveSettings(flags, context.env, {});
-  const exported = await withReadSession(settings, context, ({ client, signal }) =>
-    exportResources(client, { kinds, attached: flags.modulesOf, stack: flags.stack, settings, signal }),
+  const exported = await withAccount(settings, context, ({ account, signal }) =>
+    account.export({ kinds, attached: flags.modulesOf, stack: flags.stack, signal }),
   );
   if (flags.out === undefined) showText(exported, context);
   else await writeFiles(exported, { folder: flags.out, flags, context });

@@ -11,7 +11,7 @@ import { renderSubmissionJson, type SubmissionResult } from '../../report/progra
 import { toParagraph } from '../../report/text/failure.ts';
 import { renderSubmissionText, toSubmissionView } from '../../report/text/submission.ts';
 import { type ConnectionFlags, resolveSettings } from '../../stack/settings.ts';
-import { withSession } from '../connection/session.ts';
+import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
@@ -107,7 +107,9 @@ async function submitOne(
 ): Promise<ExitCode> {
   const body = toSubmissionBody(kind, { ...listStated(kind, flags), [kind.submission.words]: given });
   const settings = resolveSettings(flags, context.env, {});
-  const shown = await withSession(settings, context, ({ client, signal }) => submit(client, { kind, body }, signal));
+  const shown = await withAccount(settings, context, ({ account, signal }) =>
+    account.write((client) => submit(client, { kind, body }, signal)),
+  );
   show({ kind, verb: 'submit', shown }, flags, context);
   return EXIT.done;
 }
@@ -140,7 +142,8 @@ async function get(
     throw new CommandError('--timeout limits how long --wait waits: give both.', { exitCode: EXIT.invalid });
   const settings = resolveSettings(flags, context.env, {});
   const path = toResourcePath(kind, { id });
-  return withSession(settings, context, async ({ client, tellBy, signal: interrupted }) => {
+  return withAccount(settings, context, async ({ account, tellBy, signal: interrupted }) => {
+    const client = await account.open();
     const read = async (signal: AbortSignal): Promise<JsonObject> =>
       toListedResource(kind, await client.get(path, signal), {
         place: `GET ${path}: the answer`,

@@ -1,10 +1,9 @@
 import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
 import { toStricter } from '../../plan/guard.ts';
-import { checkSaved, refuseOtherVersion } from '../../stack/check-saved.ts';
+import { refuseOtherVersion } from '../../stack/check-saved.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
-import { runPlan } from '../../stack/run-plan.ts';
 import { resolveTokens } from '../../stack/token-sinks.ts';
-import { withSession } from '../connection/session.ts';
+import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showPlanFirst } from '../output/present.ts';
@@ -33,13 +32,12 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
     return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
   }
   showPlanFirst(plan, flags, context);
-  return withSession(settings, context, async ({ client, tellBy, signal }) => {
-    // A file that was edited could say that anything may be deleted.
-    const guard = stack?.guard ?? toStricter(plan.settings.guard, DEFAULT_GUARD);
-    const { cwd } = context;
-    const check = await checkSaved(client, { plan, name: file, allowances: toAllowances(flags), guard, signal, cwd });
-    const apply: Execution['apply'] = (options) => runPlan(client, { plan, tokens, ...check }, options, context);
-    return executePlan({ plan, apply, flags, tellBy, signal, locate }, context);
+  // A file that was edited could say that anything may be deleted.
+  const guard = stack?.guard ?? toStricter(plan.settings.guard, DEFAULT_GUARD);
+  const approved = { plan, name: file, allowances: toAllowances(flags), guard, tokens };
+  return withAccount(settings, context, ({ account, ...session }) => {
+    const apply: Execution['apply'] = (options) => account.apply(approved, options);
+    return executePlan({ plan, apply, flags, locate, ...session }, context);
   });
 }
 

@@ -18,33 +18,33 @@ import type { WriteContext } from './write-context.ts';
 import { writePlannedFiles } from './write-files.ts';
 
 /**
- * Does what a plan says. Each write starts as soon as the writes that it needs have succeeded; when one fails, writes
- * that depend on it are skipped and the rest goes on. Besides, it lists a kind to find out what became of a creation, and whether somebody else made
- * the same at the same time; then it deletes what it made itself. Deliberately absent: comparing and deciding.
+ * Carries out a plan. Each write starts as soon as its dependencies have succeeded; when one fails, writes that depend on it are skipped and the
+ * others go on. It also lists a kind to find out whether a creation took effect, and whether a concurrent apply created the same resource; in
+ * that case it deletes its own creation. Deliberately absent: comparing and deciding.
  */
 export interface ApplyContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list'>;
   /** Where tokens go. Each credential that the plan creates has one. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
-  /** When a write is made: what is valid for a time is valid from then on. */
+  /** The time at which a write is made: validities start there. */
   readonly now: () => Date;
   /** Resolves after a time, or as soon as the signal is aborted. Left out: by the clock of the system. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Aborted: no new write starts; those under way finish. */
   readonly signal: AbortSignal;
-  /** Writes of the plan that were found done, with the id of their resource. */
+  /** Writes of the plan that an earlier apply already made, with the id of their resource. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
   /** Ids that are known already, by address. */
   readonly ids: ReadonlyMap<string, string>;
-  /** Texts for files, of what was found done already, by address. */
+  /** Texts for files that are known already, by address. */
   readonly texts: ReadonlyMap<string, string>;
   readonly writeFile: WriteFile;
   /** Gets a line before and after each request. */
   readonly journal?: Journal | undefined;
 }
 
-/** Applies a plan. Never rejects because of the world: what failed is in the result. */
+/** Applies a plan. Never rejects because of the service or the network: failures are in the result. */
 export async function applyPlan(plan: Plan, context: ApplyContext): Promise<ApplyResult> {
   const { onEvent, signal, now } = context;
   const diagnostics: Diagnostic[] = [];
@@ -100,12 +100,12 @@ function run({ writes }: Plan, { done, onEvent }: ApplyContext, context: WriteCo
   });
 }
 
-/** A delivery that the service did not record is one all the same: what it replaces can go. */
+/** An unrecorded delivery still counts: the credential that it replaces can be deleted. */
 function isMakeshift({ act }: Write, needed: Outcome, { unrecorded }: WriteContext): boolean {
   return (act === 'delete' || act === 'deliver-again') && unrecorded.has(needed.write.id);
 }
 
-/** The texts of what is still there: what was made, and made somebody else's again, is not. */
+/** The texts of resources that still exist; without those that were created and then taken back. */
 function toFileTexts(
   outcomes: readonly Outcome[],
   texts: ReadonlyMap<string, string>,

@@ -10,8 +10,8 @@ import type { Plan } from '../model/plan.ts';
 import type { AdoptWrite, GiveUpWrite, ReleaseWrite, UpdateWrite, Write } from '../model/write.ts';
 
 /**
- * What somebody else changed between the plan and a write, told by the answer to it: fields that the plan does not send and that are not
- * as it knew them. Fields that are left to others don't count. Nothing for modules with a path of their own, whose answer has no more.
+ * What somebody else changed between the plan and a write, as the answer to the write shows it: fields that the plan does not send and that
+ * differ from what it read. Ignored fields do not count. Empty for modules with a path of their own, whose answer shows nothing else.
  */
 export function findChangedMeanwhile(plan: Plan, write: Patch, answer: JsonObject): Diagnostic | undefined {
   const { address } = write;

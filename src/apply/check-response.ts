@@ -10,7 +10,7 @@ import type { Write } from '../model/write.ts';
 import type { ResolvedWrite } from './resolve-write.ts';
 
 /**
- * What a service did not take: compares its answer with what was sent, field by field, in normal form. Empty: it took everything.
+ * Fields that the service did not accept as sent: compares its answer with the request, field by field, in normal form. Empty: it accepted everything.
  */
 export function listNotTaken(write: Write, sent: ResolvedWrite, answer: JsonObject): readonly string[] {
   const kind = getKind(write.kind);
@@ -19,7 +19,7 @@ export function listNotTaken(write: Write, sent: ResolvedWrite, answer: JsonObje
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
-/** The same of a whole resource. A mark that was not kept is named first, since the resource would not be known as ours again. */
+/** The same for a whole resource. A lost mark is named first, because without it the resource is not recognized as ours later. */
 export function listNotKept(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);

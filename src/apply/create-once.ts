@@ -6,13 +6,13 @@ import { JournalError } from './journal.ts';
 export interface Creation<T> {
   /** Sends it once; `undefined`: nothing is sent any more. */
   readonly send: () => Promise<T | undefined>;
-  /** What bears the mark and was not there before, oldest first. */
+  /** Resources with the mark that were not there before, oldest first. */
   readonly look: () => Promise<readonly LiveResource[]>;
   /** Ends at once when the run is interrupted. */
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** How often a creation is sent, when no answer says what became of it. */
+/** How often a creation is sent while its outcome is unknown. */
 const ROUNDS = 3;
 const PAUSE_MS = 1000;
 
@@ -20,9 +20,9 @@ const PAUSE_MS = 1000;
 export type Created<T> = { readonly answer: T } | { readonly found: LiveResource };
 
 /**
- * Creates something once. When no answer says whether a request took effect, what it would have made is looked for by its mark, twice,
- * since a list may be late; only when it is not there is it sent again. Rejects as the client does: with the unknown outcome
- * when that could not be found out.
+ * Creates something exactly once. If no answer says whether the request took effect, the resource is looked up by its mark, twice because a list
+ * may be stale; the request is sent again only if the resource is not there. Rejects as the client does; if the look-up
+ * fails too, with the error that left the outcome unknown.
  */
 export async function createOnce<T>({ send, look, sleep }: Creation<T>): Promise<Created<T> | undefined> {
   let unknown: unknown;
@@ -48,7 +48,7 @@ export function isUnknownCreation(error: unknown): boolean {
   return error instanceof NetworkError && !error.isUnsent;
 }
 
-/** The oldest of what is found. A look that fails leaves the outcome unknown. */
+/** The oldest resource found. A look-up that fails leaves the outcome unknown. */
 async function lookTwice(
   look: () => Promise<readonly LiveResource[]>,
   pause: () => Promise<void>,

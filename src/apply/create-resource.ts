@@ -13,7 +13,7 @@ import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import { listBearers } from './rivals.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** Makes a resource, once. What is sent again is the same: its times too. Rejects as the client does. */
+/** Creates a resource exactly once. A retry sends the same body, times included. Rejects as the client does. */
 export async function createResource(write: CreateWrite, context: WriteContext): Promise<Outcome> {
   const { requests, ids, now, settle } = context;
   let sent: ResolvedWrite | undefined;
@@ -31,7 +31,7 @@ export async function createResource(write: CreateWrite, context: WriteContext):
   return acceptAnswer(write, { sent: resolve(), answer: created.answer.answer ?? {} }, context);
 }
 
-/** A token that went down with an answer comes back by a new credential only. */
+/** A token that was lost with its answer can only be replaced by a new credential. */
 function acceptFound(write: CreateWrite, { sent, live }: Taken, context: WriteContext): Outcome {
   const [field] = listOneTimeFields(getKind(write.kind));
   if (field !== undefined) {
@@ -43,7 +43,7 @@ function acceptFound(write: CreateWrite, { sent, live }: Taken, context: WriteCo
   return { outcome: 'applied', write, id: live.id, computed: live.computed, found: true };
 }
 
-/** What is not as it was sent is taken back while its token is nowhere else; only then is the token delivered. */
+/** A resource that differs from what was sent is deleted before its token is delivered anywhere. */
 async function acceptAnswer(
   write: CreateWrite,
   { sent, answer }: { readonly sent: ResolvedWrite; readonly answer: JsonObject },
@@ -66,7 +66,7 @@ interface Taken {
   readonly live: LiveResource;
 }
 
-/** Remembers a resource for what refers to it. Gives what is not as it was sent. */
+/** Records the id of a resource for writes that refer to it. Returns what differs from what was sent. */
 function take(write: CreateWrite, { sent, live }: Taken, { ids, texts }: WriteContext): readonly string[] {
   ids.set(write.address, live.id);
   const text = toFileText(live.computed[getKind(write.kind).fileField ?? '']);

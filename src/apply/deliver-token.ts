@@ -2,7 +2,7 @@ import { toReason } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Recipient, TokenSink } from './token-sink.ts';
 
-/** Where a token went; with a fault, it is not where it should be. */
+/** Where a token went. With a fault, it is somewhere else than it should be. */
 export interface Delivery {
   /** Absent: it is lost. */
   readonly token?: ApplyResult['tokens'][number];
@@ -12,11 +12,11 @@ export interface Delivery {
 /** Where a token may go. */
 export interface DeliverySinks {
   readonly sink: TokenSink;
-  /** For the case that it fails. */
+  /** Used when the first sink fails. */
   readonly rescue: TokenSink;
 }
 
-/** Hands the token of a new credential over. Never rejects: what is said of a failure names the place of the token, never the token. */
+/** Delivers the token of a new credential. Never rejects: the message of a failure names the place of the token, never the token. */
 export async function deliverToken(
   recipient: Recipient,
   token: string,

@@ -31,12 +31,12 @@ export function createDirectorySink(directory: string, shown: string = directory
 /** Only its owner may read a token. */
 const PRIVATE = { mode: 0o600 } as const;
 
-/** What is doubtful about a folder that exists. One that is made here is its owner's alone. */
+/** Warnings about the permissions of an existing folder. A folder made here is readable by its owner only. */
 function listFolderWarnings(directory: string, shown: string): readonly string[] {
   const path = resolve(directory);
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  // Windows has no such permissions, and shows some.
+  // Windows reports permissions that it does not have.
   const isOpen = platform() !== 'win32' && (mode & OTHERS) !== 0;
   return [
     ...(isLink
@@ -55,7 +55,7 @@ function toModeText(mode: number): string {
 /** The permissions of everybody but the owner. */
 const OTHERS = 0o077;
 
-/** Names the folder, as the user did, in what goes wrong there. Behind a comma the system's message has paths that nobody wrote. */
+/** An error that names the folder as the user wrote it. Node appends resolved paths after a comma; they are dropped. */
 async function within<T>(shown: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -14,10 +14,10 @@ export interface JournalFile {
 /** Version of the lines of a journal. */
 const JOURNAL_FORMAT = 1;
 
-/** Readable by its owner only: paths and ids are nobody else's concern. */
+/** Readable by its owner only, because it has paths and ids. */
 const MODE = 0o600;
 
-/** Opens a journal at its end, one JSON object a line. What a crash left of a last line gets its line break. Rejects when it cannot be written. */
+/** Opens a journal for appending, one JSON object a line. Ends a partial last line that a crash left. Rejects when it cannot be written. */
 export async function openJournal(file: string, { tool, stack, baseUrl }: Plan, now: () => Date): Promise<JournalFile> {
   const handle = await open(file, 'a+', MODE);
   const run = randomUUID();

@@ -68,7 +68,7 @@ async function begin(journal: Journal, entry: Omit<JournalEntry, 'event'>): Prom
   }
 }
 
-/** What was answered counts, whatever becomes of the journal: who closes it says that a line was lost. */
+/** The answer counts even when its line is lost; closing the journal reports that. */
 async function end(journal: Journal, entry: JournalEntry): Promise<void> {
   await journal(entry).catch(() => undefined);
 }

@@ -13,15 +13,15 @@ import { takeBack } from './take-back.ts';
 
 /** What a creation made, as it was answered. */
 export interface Creation {
-  /** `undefined`: which one it is, neither the answer says nor a list. */
+  /** `undefined`: neither the answer nor a list tells the id. */
   readonly live: LiveResource | undefined;
   /** To be delivered; only of kinds that have one. */
   readonly token: string | undefined;
 }
 
 /**
- * Looks at the answer to a creation before its token goes anywhere: the text says why the creation is void. A credential or certificate that is not
- * what was asked for is deleted again: otherwise each apply would leave one more of them alive.
+ * Checks the answer to a creation before its token is delivered. Returns why the creation is void, if it is. A credential or certificate that differs
+ * from what was asked for is deleted again; otherwise each apply would leave one more of them valid.
  */
 export async function judgeCreation(
   write: CreateWrite,
@@ -47,7 +47,7 @@ export async function judgeCreation(
   return lost ?? { live, token };
 }
 
-/** With its id by its mark, from a list, where the answer does not say it. */
+/** The id comes from a list, by the mark, if the answer lacks it. */
 async function identify(
   write: CreateWrite,
   live: LiveResource,

@@ -3,7 +3,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { readResources } from '../kinds/read-response.ts';
 import type { LiveResource } from '../model/state.ts';
 
-/** Lists of kinds during an apply. Whoever asks before a list has started gets that list, so that it shows what each has made before. */
+/** Lists of kinds during an apply. Callers that ask before a list has started share it, so that it shows what each of them created before. */
 export class LookUps {
   readonly #list: Client['list'];
   readonly #running = new Map<string, Promise<unknown>>();

@@ -15,7 +15,7 @@ export function toInterrupted(write: Write): Outcome {
   return { outcome: 'skipped', write, message: 'interrupted', waitedFor: [] };
 }
 
-/** How a write ended that the world refused; other errors are thrown again. Deleting what is gone already has come to the same end. */
+/** The outcome of a write that the service or the network refused; other errors are rethrown. Deleting something already gone is a success. */
 export function toFailure(write: Write, error: unknown): Outcome {
   const isUnknown = write.act === 'create' && isUnknownCreation(error);
   if (error instanceof ApiError) {

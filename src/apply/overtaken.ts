@@ -6,10 +6,10 @@ import type { DeliverAgainWrite, DeliverWrite } from '../model/write.ts';
 import { listBearers, type RivalContext } from './rivals.ts';
 
 /**
- * Of two applies of one stack at once, the second may take a credential for abandoned that the first has made and is about to deliver: it
- * replaces it, both deliver, and the place for the token may end with one that is dead. Two rules end that, whatever the order: who deletes
- * a credential that was not delivered delivers its own token once more after that, and records it; and who finds the credential gone whose token it
- * has delivered says of the one in its place that it was not delivered, so that the next apply replaces it.
+ * Two concurrent applies of one stack can overtake each other. The first creates a credential and is about to deliver its token; the second
+ * takes that credential for abandoned and replaces it; both deliver, and the dead token may be the one that stays. Two rules prevent this, in any order.
+ * An apply that deletes an undelivered credential delivers its own token again afterwards, and records that. An apply that finds its delivered
+ * credential deleted marks the replacement as undelivered, so that the next apply replaces it.
  */
 
 /** A write that records a delivery. */
@@ -27,7 +27,7 @@ export interface OvertakenContext {
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
-/** Has the next apply replace what stands in the place of a credential that is gone. Says what was seen and done; rejects as the client does. */
+/** Marks the replacement of a deleted credential as undelivered, so that the next apply replaces it. Returns what was seen and done; rejects as the client does. */
 export async function disown(write: RecordWrite, { rivals, patch }: OvertakenContext): Promise<string> {
   const delivered = (await listBearers(write, rivals)).filter(({ mark }) => mark?.delivered === true);
   for (const bearer of delivered) await patch(write, bearer.id, toBody(bearer));

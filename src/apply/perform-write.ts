@@ -12,7 +12,7 @@ import { type Exchanged, toResourceId } from './requests.ts';
 import { resolveWrite } from './resolve-write.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** Makes one write, when all that it needs has succeeded. Never rejects because of the world. */
+/** Makes one write whose dependencies have succeeded. Never rejects because of the service or the network. */
 export async function performWrite(write: Write, context: WriteContext): Promise<Outcome> {
   try {
     return await perform(write, context);
@@ -48,7 +48,7 @@ async function send(write: Write, context: WriteContext): Promise<Outcome> {
   return exchanged === undefined ? toInterrupted(write) : accept(write, exchanged, context);
 }
 
-/** The answer to a change shows the whole resource: whatever somebody else changed meanwhile, too. */
+/** The answer to an update shows the whole resource, including what somebody else changed meanwhile. */
 async function change(write: Parameters<typeof findChangedMeanwhile>[1], context: WriteContext): Promise<Outcome> {
   const exchanged = await exchange(write, context);
   if (exchanged === undefined) return toInterrupted(write);
@@ -69,7 +69,7 @@ function accept(write: Write, { sent, answer }: Exchanged, { ids }: WriteContext
   return { outcome: 'applied', write, id: toResourceId(write) ?? ids.get(write.address) };
 }
 
-/** A delivery counts once it is recorded on a credential that is still there. */
+/** A delivery counts only when it is recorded on a credential that still exists. */
 async function recordDelivery(write: RecordWrite, context: WriteContext): Promise<Outcome> {
   try {
     const exchanged = await exchange(write, context);

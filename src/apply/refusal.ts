@@ -33,7 +33,7 @@ function findNamedField(write: Write, error: ApiError): string | undefined {
   return undefined;
 }
 
-/** Everything in a refusal that may be a path, the surest first: what `details` says of a field, its keys, then the message. */
+/** Everything in a refusal that may be a path, most reliable first: fields in `details`, its keys, then the message. */
 function listCandidates({ message, response: { details, method, path } }: ApiError): readonly FieldPath[] {
   const entries = Object.entries(details).filter(([name]) => !IDENTIFIERS.test(name));
   const said = message.replace(`${method} ${path}: `, '');
@@ -47,10 +47,10 @@ function listCandidates({ message, response: { details, method, path } }: ApiErr
 /** What services call the place of a fault. */
 const LABELS = /^(?:field|path|param|parameter|property|pointer|attribute|location)s?$/i;
 
-/** Details that say which thing is meant, and nothing of a field. */
+/** Keys of `details` that name a resource and not a field. */
 const IDENTIFIERS = /^(?:id|operation_id|request_id)$/;
 
-/** Words that stand in quotes, right after the status and code, or have what only paths and names of fields have. */
+/** Words in quotes, words right after the status and code, and words that look like a path or a field name. */
 function listPathWords(said: string): readonly string[] {
   const [, first = ''] = /^\d{3}[^:]*: (\S+)/.exec(said) ?? [];
   const quoted = Array.from(said.matchAll(/[`'"]([^`'"\s]{1,200})[`'"]/g), ([, word = '']) => word);

@@ -15,7 +15,7 @@ export interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list'>;
   /** Gets a line before and after each request. */
   readonly journal?: Journal | undefined;
-  /** Called when the turn of a write has come. */
+  /** Called just before a write is sent. */
   readonly onStarted: (write: Write) => void;
   /** Aborted: nothing more is sent; what is under way finishes. */
   readonly signal: AbortSignal;
@@ -29,13 +29,13 @@ export interface Exchanged {
 
 /** The requests of a run, each between two lines of the journal. All reject as the client does. */
 export interface Requests {
-  /** Sends a write when its turn has come: only then is it resolved. `undefined`: interrupted before it was sent. */
+  /** Sends a write, resolving its ids only at that moment. `undefined`: interrupted before it was sent. */
   readonly send: (write: Write, resolve: () => ResolvedWrite) => Promise<Exchanged | undefined>;
   /** Everything of a kind. */
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
   /** Takes back what this run itself made. */
   readonly remove: (made: Made) => Promise<void>;
-  /** Takes back what a mark says too much. */
+  /** Corrects a mark that claims too much. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ function toPath({ kind }: Write, id: string): string {
   return toResourcePath(getKind(kind), { id });
 }
 
-/** A write that waits for its turn at the service is given up when the run is interrupted; one that is under way is not. */
+/** An interrupt cancels a write that still waits to be sent, but not one that is under way. */
 async function exchange(
   { client, journal, signal }: RequestContext,
   write: Write,

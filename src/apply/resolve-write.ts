@@ -13,8 +13,8 @@ export interface ResolvedWrite extends WriteRequest {
 }
 
 /**
- * Puts the ids that earlier writes returned where the plan has addresses, and times where it has a duration. Every id that the
- * write waits for must be known.
+ * Replaces addresses in the plan by the ids that earlier writes returned, and durations by times. Every id that the write
+ * depends on must be known.
  */
 export function resolveWrite(write: Write, ids: CreatedIds, now: Date): ResolvedWrite {
   return { ...toWriteRequest(write, ids), body: resolveBody(write, ids, now) };

@@ -27,7 +27,7 @@ export interface RivalContext {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-/** A list may be late: so often it is asked for what was just made. */
+/** How often a list that may be stale is read until it shows what was just created. */
 const LOOKS = 3;
 const PAUSE_MS = 1000;
 
@@ -50,8 +50,8 @@ function pickBearers(
 }
 
 /**
- * Who else made what this run made. Of those whose token was delivered, else of all, the oldest stays. A list that does not show
- * ours is late, and is asked again. Rejects as the client does.
+ * Finds resources that a concurrent apply created in addition to ours. The oldest stays: the oldest with a delivered token if there is one. A list
+ * that does not show ours is stale and is read again. Rejects as the client does.
  */
 export async function findRivals({ write, id }: Made, context: RivalContext): Promise<Rivals> {
   for (let look = 1; ; look += 1) {
@@ -64,7 +64,7 @@ export async function findRivals({ write, id }: Made, context: RivalContext): Pr
   }
 }
 
-/** As a plan would choose, but for what wears out: there a plan keeps the younger, and whoever comes later can only see who came before. */
+/** The same choice as a plan makes, except for kinds that expire: there a plan keeps the younger one, but an apply only sees those created before its own. */
 function rankBearers(bearers: readonly LiveResource[], id: string): Omit<Rivals, 'isUnmarked'> {
   const delivered = bearers.filter(({ mark }) => mark?.delivered === true);
   const [oldest] = delivered.length > 0 ? delivered : bearers;

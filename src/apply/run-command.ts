@@ -14,13 +14,13 @@ export interface CommandRun {
   readonly timeoutMs: number;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For its input and its complaints, where the system keeps no files in memory. */
+  /** Folder for its input and error output, where the system keeps no files in memory. */
   readonly temporaryFolder: string;
 }
 
 /**
- * Resolves when the program ended with 0; else rejects with the end of what it wrote to standard error. Both are files without a name: Node's own
- * pipes are sockets, which a program cannot open as `/dev/stdin` and `/dev/stderr`. A program that does not read its input is no fault of its own.
+ * Resolves when the program exits with 0; else rejects with the end of its standard error. Standard input and error are unnamed files: Node's own
+ * pipes are sockets, which a program cannot open as `/dev/stdin` and `/dev/stderr`. A program may leave its input unread.
  */
 export async function runCommand(run: CommandRun): Promise<void> {
   const [program = ''] = run.words;
@@ -74,7 +74,7 @@ function toFault(code: number | null, signal: string | null, timeoutMs: number):
 const GUARD_MS = 20;
 const MAX_KEPT_BYTES = 33_554_432;
 
-/** A program that complains without end fills neither the memory nor the disk. Resolves when the program has ended, with the end of what was dropped. */
+/** Limits what a program writes to standard error, in memory and on disk. Resolves when the program has ended, with the last part of what was dropped. */
 async function keepSmall(file: UnlinkedFile, ended: Promise<End>): Promise<string> {
   let dropped = '';
   let isOver = false;
@@ -101,7 +101,7 @@ async function readEnd({ reader }: UnlinkedFile): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** On one line, and struck out before it is cut. */
+/** On one line. The secret is struck out before the text is cut. */
 function toShown(complaint: string, secret: string): string {
   const struck = strikeToken(stripVTControlCharacters(complaint), secret);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());

@@ -6,17 +6,17 @@ import type { Write, WriteId } from '../model/write.ts';
 export interface RunOptions {
   /** How a write ended before this run; `undefined`: it did not. */
   readonly find: (write: Write) => Outcome | undefined;
-  /** Whether a write can go on after another that it needs, for how that ended. */
+  /** Whether a write can start, given how one of its dependencies ended. */
   readonly accepts: (write: Write, needed: Outcome) => boolean;
-  /** Does one write, when all that it needs has succeeded. Never rejects because of the world. */
+  /** Makes one write whose dependencies have succeeded. Never rejects because of the service or the network. */
   readonly perform: (write: Write) => Promise<Outcome>;
-  /** Called as each ends, with how many are over. */
+  /** Called when a write ends, with the number that have ended. */
   readonly onEnded: (outcome: Outcome, done: number) => void;
 }
 
 /**
- * Carries out the writes of a plan: each as soon as the writes that it needs have succeeded, the last ones when all others are over. When
- * one fails, those that depend on it are skipped and the rest goes on. Every write needs only writes that stand before it.
+ * Runs the writes of a plan: each as soon as its dependencies have succeeded, those marked `last` when all others have ended. When a write
+ * fails, writes that depend on it are skipped and the others go on. A write depends only on writes before it in the list.
  */
 export async function runWrites(
   writes: readonly Write[],

@@ -8,23 +8,23 @@ import { canBeMadeTwice } from '../plan/look-ups.ts';
 import { findRivals, type Made, type RivalContext, type Rivals } from './rivals.ts';
 import { isOfTheWorld, type TakeBackContext, takeBack } from './take-back.ts';
 
-/** What settling between two applies of one stack takes. */
+/** What settling between concurrent applies needs. */
 export interface SettleContext extends TakeBackContext {
   readonly rivals: RivalContext;
-  /** Says what was seen of others. */
+  /** Reports what other applies did. */
   readonly note: (diagnostic: Diagnostic) => void;
 }
 
 /**
- * Two applies of one stack at once can make the same twice, where no unique value keeps the service from it. When the writes are
- * over, who made the later one deletes it. Only what the service does not see to itself is looked for. Gives the outcomes with
- * what became of them.
+ * Two concurrent applies of one stack can create the same resource twice, unless a unique value makes the service refuse that. After the
+ * writes, the apply that created the later one deletes it. Kinds for which the service itself refuses duplicates are not looked at. Returns the
+ * outcomes, changed where a creation was taken back.
  */
 export async function settleRivals(outcomes: readonly Outcome[], context: SettleContext): Promise<readonly Outcome[]> {
   return Promise.all(outcomes.map((outcome) => settleOutcome(outcome, context)));
 }
 
-/** Before the token of a new credential is delivered: why it is not to be, or nothing. */
+/** Called before the token of a new credential is delivered: the reason not to deliver it, if there is one. */
 export async function settleRival(made: Made, context: SettleContext): Promise<string | undefined> {
   const { winner, losers, isUnmarked } = await look(made, context.rivals);
   if (typeof winner === 'string')
@@ -51,7 +51,7 @@ function toFailed({ write }: Made, message: string): Outcome {
   return { outcome: 'failed', write, message, isAuthentication: false, isUnknown: false };
 }
 
-/** What this run made, unless the service itself keeps it from being made twice, or it was looked at before its token went out. */
+/** What this run created, except what the service refuses to create twice and what was checked before its token was delivered. */
 function toMade(outcome: Outcome): Made | undefined {
   const { write } = outcome;
   if (outcome.outcome !== 'applied' || 'alreadyDone' in outcome || !canBeMadeTwice(write)) return undefined;

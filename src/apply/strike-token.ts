@@ -1,6 +1,6 @@
 const STANDS_FOR_TOKEN = '[token]';
 
-/** So many letters and digits in a row are taken for a part of the token, not for a word that happens to be like it. */
+/** A run of at least this many characters counts as part of the token, not as a word that happens to match. */
 const PIECE_LENGTH = 8;
 
 /**

@@ -8,7 +8,7 @@ export interface TakeBackContext {
   readonly remove: (made: Made) => Promise<void>;
 }
 
-/** Deletes what this run made, and says what became of it. `otherwise`: what helps when that fails. */
+/** Deletes what this run created and returns how that went. `otherwise`: the remedy when it fails. */
 export async function takeBack(made: Made, context: TakeBackContext, otherwise: string): Promise<string> {
   const { id } = made;
   try {

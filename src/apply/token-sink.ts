@@ -1,7 +1,7 @@
-/** Whose token it is. */
+/** The credential that a token belongs to. */
 export interface Recipient {
   readonly address: string;
-  /** Of the credential, without its kind. */
+  /** The name of the credential, without its kind. */
   readonly name: string;
   readonly id: string;
   readonly stack: string;

@@ -6,7 +6,7 @@ import type { SinkContext, TokenSink } from './token-sink.ts';
 
 /** The sinks of a run. */
 export interface TokenSinks {
-  /** The sink of a credential; `undefined`: nothing says where its token is to go. */
+  /** The sink of a credential; `undefined`: none is configured. */
   readonly find: (name: string) => TokenSink | undefined;
   /** Where a token goes when its sink failed. */
   readonly rescue: TokenSink;

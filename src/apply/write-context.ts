@@ -10,7 +10,7 @@ export interface WriteContext {
   readonly requests: Requests;
   readonly deliveries: Deliveries;
   readonly settle: SettleContext;
-  /** When a write is made: what is valid for a time is valid from then on. */
+  /** The time at which a write is made: validities start there. */
   readonly now: () => Date;
   /** Ids of what was created, by address; grows. */
   readonly ids: Map<string, string>;

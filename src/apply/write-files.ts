@@ -11,7 +11,7 @@ export interface FileContext {
   readonly signal: AbortSignal;
 }
 
-/** Writes the files that a plan lists, and no others. Never rejects: what failed is in the result. */
+/** Writes the files that a plan lists, and no others. Never rejects: failures are in the result. */
 export async function writePlannedFiles({ files }: Plan, context: FileContext): Promise<readonly FileOutcome[]> {
   return Promise.all(files.map((file) => writePlannedFile(file, context)));
 }

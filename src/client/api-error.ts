@@ -44,7 +44,7 @@ function toSentence(facts: Pick<ApiError['response'], 'status' | 'code' | 'opera
   return `${head}: ${said}${more.length === 0 ? '' : ` (${more.join('; ')})`}`;
 }
 
-/** The message for a failure that the service does not explain. */
+/** The message for a failure without an explanation by the service. */
 function toFallback({ response, body }: FailedResponse, strike: Strike): string {
   const place = response.headers.get('location');
   if (response.status < 400 && place !== null) return `the service has moved to ${strike(place)}`;

@@ -15,10 +15,10 @@ export interface Answer {
   readonly json: Json | undefined;
 }
 
-/** Sends a request once, as which attempt, counting from 1. Rejects with `NetworkError` or `TimeoutError` when there is no answer that can be used. */
+/** Sends a request once; `attempt` counts from 1. Rejects with `NetworkError` or `TimeoutError` when there is no usable answer. */
 export type Attempt = (request: Request, count: number) => Promise<Answer>;
 
-/** One attempt over a transport: whole, and JSON where it is a success, or it is none. */
+/** One attempt over a transport. Its response counts only if it is complete and, on success, JSON. */
 export function createAttempt(transport: Transport, strike: Strike): Attempt {
   return async (request) => {
     const { response, body } = await receive(transport, request, strike);

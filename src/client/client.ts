@@ -15,14 +15,14 @@ import { createStrike } from './strike-key.ts';
 import { checkApiKey, checkBaseUrl, checkVersionHeader, toUrl } from './target.ts';
 
 /**
- * The service as typed calls. Each request is counted, waits until it may go, and is sent again where that is safe.
- * What is absent on purpose: what a response means (kinds), and what to write (apply).
+ * The service as typed calls. Each request is counted, waits for the rate limit, and is retried where that is safe.
+ * Deliberately absent: what a response means (kinds), and what to write (apply).
  */
 
 /** What a client is made of. */
 export interface ClientOptions extends RetryOptions {
   readonly transport: Transport;
-  /** May have a path; a slash at its end doesn't matter. */
+  /** May have a path, with or without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly versionHeader: string;
@@ -47,15 +47,15 @@ export interface ClientOptions extends RetryOptions {
  */
 export interface Client {
   /**
-   * Every resource of an owned kind as the service shows it, newest first; complete, or an error. Goes through the limit. `patience`: aborted, no
-   * request waits for its turn or for another attempt.
+   * Every resource of an owned kind as the service shows it, newest first; complete, or an error. Goes through the limit. After an abort of
+   * `patience` no request waits for its turn or for a retry.
    */
   readonly list: (kind: Kind, stop?: AbortController, patience?: AbortSignal) => Promise<readonly JsonObject[]>;
   /** A module by its path; null: not set. Goes through the limit. */
   readonly readModule: (path: string, stop?: AbortController) => Promise<JsonObject | null>;
   /**
-   * A write. Sent again where twice is like once; a POST only when it surely was not processed. The object that was answered; null when there was
-   * none, and for a DELETE. Rejects with the reason of `patience` when that is aborted before anything was sent that may have taken effect.
+   * A write. Retried if it is idempotent; a POST only if it was certainly not processed. Resolves with the object in the answer; null if there is
+   * none, and for a DELETE. Rejects with the reason of `patience` if that is aborted before anything was sent that may have taken effect.
    */
   readonly send: (
     method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
@@ -111,7 +111,7 @@ interface ReadOptions {
   readonly excerpt: Client['excerpt'];
 }
 
-/** What ends a read before its answer. */
+/** The signals that abort a read. */
 interface Ends {
   readonly stop?: AbortController | undefined;
   readonly patience?: AbortSignal | undefined;

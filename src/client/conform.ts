@@ -13,7 +13,7 @@ export interface ListedResource {
 
 type Schema = ReturnType<typeof toResponseSchema>;
 
-/** Made once for each kind and field, since that takes longer than using them. */
+/** Schemas, built once for each kind and field: building takes longer than using. */
 const SCHEMAS = new WeakMap<Kind | Field, Schema>();
 
 /** Where JSON came from, and how it begins, where that may be shown: an answer to a write may hold a token. */
@@ -50,7 +50,7 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
-/** JSON that is nested without end would exhaust the stack later: it does not fit either. */
+/** JSON that is nested too deeply is refused: it would exhaust the stack later. */
 function expectFit(schema: Schema, json: JsonObject, { place, excerpt }: Origin): void {
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
   const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

@@ -10,7 +10,7 @@ const DECODERS: Readonly<Record<string, typeof unzip>> = {
   br: promisify(brotliDecompress),
 };
 
-/** The bytes that a body was before a service or a proxy compressed it. Rejects with `NetworkError` when they cannot be had, or are more than is taken. */
+/** Decompresses a body. Rejects with `NetworkError` when that fails or the result is above the size limit. */
 export async function decodeBody(
   body: Buffer<ArrayBuffer>,
   encoding: string,
@@ -30,10 +30,10 @@ export async function decodeBody(
   }
 }
 
-/** So much of a compressed body cannot become more than a megabyte. */
+/** This many compressed bytes decompress to at most about a megabyte. */
 const COMPRESSED_HEAD_BYTES = 1024;
 
-/** How a body begins that is not taken whole; nothing where that cannot be told. */
+/** The beginning of a body that is refused for its size; empty where it cannot be decompressed. */
 async function decodeHead(body: Buffer<ArrayBuffer>, decode: typeof unzip): Promise<Buffer<ArrayBuffer>> {
   const options = { maxOutputLength: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
   try {

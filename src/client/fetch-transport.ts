@@ -8,7 +8,7 @@ export interface FetchTransportOptions {
 }
 
 /**
- * A transport over the `fetch` that is global when it is called: for other platforms than Node, and where tests or tracing wrap `fetch`.
+ * A transport over the global `fetch` at the time of the call: for platforms other than Node, and where tests or tracing wrap `fetch`.
  * Several times slower than `createUndiciTransport`. Redirects are followed only when the request says so.
  */
 export function createFetchTransport({ timeoutMs = 30_000 }: FetchTransportOptions = {}): Transport {

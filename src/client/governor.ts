@@ -3,15 +3,15 @@ import type { RateLimit } from '../model/rate-limit.ts';
 import { type Budget, createBudget } from './budget.ts';
 
 /**
- * Decides when each request of a client may go: within the budget of the service, no more at once than it bears, and none while it
- * asks for a pause. Shared by all requests, those that are sent again included.
+ * Decides when each request of a client may start: within the rate limit, with a limited number at once, and none while the service
+ * asks for a pause. Shared by all requests, retries included.
  */
 export interface Governor {
   /** Runs one attempt once it may be sent. Rejects with the reason of `patience` when it would have to wait and that is aborted. */
   readonly admit: <T>(attempt: () => Promise<T>, patience: AbortSignal | undefined) => Promise<T>;
-  /** The service is busy: nothing is sent for that time, and half as many at once after it. */
+  /** The service is busy: pauses all requests for that time and halves the concurrency. */
   readonly throttle: (delayMs: number) => void;
-  /** A request went well: after as many as run at once, one more may. */
+  /** A request succeeded: after as many successes as the current concurrency, it grows by one. */
   readonly recover: () => void;
   /** Requests that may be under way at once now. */
   readonly concurrency: () => number;
@@ -20,11 +20,11 @@ export interface Governor {
 /** Tells that requests wait, and why. */
 export interface WaitNotice {
   readonly waitMs: number;
-  /** `budget`: the service allows so many requests in so much time. `pause`: it asked for one. */
+  /** `budget`: the rate limit is used up. `pause`: the service asked for a pause. */
   readonly reason: 'budget' | 'pause';
 }
 
-/** What a governor takes from outside, so that tests can hold the time. */
+/** What a governor takes from outside, so that tests control time. */
 export interface GovernorOptions {
   /** Absent: no limit. */
   readonly rateLimit?: RateLimit | undefined;
@@ -45,7 +45,7 @@ export function createGovernor(options: GovernorOptions): Governor {
   let resumeAt = Number.NEGATIVE_INFINITY;
   let goneWell = 0;
 
-  /** Takes a place in the budget in the same moment in which it finds one free. */
+  /** Finds and takes a free place in the budget in one step. */
   const waitTurn = async (patience: AbortSignal | undefined): Promise<void> => {
     for (;;) {
       const pauseMs = resumeAt - clock.now();
@@ -91,7 +91,7 @@ export function createGovernor(options: GovernorOptions): Governor {
 
 const UNLIMITED: Budget = { toWaitMs: () => 0, start: () => undefined, end: () => undefined };
 
-/** What slept has moved on in time, even where the clock from outside stands still. */
+/** Time has passed after a sleep, even if the injected clock stands still. */
 function createClock(now: () => number): { readonly now: () => number; readonly passed: (until: number) => void } {
   let least = Number.NEGATIVE_INFINITY;
   return {

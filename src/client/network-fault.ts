@@ -4,7 +4,7 @@ import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
 interface Fault {
   readonly sentence: string;
   readonly isTimeout?: true;
-  /** There was no connection that the request could have gone over. */
+  /** There was no connection, so the request was not sent. */
   readonly isUnsent?: true;
 }
 
@@ -24,7 +24,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 /**
  * What to throw when a request brought no response: a `NetworkError` or `TimeoutError` that says where it went.
- * Errors of this kind, bugs, and the reason of a request that was aborted stay what they are.
+ * Errors that are already of these classes, bugs, and the reason of an aborted request are returned unchanged.
  */
 export function toNetworkFault(error: unknown, request: Request): unknown {
   if (request.signal.aborted) return request.signal.reason;

@@ -22,12 +22,12 @@ interface Page {
   readonly nextUrl: URL | undefined;
 }
 
-/** More pages than this in a row that bring nothing new: the list has no end. */
+/** After more pages than this in a row without a new resource, the list counts as endless. */
 const MAX_BARREN_PAGES = 100;
 
 /**
- * Reads a list to its end: every resource once, in the order in which they were served. Throws `NetworkError` rather than
- * give a part of it: for a page that does not fit, a link to another origin, and a link back to a page that was read.
+ * Reads a list to its end: every resource once, in the order served. Throws `NetworkError` instead of returning a partial
+ * list: for a malformed page, a link to another origin, and a link back to a page already read.
  */
 export async function readPages(source: PageSource): Promise<readonly JsonObject[]> {
   const found = new Map<string, JsonObject>();

@@ -2,7 +2,7 @@ import { toPrintable } from '../model/printable.ts';
 import type { Strike } from './strike-key.ts';
 
 const EXCERPT_LENGTH = 200;
-/** Far over what is shown, so that striking the key out comes before cutting and no half of it is left. */
+/** Well above what is shown: the key is struck out before the text is cut, so that no half of it remains. */
 const CONSIDERED_LENGTH = 65_536;
 
 /** Text of the service on one line, with what a terminal would obey or hide written out. */

@@ -19,7 +19,7 @@ export interface LiveRequest {
 
 /**
  * Reads what the service holds: one request for each page of a kind's list and for each module, and no other.
- * Complete, or it rejects with the first failure and starts no further request. Never holds a token.
+ * The result is complete; on the first failure it rejects and starts no further request. It never holds a token.
  */
 export async function readLive(client: Omit<Client, 'send'>, request: LiveRequest): Promise<LiveState> {
   const { kinds, attachments, signal } = request;

@@ -15,7 +15,7 @@ export interface RetryNotice {
   readonly cause: string;
 }
 
-/** What retries take from outside, so that tests can hold the time. */
+/** What retries take from outside, so that tests control time. */
 export interface RetryOptions {
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
   /** 0 to 1. */
@@ -24,8 +24,8 @@ export interface RetryOptions {
 }
 
 /**
- * What went wrong. `unsent`: the request surely was not sent. `network`: no answer, or none that can be used. `throttled`: refused unprocessed,
- * with 429. `server`: 5xx.
+ * What went wrong. `unsent`: the request was certainly not sent. `network`: no usable answer. `throttled`: refused with 429 before it was
+ * processed. `server`: 5xx.
  */
 type Trouble = 'unsent' | 'network' | 'throttled' | 'server';
 
@@ -34,27 +34,27 @@ const ATTEMPTS: Readonly<Record<string, Readonly<Record<Trouble, number>>>> = {
   GET: { unsent: 4, network: 4, throttled: 10, server: 5 },
   PUT: { unsent: 4, network: 4, throttled: 10, server: 5 },
   DELETE: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // Every PATCH of the interface states values, not changes of values: twice is like once.
+  // Every PATCH of the interface is idempotent: it states values, not changes of values.
   PATCH: { unsent: 4, network: 4, throttled: 10, server: 5 },
-  // What may have been created is looked up instead, by its mark.
+  // The caller looks up by its mark what may have been created.
   POST: { unsent: 4, network: 1, throttled: 10, server: 1 },
 };
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
-/** A service that asks for more patience than this gets its answer reported instead. */
+/** If the service asks to wait longer than this, its answer is reported instead. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
- * A request until it is answered for good; `create` makes one for each attempt, since a body is read only once. `patience`: aborted, nothing waits
- * any more, and no write is sent that is not under way. Then rejects with its reason, unless an attempt was made that may have taken effect: what that one
- * came to is the end.
+ * Sends a request until it has a final answer; `create` makes one for each attempt, because a body can be read only once. When `patience` is
+ * aborted, nothing waits any more and no further write is sent: it rejects with the reason of the abort, unless an attempt may have taken effect;
+ * then that attempt's result is final.
  */
 export type Persistence = (create: () => Request, patience?: AbortSignal) => Promise<Answer>;
 
 /**
- * Sends again what may be sent again, after a delay that grows, with full jitter, or that the service asks for. A service that
- * throttles slows down every request and not only this one.
+ * Retries what is safe to retry, after an exponential delay with full jitter or the delay that the service asks for. A service that
+ * throttles one request slows down all of them.
  */
 export function withRetries(attempt: Attempt, governor: Governor, options: RetryOptions): Persistence {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
@@ -89,7 +89,7 @@ export function withRetries(attempt: Attempt, governor: Governor, options: Retry
 
 type End = Answer | NetworkError;
 
-/** A read asks nothing of anybody: it is sent as long as it need not wait. */
+/** After an abort of `patience` a read is still sent if it need not wait. */
 async function tryOnce(
   attempt: () => Promise<Answer>,
   request: Request,
@@ -100,7 +100,7 @@ async function tryOnce(
   try {
     return await attempt();
   } catch (error) {
-    // What is not wanted any more rejects with its reason, which may be the failure of another request.
+    // An aborted request rejects with the reason of the abort, which may be the failure of another request.
     if (error instanceof NetworkError && !request.signal.aborted) return error;
     throw error;
   }
@@ -126,7 +126,7 @@ function toDelay(after: {
   return askedMs > MAX_RETRY_AFTER_MS ? undefined : askedMs + Math.round(random() * FIRST_DELAY_MS);
 }
 
-/** An answer that is too large would be so again. */
+/** A retry of an answer that is too large would be too large again. */
 function toTrouble(end: End): Trouble | undefined {
   if (end instanceof NetworkError && end.head !== undefined) return undefined;
   if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';

@@ -8,7 +8,7 @@ const STANDS_FOR_KEY = '[key]';
 /** A shorter key, such as `dev`, is a part of ordinary words: it is struck out only where it stands alone. */
 const LEAST_UNMISTAKABLE_LENGTH = 12;
 
-/** What takes that key out of texts, also as it looks inside of a URL. */
+/** A function that removes the key from texts, URL-encoded forms included. */
 export function createStrike(apiKey: string): Strike {
   const forms = [...new Set([apiKey, encodeURIComponent(apiKey)])].map((form) => form.replace(/\W/g, '\\$&'));
   const key = `(?:${forms.join('|')})`;

@@ -63,7 +63,7 @@ function createDispatcher(options: UndiciTransportOptions): Dispatcher {
     connect: { timeout: connectTimeoutMs, ...tls },
   };
   if (proxy?.http === undefined && proxy?.https === undefined) return new Agent(agent);
-  // Empty texts: what is not said here is not looked up in the environment either.
+  // Empty texts keep undici from looking in the environment.
   const { http: httpProxy = '', https: httpsProxy = '', except: noProxy = '' } = proxy;
   return new EnvHttpProxyAgent({ ...agent, httpProxy, httpsProxy, noProxy, requestTls: tls, proxyTls: tls });
 }

@@ -28,7 +28,7 @@ async function readBytes(response: Response, request: Request, maxBytes: number)
   }
 }
 
-/** An answer that is larger than is taken, by what came of it. */
+/** The error for an answer above the size limit, with what was read of it. */
 export function tooLarge(
   { method, url }: Request,
   chunks: readonly Uint8Array[],

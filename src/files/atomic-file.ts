@@ -7,7 +7,7 @@ export interface AtomicFileOptions {
   readonly mode: number;
 }
 
-/** Replaces a file as a whole: who reads it finds the old text or the new one, and after a crash too. */
+/** Replaces a file atomically: a reader finds the old text or the new one, even after a crash. */
 export async function writeAtomically(file: string, text: string, { mode }: AtomicFileOptions): Promise<void> {
   const temporary = toTemporary(file);
   try {
@@ -45,7 +45,7 @@ async function writeNew(file: string, text: string, mode: number): Promise<void>
   }
 }
 
-/** Nobody takes so long between making a temporary file and renaming it. */
+/** A temporary file older than this belongs to no running process. */
 const LEFT_OVER_MS = 60_000;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -55,12 +55,12 @@ export async function tidyBeside(file: string): Promise<void> {
   await removeLeftovers(file, Date.now());
 }
 
-/** The file system has its own clock, which is that of all its files. */
+/** The clock of the file system, which sets the times of its files. */
 async function readClock(temporary: string): Promise<number> {
   return (await stat(temporary)).mtimeMs;
 }
 
-/** Removes temporary files of this file that nobody writes any more: they may hold a secret. Whether that works does not matter to this run. */
+/** Removes abandoned temporary files of this file, because they may hold a secret. A failure to remove them is ignored. */
 async function removeLeftovers(file: string, now: number): Promise<void> {
   const [folder, prefix] = [dirname(file), `.${basename(file)}.`];
   const names = await readdir(folder).catch((): string[] => []);

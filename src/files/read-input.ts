@@ -5,10 +5,10 @@ import { toReason } from '../model/errors.ts';
 /** The most that is read of one file, or of standard input: a plan of ten thousand changes has half of it. */
 export const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 
-/** Something that is not read, and why: `is a folder`. */
+/** An input that is refused, and why: `is a folder`. */
 export class InputError extends Error {
   override readonly name = 'InputError';
-  /** To be read behind the name of the file. */
+  /** Follows the name of the file in a message. */
   readonly fault: string;
 
   constructor(fault: string) {
@@ -20,7 +20,7 @@ export class InputError extends Error {
 /** The limit of a read. */
 export interface ReadLimit {
   readonly maxBytes?: number;
-  /** A pipe is refused too: nobody has said that it is to be waited for. */
+  /** A pipe is refused too, because reading it could wait forever. */
   readonly onlyFiles?: boolean;
 }
 
@@ -83,7 +83,7 @@ function toKindName(stats: Stats): string {
   return stats.isSocket() ? 'socket' : 'device';
 }
 
-/** Why a file could not be read, to be read behind its name. */
+/** Why a file could not be read; follows its name in a message. */
 export function toFileFault(error: unknown): string {
   if (error instanceof InputError) return error.fault;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -1,6 +1,6 @@
 /**
- * What a forge (GitHub, GitLab) keeps of ours: a comment on a pull request, and an issue. Deliberately absent: what they say, which is
- * a report in Markdown, and its first line, which says whose it is.
+ * What we keep at a forge (GitHub, GitLab): a comment on a pull request, and an issue. Deliberately absent: their text, which is a
+ * report in Markdown, and its first line, the marker that identifies it.
  */
 export interface Forge {
   /** For people: `pull request 12 of example/infra`. */
@@ -46,7 +46,7 @@ export async function postComment(forge: Forge, marker: string, text: string): P
   return { act: 'updated', url: (await forge.updateComment(old, text)).url };
 }
 
-/** Keeps one open issue while there is something to say, and closes it, with the text that says so, when there is nothing any more. */
+/** Keeps one issue open while there is something to report; when there is nothing any more, closes it with a text that says so. */
 export async function postIssue(
   forge: Forge,
   { marker, text, isResolved }: { readonly marker: string; readonly text: string; readonly isResolved: boolean },

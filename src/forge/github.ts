@@ -72,10 +72,10 @@ function createOctokit(apiUrl: string, token: string) {
   return new WithRetry({ auth: token, baseUrl: apiUrl, userAgent: 'edgewise', log: SILENT });
 }
 
-/** What goes wrong is thrown, and shown once. */
+/** Errors are thrown by the client and shown once by the caller. */
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Others may write our marker, too. The token of a workflow may not ask who it is; what it writes is a bot's. */
+/** Others could write our marker too. A workflow's token may not ask whose it is; what it writes belongs to a bot. */
 async function createOwnerTest(octokit: Octokit): Promise<(user: Author) => boolean> {
   const login = await octokit.rest.users.getAuthenticated().then(
     ({ data }) => data.login,

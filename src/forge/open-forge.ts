@@ -8,7 +8,7 @@ export interface ForgeContext {
   readonly readFile: (path: string) => Promise<string>;
   /** Of the pull or merge request; absent: as the pipeline says. */
   readonly number: number | undefined;
-  /** Whether there must be a pull or merge request. */
+  /** Whether a pull or merge request is required. */
   readonly needsNumber: boolean;
 }
 

@@ -8,13 +8,13 @@ import { isUnset, normalizeField } from './normalize.ts';
 export interface Claim {
   /** The field that makes it. */
   readonly field: string;
-  /** Where it is made, inside of the spec: the field, or a member of it. */
+  /** Path inside the spec: the field, or a member of it. */
   readonly path: FieldPath;
   /** As it was given. */
   readonly given: string;
   /** In normal form. */
   readonly value: string;
-  /** The same for claims that exclude each other, different for all others. */
+  /** Equal for claims that exclude each other, different for all others. */
   readonly key: string;
 }
 

@@ -24,7 +24,7 @@ export const listCloserFormats = onceForEachKind((kind): readonly TextFormat[] =
   return [...new Set(formats)].filter((format) => FORMATS[format].loadCloserCheck !== undefined);
 });
 
-/** What a closer look finds wrong in a spec whose fields conform to its kind. The texts themselves are not quoted. */
+/** What the closer checks find wrong in a spec whose fields conform to its kind. The texts themselves are not quoted. */
 export function listCloserProblems(kind: Kind, spec: Spec, checks: CloserChecks): readonly SpecProblem[] {
   if (listCloserFormats(kind).length === 0) return [];
   return listSpecFields(kind)

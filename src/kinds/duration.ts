@@ -25,7 +25,7 @@ export function toDurationText(ms: number): string {
   return `${Math.floor(ms / toUnitMs(unit))}${unit}`;
 }
 
-/** The same for reading: `~3327d` in the place of what is a whole number of seconds only. */
+/** The same for reading: `~3327d` instead of a large number of seconds. */
 export function toRoundedText(ms: number): string {
   const exact = toDurationText(ms);
   const unit = ['d', 'h', 'm'].find((one) => ms >= MIN_UNITS * toUnitMs(one));
@@ -47,7 +47,7 @@ export function renderTimeSpan(ms: number): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
-/** A single unit says too little: `36 hours`, not `1 day`. */
+/** Below two of a unit the next smaller unit is used: `36 hours`, not `1 day`. */
 const MIN_UNITS = 2;
 
 function toUnitMs(unit: string): number {

@@ -81,7 +81,7 @@ export interface MapType {
   readonly isShares: boolean;
 }
 
-/** An object of any JSON, kept to the letter but for the lists of references that it is known to hold. */
+/** An object of any JSON, kept unchanged except for known lists of references. */
 export interface JsonType {
   readonly type: 'json';
   readonly references: Readonly<Record<string, ReferenceType>>;
@@ -94,7 +94,7 @@ export interface ObjectType {
   readonly title: string | undefined;
   /** A module: has `enabled`, is set and removed as a whole. */
   readonly module: boolean;
-  /** Why what it holds can have no effect, at paths inside of it. */
+  /** Reasons why parts of it have no effect, at paths inside of it. */
   readonly findIdle: ((value: JsonObject) => readonly IdleReason[]) | undefined;
 }
 
@@ -113,8 +113,8 @@ export interface UnsetAdvice {
 }
 
 /**
- * How a value keeps somebody out. `while-on`: as long as it is true, or set and not disabled. `by-each`: every member keeps somebody out.
- * `but-each`: every member lets somebody in, and none lets nobody in. `but-each-or-all`: the same, but none lets everybody in.
+ * How a value restricts access. `while-on`: it restricts while it is true, or set and not disabled. `by-each`: each member is a restriction.
+ * `but-each`: each member allows somebody; without members nobody is allowed. `but-each-or-all`: the same, but without members everybody is allowed.
  */
 export type Protection = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all';
 
@@ -129,7 +129,7 @@ export interface Field {
   readonly default: Json | undefined;
   /** Leaving it out lets the service choose: then it is not compared. */
   readonly serviceDefault: boolean;
-  /** What the service chooses depends on who asks. So leaving out what was stated keeps it, and does not make a new resource. */
+  /** The service's choice depends on the caller. So a value that is no longer stated is kept, and the resource is not replaced. */
   readonly staysWhenLeftOut: boolean;
   /** Its name in responses, where that differs. */
   readonly responseName: string | undefined;
@@ -141,11 +141,11 @@ export interface Field {
   readonly hasPath: boolean;
   /** Each value, or each member of the list, belongs to one resource of the kind at a time. */
   readonly unique: boolean;
-  /** Responses show null when it is not set, where others of its type show an empty one. */
+  /** Responses show null when it is not set; other fields of its type show an empty value. */
   readonly nullWhenUnset: boolean;
-  /** Responses may leave it out while it has its default. What any other field is that a response leaves out is not known. */
+  /** Responses may leave it out while it has its default. Any other field that a response leaves out is unknown. */
   readonly absentWhenDefault: boolean;
-  /** How it keeps somebody out; absent: it does not. Says when a change of it opens something. */
+  /** How it restricts access; absent: it does not. Decides when a change of it opens something. */
   readonly protects: Protection | undefined;
   /** What to think of before leaving it unset. */
   readonly whenUnset: UnsetAdvice | undefined;
@@ -153,7 +153,7 @@ export interface Field {
 
 type FieldOptions = Partial<Omit<Field, 'description' | 'type'>>;
 
-/** A field, with everything that is not said at its most common value. */
+/** A field, with defaults for all that is not given. */
 export function field(type: FieldType, description: string, options: FieldOptions = {}): Field {
   return {
     description,
@@ -247,7 +247,7 @@ export function objectOf(fields: Readonly<Record<string, Field>>, title?: string
   return { type: 'object', fields: toTable(fields), title, module: false, findIdle: undefined };
 }
 
-/** A table in which nothing is found but what it states: a name from outside may be that of something that every object has. */
+/** A table without inherited keys: a name from outside could be one that every object inherits. */
 export function toTable(fields: Readonly<Record<string, Field>>): Readonly<Record<string, Field>> {
   return Object.assign(Object.create(null), fields);
 }
@@ -265,7 +265,7 @@ export function moduleOf(
   return { type: 'object', fields: table, title: undefined, module: true, findIdle: undefined, ...options };
 }
 
-/** The fields inside of a value; of a list or a map, those of its members. None: it is no object of a table. */
+/** The fields inside of a value; for a list or a map, those of its members. Empty: the value is no object with a table. */
 export function listInnerFields(type: FieldType | undefined): Readonly<Record<string, Field>> {
   if (type?.type === 'list' || type?.type === 'map') return listInnerFields(type.of);
   return type?.type === 'object' ? type.fields : {};

@@ -3,7 +3,7 @@ import type { Spec } from '../model/state.ts';
 import type { FieldType } from './field.ts';
 import { type Kind, listSpecFields, type NamedField } from './kind.ts';
 
-/** A live spec, and in the place of what the service does not show what another spec in normal form has there. */
+/** A live spec in which fields that the service does not show have the values of another spec in normal form. */
 export function fillUnknown(kind: Kind, live: Spec, from: Spec): Spec {
   return fillFields(listSpecFields(kind), live, from);
 }
@@ -24,7 +24,7 @@ function fillFields(fields: readonly NamedField[], value: JsonObject, from: Json
   return Object.fromEntries(entries);
 }
 
-/** Of a member of a list of which nothing is shown, null is all that is known. */
+/** A list member that the service shows nothing of is null. */
 function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
   if (value === undefined) return from;
   if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))

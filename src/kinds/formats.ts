@@ -34,7 +34,7 @@ export interface FormatRule {
   /** What JSON Schema calls the form. */
   readonly format?: 'uri';
   readonly check: TextCheck;
-  /** Loads a check for texts that pass `check`, where that needs a package which takes longer to load than everything else. */
+  /** Loads a closer check for texts that pass `check`, when it needs a package that is slow to load. */
   readonly loadCloserCheck?: () => Promise<TextCheck>;
   /** The one form of equal texts. */
   readonly normalize: (text: string) => string;
@@ -56,7 +56,7 @@ const BINDING_PATTERN = [
   `(\\*|${LABEL_PART_PATTERN})=(\\*|${LABEL_PART_PATTERN})`,
 ].join('|');
 const MAX_DOMAIN_LENGTH = 253;
-/** White space is not the same everywhere, so that the mark of byte order is named. */
+/** The byte order mark is listed because not every engine counts it as white space. */
 const PRINCIPAL_PATTERN = '^[^\\s,\ufeff\\x00-\\x1f\\x7f-\\x9f]+$';
 const PRINCIPAL = new RegExp(PRINCIPAL_PATTERN);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

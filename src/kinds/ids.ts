@@ -1,8 +1,8 @@
 import type { ReferenceType } from './field.ts';
 
 /**
- * Ids: a prefix that says of what, an underscore, and a text that is the service's own. That text needs no escape in a URL, so what
- * has anything else in it was not copied whole, or is no id.
+ * Ids: a prefix for the type of resource, an underscore, and a text chosen by the service. That text needs no escape in a URL; anything
+ * with other characters was not copied as a whole, or is no id.
  */
 
 const OWN_TEXT = '[A-Za-z0-9._~-]+';
@@ -31,7 +31,7 @@ export function describeIds({ prefixes }: Prefixes): string {
   return prefixes.map((prefix) => `${prefix}_…`).join(' or ');
 }
 
-/** What is wrong with a text that starts as one of these ids does and is none, to be read behind what it stands in; `undefined`: it does not. */
+/** What is wrong with a text that starts like one of these ids but is none; follows the name of its place in a message. `undefined`: nothing. */
 export function describeMalformedId(expected: Prefixes, text: string): string | undefined {
   const prefix = toPrefix(text);
   if (!expected.prefixes.includes(prefix) || isIdOf(expected, text)) return undefined;

@@ -28,19 +28,19 @@ export interface Kind {
   readonly fields: Readonly<Record<string, Field>>;
   /** What a manifest may say under `lifecycle` of this kind alone. */
   readonly lifecycle: Readonly<Record<string, Field>>;
-  /** The fields that say from when until when a resource is good for anything; absent: as long as it exists. */
+  /** The fields with the start and end of its validity; absent: valid as long as it exists. */
   readonly validity: Validity | undefined;
   /** The computed field that `lifecycle.write_to` has written to a file. */
   readonly fileField: string | undefined;
-  /** How one is submitted and decided about, of submitted kinds. */
+  /** Submitted kinds only: how one is submitted and decided. */
   readonly submission: Submission | undefined;
-  /** What no single field can say. Called on specs whose fields are valid. */
+  /** Checks that concern several fields. Called on specs whose fields are valid. */
   readonly check: (spec: Spec) => readonly SpecProblem[];
-  /** What no single setting of `lifecycle` can say: paths inside of it. Called when fields and settings are valid. */
+  /** Checks that concern several settings of `lifecycle`; paths are inside of it. Called when fields and settings are valid. */
   readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecProblem[];
   /** What is wrong with a resource that exists, by its computed fields. */
   readonly findTroubles: (computed: JsonObject) => readonly Trouble[];
-  /** It keeps somebody out of other resources: deleting it lets them in. */
+  /** It restricts access to other resources: deleting it opens them. */
   readonly isProtection: boolean;
   /** Whether a resource with this spec can lock its own caller out: its writes come last. */
   readonly canLockOut: (spec: Spec) => boolean;
@@ -50,11 +50,11 @@ export interface Kind {
 export interface Validity {
   readonly after: string;
   readonly until: string;
-  /** How long one is valid whose end is not stated. */
+  /** The validity when no end is stated. */
   readonly defaultMs: number;
 }
 
-/** Something that the service cannot do for a resource until somebody helps, or until it passes. */
+/** Something that the service cannot do for a resource at present. */
 export interface Trouble {
   /** What cannot be done: `its certificate cannot be provisioned`. */
   readonly message: string;
@@ -83,7 +83,7 @@ type Unsaid =
   | 'submission';
 type KindOptions = Omit<Kind, Unsaid> & Partial<Pick<Kind, Unsaid>>;
 
-/** Checks a kind's table and fills in what was not said. Throws `InvariantError` on a table that contradicts itself. */
+/** Checks a kind's table and fills in defaults. Throws `InvariantError` on a table that contradicts itself. */
 export function defineKind(options: KindOptions): Kind {
   const kind: Kind = { ...NOTHING_SAID, ...options, fields: toTable(options.fields) };
   const fault = findFault(kind);
@@ -152,7 +152,7 @@ export const listSpecFields = onceForEachKind(({ fields }): readonly NamedField[
   Object.entries(fields).filter(([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable'),
 );
 
-/** Whether a new one can take the place of an old one that is as the manifest says: it holds something that wears out. */
+/** Whether a resource can be due for replacement though it equals its manifest, because it expires or is rotated. */
 export function isRotatable(kind: Kind): boolean {
   return kind.validity !== undefined || listOneTimeFields(kind).length > 0;
 }

@@ -21,7 +21,7 @@ export function normalizeSpec(kind: Kind, spec: Spec): Spec {
   return Object.fromEntries(entries);
 }
 
-/** Whether a value says no more than leaving it out does, whatever the type. */
+/** Whether a value means the same as leaving it out, whatever its type. */
 export function isUnset(value: Json | undefined): value is undefined | null | '' {
   return value === undefined || value === null || value === '';
 }
@@ -70,7 +70,7 @@ const NORMALIZE: Visitor = {
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
 };
 
-/** What a value of the type is when there is none. */
+/** The value of the type when none is given. */
 export function toEmpty({ type }: FieldType): Json {
   return EMPTY[type];
 }

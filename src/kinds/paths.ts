@@ -50,7 +50,7 @@ export function toExternalPath(id: string): string {
   return `${path}/${encodeURIComponent(id)}`;
 }
 
-/** Whether a text can be the id of something: not empty, not a step of a path, not what stands for an id, and possible in a URL. */
+/** Whether a text can be an id: not empty, not a path segment such as `..`, not the placeholder for an id, and valid in a URL. */
 export function isId(text: unknown): text is string {
   return typeof text === 'string' && !NO_IDS.has(text) && text.isWellFormed();
 }

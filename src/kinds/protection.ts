@@ -5,7 +5,7 @@ import type { Field, Protection } from './field.ts';
 import { type Kind, listSpecFields, type NamedField } from './kind.ts';
 import { isUnset } from './normalize.ts';
 
-/** A place at which somebody gets in who did not before. */
+/** A place at which access is wider than before. */
 export interface Opening {
   readonly path: FieldPath;
   readonly how: Loosening;
@@ -18,7 +18,7 @@ export function listOpenings(kind: Kind, from: Spec, to: Spec | undefined): read
   return kind.isProtection && !isSwitchedOff(fields, from) ? [{ path: [], how: 'removed' }] : [];
 }
 
-/** Beside a switch that is off, nothing keeps anybody out. */
+/** When a switch is off, the fields beside it have no effect. */
 function compareFields(
   fields: readonly NamedField[],
   from: JsonObject,
@@ -80,13 +80,13 @@ function isOn(value: Json | undefined): boolean {
   return value === true || (isJsonObject(value) && value['enabled'] !== false);
 }
 
-/** Each member as a text that tells it apart; of a map, each key with its value. */
+/** Each member as a text that identifies it; for a map, each key with its value. */
 function listMembers(value: Json | undefined): readonly string[] {
   if (isJsonArray(value)) return value.map((member) => (typeof member === 'string' ? member : toCanonicalJson(member)));
   return isJsonObject(value) ? Object.entries(value).map((entry) => toCanonicalJson(entry)) : [];
 }
 
-/** Whether all that comes in now came in before, `*` standing for any text. */
+/** Whether every new member was covered by an old one; `*` stands for any text. */
 function isCovered(from: Json | undefined, to: Json | undefined): boolean {
   const before = listMembers(from);
   const known = new Set(before);

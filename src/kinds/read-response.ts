@@ -7,8 +7,8 @@ import { normalizeSpec, toEmpty } from './normalize.ts';
 import { mapInner } from './walk.ts';
 
 /**
- * A live resource from the service's JSON for it. The JSON must conform to the kind's response schema. A field that it leaves out is unknown: the
- * spec does not have it either.
+ * A live resource from the service's JSON, which must conform to the kind's response schema. A field that the JSON leaves out is unknown,
+ * and absent from the spec.
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
@@ -61,13 +61,13 @@ function pick(json: JsonObject, name: string, field: Field): Json | undefined {
   return renamed ?? (json[name] === undefined ? renamed : json[name]);
 }
 
-/** Null does not say which value a field has that always has one. Of a list or a map it says that there is nothing in it. */
+/** For a field that always has a value, null means unknown. For a list or a map, null means empty. */
 function isUnsaid(field: Field, value: Json): boolean {
   const isCollection = field.type.type === 'list' || field.type.type === 'map';
   return value === null && field.default !== undefined && !isCollection && !field.absentWhenDefault;
 }
 
-/** Normal form, without what was not answered: the defaults of the interface are those of requests. */
+/** Normal form, without defaults for fields that the response leaves out: those defaults apply to requests only. */
 function toLiveSpec(kind: Kind, answered: Spec): Spec {
   return keepAnswered(listSpecFields(kind), answered, normalizeSpec(kind, answered));
 }
@@ -95,7 +95,7 @@ function readValue(type: FieldType, value: Json): Json {
   return mapInner(type, isSingle ? [value] : value, { visit: readValue, visitFields: readObject });
 }
 
-/** An object of nothing but nulls is one that is not set. */
+/** An object in which everything is null is not set. */
 function readObject(fields: Readonly<Record<string, Field>>, value: JsonObject): Json {
   if (Object.values(value).every((member) => member === null)) return null;
   return readFields(Object.entries(fields), value);

@@ -27,7 +27,7 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
   return found;
 }
 
-/** The spec with each reference replaced. Also for a part of a spec, such as a request body. */
+/** The spec with each reference replaced. Also works on a part of a spec, such as a request body. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
   const replaced = listReferenceFields(kind).flatMap(([name, field]): [string, Json][] => {
     const value = spec[name];
@@ -61,7 +61,7 @@ export function listIdPrefixes(): readonly string[] {
   return [...new Set(prefixes)].sort();
 }
 
-/** Whether a resource may refer to one of the kind, which cannot be deleted while it does. */
+/** Whether resources can refer to one of the kind. One that is referred to cannot be deleted. */
 export function isReferable({ idPrefix }: Kind): boolean {
   return KINDS.some(({ fields }) => Object.values(fields).some(({ type }) => listPrefixesOf(type).includes(idPrefix)));
 }

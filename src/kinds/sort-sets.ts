@@ -4,7 +4,7 @@ import type { FieldType } from './field.ts';
 import type { Kind } from './kind.ts';
 import { mapFields, mapInner } from './walk.ts';
 
-/** A spec as it is written, but for the lists whose order means nothing: their members stand in one order. */
+/** A spec as it is written, with the lists whose order means nothing sorted. */
 export function sortSets(kind: Kind, spec: Spec): Spec {
   return mapFields(kind.fields, spec, { visit: sortValue });
 }

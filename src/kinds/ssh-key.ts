@@ -1,7 +1,7 @@
 import sshpk from 'sshpk';
 
 /**
- * What only the package for SSH keys can tell. Loading it takes time, so whoever needs it imports this file when the need is known.
+ * Everything that needs the package for SSH keys. Loading it takes time, so import this file only when a key is at hand.
  */
 
 /** As much of a public key as is used here. Not the package's own type: those who use this one do not have its types. */
@@ -24,7 +24,7 @@ export interface KeySigner {
   readonly sign: () => { readonly toBuffer: (format: 'ssh') => Buffer };
 }
 
-/** RSA keys below this are within reach of those who break keys. */
+/** Shorter RSA keys can be broken. */
 const MIN_RSA_BITS = 2048;
 
 /** What is wrong with an OpenSSH public key of a known type; `undefined`: nothing. The key itself is not quoted. */
@@ -40,7 +40,7 @@ export function findSshKeyFault(text: string): string | undefined {
 export function parseSshPublicKey(text: string): Key | undefined {
   const bytes = Buffer.from(text.trim().split(/\s+/)[1] ?? '', 'base64');
   const key = readKey(text.trim());
-  // sshpk repairs what is too short and passes over what is too long, so the key must come out as it went in.
+  // sshpk repairs keys that are too short and ignores excess bytes, so the key must come out as it went in.
   return key?.toBuffer('rfc4253', {}).equals(bytes) ? key : undefined;
 }
 

@@ -12,8 +12,8 @@ import {
 } from './field.ts';
 
 /**
- * The one walk over types and their values: what stands inside of what. Whoever needs more than one level calls it again for what
- * it finds, and does what is its own business in between.
+ * The one walk over types and their values: it visits what is directly inside of a value. For more levels a visitor calls it again
+ * on what it is given.
  */
 
 /** What a walk does with what stands directly inside of a value. */
@@ -76,7 +76,7 @@ export function listTypes(type: FieldType): readonly FieldType[] {
   return [type, ...listInnerTypes(type).flatMap(listTypes)];
 }
 
-/** The type of what stands at a step inside of a value; `undefined`: no table says. */
+/** The type at a step inside of a value; `undefined`: no table has it. */
 export function findInnerType(type: FieldType | undefined, step: string | number): FieldType | undefined {
   if (type === undefined || isLeaf(type)) return undefined;
   switch (type.type) {
@@ -116,7 +116,7 @@ function mapMembers(type: MapType, value: JsonObject, { visit, visitKey }: Visit
   return mapEntries(value, (key, member) => [visitKey?.(type, key) ?? key, visit(type.of, member, [key])]);
 }
 
-/** Free JSON: only the lists of references are visited that it is known to hold, where they are lists. */
+/** Free JSON: visits only the known lists of references in it. */
 function mapHeld(type: JsonType, value: JsonObject, { visit }: Visitor): JsonObject {
   return mapEntries(value, (key, member) => {
     const held = toHeldType(type, key);
@@ -133,7 +133,7 @@ function mapEntries(value: JsonObject, map: (key: string, member: Json) => [stri
   return Object.fromEntries(Object.entries(value).map(([key, member]) => map(key, member)));
 }
 
-/** Keys come from users: `constructor` is one that every object seems to have. */
+/** Keys come from users: every object inherits `constructor`. */
 function pickOwn<Value>(table: Readonly<Record<string, Value>>, key: string | number): Value | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }

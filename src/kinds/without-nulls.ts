@@ -4,7 +4,7 @@ import { type Kind, listSpecFields } from './kind.ts';
 import { mapInner } from './walk.ts';
 
 /**
- * A spec without the optional fields that are null, which means the same as leaving them out. Null stays where a field is required, in lists and
+ * A spec without the optional fields that are null: null means the same as leaving the field out. Null stays in required fields, lists and
  * maps, where it is a mistake, and in free JSON, where it is a value.
  */
 export function withoutNulls(kind: Kind, spec: JsonObject): JsonObject {

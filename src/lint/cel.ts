@@ -17,7 +17,7 @@ export function readCel(text: string): CelReading {
   }
 }
 
-/** Only the depth is limited, since it is what a stack is short of: a list of addresses may be long. */
+/** Only the depth is limited, because it can exhaust the stack; a list of addresses may be long. */
 const ANY = 1_000_000;
 const PARSER = new Environment({
   enableOptionalTypes: true,
@@ -30,7 +30,7 @@ interface Scoped {
   readonly bound: readonly string[];
 }
 
-/** With a stack of its own: a long chain of operators is as deep as it is long. */
+/** Uses its own stack instead of recursion: a long chain of operators is a deep tree. */
 function listNames(root: ASTNode): readonly string[] {
   const names = new Set<string>();
   const open: Scoped[] = [{ node: root, bound: [] }];

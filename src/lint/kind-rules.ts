@@ -34,7 +34,7 @@ function toValidity(
   return Number.isNaN(end - start) ? undefined : { ms: end - start, path: ['spec', until] };
 }
 
-/** What can lock out whoever applies it. */
+/** Resources that can lock out the caller that applies them. */
 export function checkLockout({ kind, resource }: Subject): readonly Hit[] {
   if (!kind.canLockOut(resource.spec)) return [];
   const message = 'it restricts the API, the dashboard or agents, and may lock out whoever applies it';

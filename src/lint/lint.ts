@@ -35,7 +35,7 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
   return [...sortByPlace(shown.map(toDiagnostic), state.inputs), ...left];
 }
 
-/** Whether any rule will have an expression to read. */
+/** Whether there is any expression to check. */
 export function hasExpressions({ resources }: DesiredState): boolean {
   return [...resources.values()].some((resource) =>
     listSpots(getKind(resource.kind), resource).some(({ type }) => type.type === 'text' && type.cel !== undefined),
@@ -105,14 +105,14 @@ function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
   return Object.hasOwn(allow, id);
 }
 
-/** A suppression of a rule that is off waits for the day when it is not. */
+/** A suppression of a rule that is off is kept: the rule may be switched on later. */
 function listUnused({ allow }: DesiredResource, idle: ReadonlySet<string>): readonly Hit[] {
   return Object.keys(allow)
     .filter((id) => idle.has(id))
     .map((id) => ({ path: ['lint', 'allow', id], message: `lint.allow.${id} has no effect` }));
 }
 
-/** What a rule found, not yet located: that takes longer than finding it. */
+/** A finding without its place: locating takes longer than finding. */
 interface Finding {
   readonly hit: Hit;
   readonly rule: Rule;
@@ -134,7 +134,7 @@ function toDiagnostic({ hit, rule, severity, resource }: Finding): Diagnostic {
   };
 }
 
-/** Warnings of one rule that a plan shows: it is to be read for its changes. */
+/** The number of warnings of one rule that a plan shows: its changes matter more. */
 const MAX_WARNINGS = 10;
 
 /** All errors, and of each rule the warnings that come first by address, with the number of the others. */

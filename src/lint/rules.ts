@@ -4,10 +4,10 @@ import { checkIdle, checkKnownValues, checkRepeated, checkShares, checkUnset } f
 import { checkLiterals, checkLockout, checkValidity } from './kind-rules.ts';
 import type { Rule } from './rule.ts';
 
-/** Everything about a rule but its id, which it stands under, and its sentence, which is that of its code. */
+/** Everything about a rule except its id, which is its key, and its sentence, which is that of its code. */
 type RuleFacts = Omit<Rule, 'id'>;
 
-/** A rule that speaks up for itself. */
+/** What each rule is and does. */
 const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   'cel-syntax': {
     severity: 'warning',

@@ -74,7 +74,7 @@ function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentC
   }));
 }
 
-/** Documents whose former name another document still has, and keeps. */
+/** Documents with a `renamed_from` that is still the name of another document. */
 export function listStandingNames(
   documents: readonly ManifestDocument[],
   index: DocumentIndex,

@@ -1,20 +1,20 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 
-/** So many mistakes of one kind in one document are told; then only how many more there are. */
+/** Diagnostics of one code in one document that are shown; the others are only counted. */
 const MAX_ALIKE = 20;
 
-/** So many mistakes are told of all manifests. */
+/** Diagnostics of all manifests that are shown. */
 const MAX_TOLD = 1000;
 
-/** Items of which the first of each code are told. */
+/** Items of which the first few of each code are shown. */
 export interface Cut<T> {
   readonly told: readonly T[];
   /** What is left out, by its first and its number. */
   readonly more: readonly { readonly first: T; readonly count: number }[];
 }
 
-/** Cuts the mistakes of one document down to what somebody reads. */
+/** Cuts the diagnostics of one document to a number that somebody reads. */
 export function cutAlike<T extends { readonly code: DiagnosticCode }>(items: Iterable<T>): Cut<T> {
   const counts = new Map<DiagnosticCode, number>();
   const firsts = new Map<DiagnosticCode, T>();
@@ -29,7 +29,7 @@ export function cutAlike<T extends { readonly code: DiagnosticCode }>(items: Ite
   return { told, more };
 }
 
-/** What stands for mistakes that are left out. */
+/** The diagnostic that stands for those left out. */
 export function toMore(code: DiagnosticCode, count: number): { readonly message: string; readonly remedy: string } {
   return {
     message: `and ${count.toLocaleString('en')} more ${code}, from here on`,
@@ -39,15 +39,15 @@ export function toMore(code: DiagnosticCode, count: number): { readonly message:
 
 const AGAIN = 'Correct the ones above, and run the command again.';
 
-/** Counts the diagnostics of a run, since finding out where each stands takes longer than finding it. */
+/** Counts the diagnostics of a run, because locating one takes longer than finding it. */
 export interface Tally {
-  /** Whether one more is told. */
+  /** Whether one more is shown. */
   readonly admit: (code: DiagnosticCode) => boolean;
-  /** The diagnostic that stands for all that were not, when there are any. */
+  /** The diagnostic that stands for all that were not shown, if any. */
   readonly listRest: () => readonly Diagnostic[];
 }
 
-/** A tally with nothing told yet. */
+/** A tally with nothing shown yet. */
 export function createTally(): Tally {
   let told = 0;
   let first: DiagnosticCode | undefined;

@@ -30,7 +30,7 @@ import type { Fault } from './yaml-value.ts';
 export interface ReadDocuments {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly Diagnostic[];
-  /** One of them may be meant to be a `Stack`, but cannot be read as one. */
+  /** One of them may be meant as a `Stack` but cannot be read. */
   readonly mayHideStack: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface ReadContext {
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
   readonly closerChecks: CloserChecks;
-  /** What may still be read, and told. */
+  /** What is left of the limits on reading and on diagnostics. */
   readonly allowance: YamlAllowance;
   readonly tally: Tally;
 }
@@ -72,7 +72,7 @@ function toDiagnostics(
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
   const faults = parsed.faults
-    // That a file is not read to its end is told whatever else is.
+    // Always report that a file was not read to its end.
     .filter(({ code }) => parsed.tree === undefined || tally.admit(code))
     .map((fault) => toFaultDiagnostic(source, fault, subject));
   const values = parsed.faults.map(({ span, within = span }) => source.toPlace(within));
@@ -230,7 +230,7 @@ function findVersionProblem(kind: Json | undefined, apiVersion: Json | undefined
   };
 }
 
-/** What the schema of the kind has against the fields; when it has nothing, what no single field can say. */
+/** Findings of the kind's schema; without any, those of checks that concern several fields. */
 function listFieldProblems(
   { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
   { closerChecks }: ReadContext,

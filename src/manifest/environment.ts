@@ -8,15 +8,15 @@ export interface FilledText {
   readonly text: string;
   /** Names of the variables that have neither a value nor a default. */
   readonly unset: readonly string[];
-  /** What starts like a variable and is none. */
+  /** Texts that start like a variable but are not valid. */
   readonly malformed: readonly string[];
-  /** Filled in, it is longer than any field may be; the text is as it was. */
+  /** The filled-in text would be longer than any field may be; it was left unchanged. */
   readonly isTooLong?: true;
 }
 
 /**
  * Fills in `${env:NAME}` and `${env:NAME:-default}`, which is taken when the variable is unset or empty and has no braces in it.
- * `$${` stands for `${`. Every other `$` stands for itself, but for what starts with `${env:`.
+ * `$${` stands for `${`. Any other `$` that does not start `${env:` stands for itself.
  */
 export function fillEnvironment(text: string, env: Environment): FilledText {
   if (!text.includes('${')) return { text, unset: [], malformed: [] };

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { findTextFault } from '../model/storable-text.ts';
 import type { Problem } from './problem.ts';
 
-/** What manifests from standard input are called instead of a path. */
+/** The name of standard input in messages. */
 export const STDIN = '<stdin>';
 
 /** The text of a file that a manifest names, or why there is none, to be read behind its path: `does not exist`. */
@@ -16,14 +16,14 @@ export type FieldFile = { readonly text: string } | { readonly fault: string };
 /** Reads a file that a manifest names: `path` is relative to the folder of `manifest`. */
 export type ReadFieldFile = (manifest: string, path: string) => FieldFile;
 
-/** For where manifests stand alone. */
+/** A reader that refuses every file: for manifests without a folder. */
 export const NO_FIELD_FILES: ReadFieldFile = () => ({
   fault: 'cannot be read: nothing but the manifests is read here',
 });
 
 /**
- * A document with the texts of files where its kind lets a field be `{ file: path }`. What a file holds is never quoted: a path can
- * lead to what is nobody's business.
+ * A document with the texts of files where its kind lets a field be `{ file: path }`. The content of a file is never quoted, because a path
+ * can lead to a secret.
  */
 export function fillInFiles(
   kind: string,

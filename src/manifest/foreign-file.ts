@@ -11,8 +11,8 @@ const ANY_FIELD = new RegExp(`(?:^|[\\s{,"'])(?:${FIELDS.join('|')})["']?\\s*:`,
 const OTHER_FIELD = /^[\s{-]*["']?[\w@$./-]+["']?\s*:(?:\s|$)/m;
 
 /**
- * Whether a file in a folder is no manifest: what edgewise has written there itself, such as a plan that was saved beside its manifests, or
- * what belongs to another tool, such as package.json. Whatever may be a manifest with a mistake in it is one.
+ * Whether a file in a folder is no manifest: edgewise wrote it itself, such as a saved plan beside the manifests, or it
+ * belongs to another tool, such as package.json. Anything that may be a manifest with a mistake counts as one.
  */
 export function isForeignFile(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;

@@ -13,8 +13,8 @@ export interface KnownIds {
 }
 
 /**
- * The ids that manifests state themselves: of an External, and of an HTTPS edge or route. Such an id may be the address of another
- * document that states one, so the documents form chains, and chains can be circles.
+ * The ids that manifests state themselves: of an External, and of an HTTPS edge or route. Instead of an id they may have the address of
+ * another such document, so the documents form chains, and a chain can be a circle.
  */
 export function resolveKnownIds(index: DocumentIndex): KnownIds {
   const known = new Map<ManifestDocument, string | undefined>();
@@ -35,7 +35,7 @@ export function resolveKnownIds(index: DocumentIndex): KnownIds {
   return { ids: new Map(ids), circles };
 }
 
-/** The document and those that its id leads to, up to where it ends, turns back or is known. */
+/** The document and those that its id leads to, up to the end of the chain, a repetition, or a known id. */
 function listChain(
   document: ManifestDocument,
   index: DocumentIndex,

@@ -112,7 +112,7 @@ function count(number: number): string {
   return number.toLocaleString('en');
 }
 
-/** What is wrong with nesting that not even a syntax tree is made of. */
+/** The message about nesting that is too deep for a syntax tree. */
 export const TOO_DEEP = 'this is nested too deeply';
 
 /** What to do about nesting that goes too deep. */

@@ -6,7 +6,7 @@ import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
 
 /**
- * The addresses that manifests state, for a person who is typing one: nothing is checked, and what is read after `isLate` says so is left out.
+ * The addresses in manifests, for completion on the command line: nothing is checked, and reading stops when `isLate` says so.
  */
 export function listAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
   const found = new Set<Address>();

@@ -72,7 +72,7 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
   }
 }
 
-/** An empty file or standard input is a mistake, most often of the command that writes it. */
+/** An empty file or standard input is a mistake, usually of the command that wrote it. */
 function keep(source: ManifestBytes, reading: Reading): void {
   reading.sources.push(source);
   const remedy =
@@ -89,7 +89,7 @@ function readNamed(path: string, cwd: string, reading: Reading): void {
   try {
     const stats = statSync(file.real);
     if (stats.isDirectory()) readNamedFolder(file, reading);
-    // A pipe has no real path: it is what a shell gives for `<(command)`.
+    // A pipe has no real path; a shell passes one for `<(command)`.
     else if (!stats.isFile() || isNew(file.real, reading.seen))
       keep({ file: path, bytes: readInput(file.real) }, reading);
   } catch (error) {
@@ -97,13 +97,13 @@ function readNamed(path: string, cwd: string, reading: Reading): void {
   }
 }
 
-/** A neighbour of a path that was most likely meant. */
+/** The name in the same folder that was most likely meant. */
 function suggestPath({ shown, real }: Path): string | undefined {
   try {
     const nearest = suggest(basename(real), readdirSync(dirname(real)));
     return nearest === undefined || nearest === basename(real) ? undefined : join(dirname(shown), nearest);
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined; // without a folder there are no neighbours
+    if (error instanceof Error && 'code' in error) return undefined; // no folder, so nothing to suggest
     throw error;
   }
 }

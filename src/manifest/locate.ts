@@ -26,14 +26,14 @@ export interface Position {
   readonly origin?: string;
 }
 
-/** What of a field is pointed at. A value that starts on the next line is pointed at by its key. */
+/** Which part of a field is pointed at. For a value that starts on the next line it is the key. */
 export type Target = 'key' | 'value';
 
-/** Finds places in documents whose syntax trees are gone, by parsing them again. Keeps the last one, since diagnostics come in groups. */
+/** Finds places in documents by parsing them again, because their syntax trees are not kept. Keeps the last tree, because diagnostics come in groups. */
 export interface Locator {
-  /** Where a path stands, or where it would: the innermost part of it that is there. */
+  /** The place of a path; if it does not exist, of its innermost part that does. */
   readonly locate: (position: Position, path: FieldPath, target: Target) => Span;
-  /** Takes the syntax tree of a document that was just parsed, which need not be parsed again. */
+  /** Hands over the syntax tree of a document that was just parsed, so that it is not parsed again. */
   readonly offer: (position: Pick<Position, 'source' | 'span'>, tree: Document.Parsed) => void;
   /** Lets the last document go. */
   readonly forget: () => void;
@@ -73,7 +73,7 @@ function parseAgain({ source, span }: Pick<Position, 'source' | 'span'>): Last {
   return { position: { source, span }, offered: undefined, tree, offset: span.start };
 }
 
-/** A syntax tree, with what makes many questions about it cheap. */
+/** A syntax tree with indexes that make many look-ups cheap. */
 interface Tree {
   readonly root: Node | null;
   /** What each alias stands for. */

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from '../model/json.ts';
 
 /**
- * The file that a tool made a document of, as kustomize's `originAnnotations` say; nothing for what comes from another repository, where a path
- * means nothing here. Source: "Kustomize built-ins, buildMetadata".
+ * The file from which a tool made a document, as kustomize's `originAnnotations` say; `undefined` for a document from another repository, whose
+ * paths mean nothing here. Source: "Kustomize built-ins, buildMetadata".
  */
 export function findOrigin(document: Json): string | undefined {
   const metadata = isJsonObject(document) ? document['metadata'] : undefined;

@@ -10,10 +10,10 @@ import { type Fault, toValue } from './yaml-value.ts';
 export interface ParsedDocument {
   /** Where it stands in the file. Its text can be parsed again on its own. */
   readonly span: Span;
-  /** What it holds, as far as it could be read. `null`: nothing. */
+  /** Its value, as far as it could be read. `null`: empty. */
   readonly value: Json;
   readonly faults: readonly Fault[];
-  /** The faults leave open what it says: its fields are not worth checking. */
+  /** Its faults leave its meaning open, so that its fields are not checked. */
   readonly isBroken: boolean;
   /** Its syntax tree, with places in the whole text. Not to be kept: ten thousand of them would not fit. */
   readonly tree?: Document.Parsed;

@@ -34,7 +34,7 @@ export interface Place {
   readonly target: Target;
 }
 
-/** Something wrong in a document, at a path inside of it. */
+/** A mistake in a document, at a path inside of it. */
 export interface Problem {
   readonly code: DiagnosticCode;
   /** What is wrong, without the address. */
@@ -146,7 +146,7 @@ function toFindingRemedy(finding: SchemaFinding, kind: string): string | undefin
   if (unknown === undefined) return remedy;
   const special = code === 'unknown-field' ? toSpecialRemedy(path, unknown.given, kind) : undefined;
   if (special !== undefined) return special;
-  // The message about a value that is not allowed lists those that are.
+  // The message about a value that is not allowed lists the allowed ones.
   return toRemedy(unknown.given, unknown.known, code === 'unknown-field');
 }
 

@@ -41,7 +41,7 @@ function styleKey(key: Scalar): void {
 
 function styleValue(scalar: Scalar, write: (text: string) => string): void {
   const { value } = scalar;
-  // An integer that is no safe one is read only with an exponent: that says that it was rounded.
+  // An unsafe integer is written with an exponent, which shows that it was rounded.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) scalar.format = 'EXP';
   if (typeof value !== 'string') return;
   scalar.value = write(value);

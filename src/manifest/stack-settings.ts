@@ -19,7 +19,7 @@ import type { DocumentProblem, ManifestDocument } from './problem.ts';
 
 let schema: ReturnType<typeof toStackSpecSchema> | undefined;
 
-/** Made once: that takes longer than to parse with it. */
+/** Built once: building takes longer than parsing. */
 function getSchema(): ReturnType<typeof toStackSpecSchema> {
   schema ??= toStackSpecSchema();
   return schema;

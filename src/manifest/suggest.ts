@@ -9,7 +9,7 @@ export function suggest(given: string, known: readonly string[]): string | undef
   return nearest === undefined ? undefined : byForm.get(nearest);
 }
 
-/** Names that are shorter say too little to be taken for one another. */
+/** Shorter names are too unspecific for a suggestion. */
 const LEAST_NAME_LENGTH = 3;
 
 /** The address that was most likely meant: of a kind that is near, with a name that is. */

@@ -21,8 +21,8 @@ import { type ResolvedReferences, resolveReferences } from './references.ts';
 import { listSurplusStacks, listUnusedKinds, NO_STACK, toStackSettings } from './stack-settings.ts';
 
 /**
- * From the bytes of manifest files to what they ask for. Pure and synchronous; never throws, whatever the bytes are. Everything
- * that is wrong is told at once. What a field may hold stands in its kind's table, not here.
+ * From the bytes of manifest files to the desired state. Pure and synchronous; never throws, whatever the bytes are. Reports
+ * every mistake at once. What a field may hold is in its kind's table, not here.
  */
 
 /** What validation takes besides the files. */
@@ -46,7 +46,7 @@ export interface ValidatedManifests {
   readonly stack?: FoundStack;
 }
 
-/** What is known of a `Stack` whatever else is wrong. */
+/** What is known of a `Stack` that may be invalid. */
 export interface FoundStack {
   /** Absent: it has none, or one that cannot be a name. */
   readonly name?: string;
@@ -98,7 +98,7 @@ function toFoundStack({ name, position }: ManifestDocument, locator: Locator): F
   };
 }
 
-/** Of each document, what somebody reads. */
+/** The diagnostics of each document, cut to a number that somebody reads. */
 function cutProblems(problems: readonly DocumentProblem[]): readonly DocumentProblem[] {
   return [...Map.groupBy(problems, ({ document }) => document)].flatMap(([document, group]) => {
     const { told, more } = cutAlike(group.map(({ problem }) => problem));
@@ -135,7 +135,7 @@ function toIndex(documents: readonly ManifestDocument[]): ReadonlyMap<Address, M
   return index;
 }
 
-/** A copy of a document claims all that the document claims: it is enough to say that it is a copy. */
+/** A duplicate document repeats every claim of the first: only the duplicate itself is reported. */
 function without(
   specs: ResolvedReferences['specs'],
   duplicates: readonly DocumentProblem[],

@@ -32,7 +32,7 @@ export interface Fault {
 export interface YamlValue {
   readonly value: Json;
   readonly faults: readonly Fault[];
-  /** Aliases make the value larger than anybody should walk through. */
+  /** Aliases make the value larger than the limit. */
   readonly isBomb: boolean;
 }
 

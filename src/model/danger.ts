@@ -1,4 +1,4 @@
-/** What becomes of something that keeps somebody out. `loosened`: it is still there, and lets more in than before. */
+/** What happens to a restriction. `loosened`: it is still there and allows more than before. */
 export type Loosening = 'removed' | 'disabled' | 'loosened';
 
 /**

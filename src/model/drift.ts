@@ -71,7 +71,7 @@ export interface Drift {
   readonly against?: string;
   /** The addresses that it was narrowed to; empty: everything. */
   readonly targets: readonly string[];
-  /** By address. */
+  /** Sorted by address. */
   readonly resources: readonly ResourceDrift[];
   /** Kinds that were read; what others hold is not known. */
   readonly kinds: readonly string[];

@@ -11,7 +11,7 @@ export interface ApiErrorDetails {
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** The service answered with a failure status. */
+/** The service answered with an error status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly response: ApiErrorDetails;
@@ -27,10 +27,10 @@ export class ApiError extends Error {
   }
 }
 
-/** No response came, or one that cannot be read: refused, reset, broken off, not what the interface says. */
+/** No response, or an unusable one: refused, reset, broken off, or not as the interface specifies. */
 export class NetworkError extends Error {
   override readonly name: string = 'NetworkError';
-  /** The request surely did not reach the service. False: it may have taken effect there. */
+  /** The request certainly did not reach the service. False: it may have taken effect. */
   readonly isUnsent: boolean;
   /** How an answer began that was broken off for its length; never shown as it is. */
   readonly head: string | undefined;
@@ -50,7 +50,7 @@ export class TimeoutError extends NetworkError {
   override readonly name = 'TimeoutError';
 }
 
-/** A bug in edgewise: something that its own rules exclude has happened. */
+/** A bug in edgewise: one of its own rules was broken. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }

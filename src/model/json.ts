@@ -39,7 +39,7 @@ export function isSameJson(left: Json, right: Json): boolean {
   return left === right || toCanonicalJson(left) === toCanonicalJson(right);
 }
 
-/** Levels of nesting that are read, of manifests, plan files and requests. */
+/** The deepest nesting that is read in manifests, plan files and requests. */
 export const MAX_DEPTH = 100;
 
 /** Whether a JSON value is nested deeper than so many levels. */

@@ -2,7 +2,7 @@ import { isResourceName } from './address.ts';
 import { isJsonObject, type Json, type JsonObject, toDigest } from './json.ts';
 
 /**
- * What says that a live resource is ours: one key inside its `metadata`, beside the user's own.
+ * The mark that makes a live resource ours: one key inside its `metadata`, beside the user's own.
  * `{"team":"data","edgewise":{"stack":"production","name":"postgres","fields":{"hostports":"k3f9aQ"}}}`
  */
 export interface Mark {
@@ -12,13 +12,13 @@ export interface Mark {
   readonly protect: boolean;
   /** Credentials only: the token reached its sink. */
   readonly delivered: boolean;
-  /** The name before this one, where another resource took that one's place: says that the move is done. */
+  /** Its former name, if another resource has taken that name since: shows that the rename is complete. */
   readonly was?: string;
   /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED`: the field was not ours. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The mark that a write leaves, with what is only known when the write is made. */
+/** The mark that a write leaves, with parts that are only known when the write is made. */
 export interface MarkDraft {
   readonly stack: string;
   readonly name: string;

@@ -21,7 +21,7 @@ export interface PlannedFile {
   readonly replaces?: true;
 }
 
-/** Something of ours that nothing asks for, and that the plan leaves all the same (`--no-delete`). */
+/** A resource of ours without a manifest that the plan does not delete (`--no-delete`). */
 export interface Withheld {
   readonly address: Address;
   /** Id of the live resource that keeps the address; absent: this is no duplicate. */

@@ -87,7 +87,7 @@ export interface LiveState {
   readonly requests: number;
 }
 
-/** Older first: by when they were made, then by their place in a list that is newest first, then by id, so that whoever asks sees the same order. */
+/** Orders older first: by creation time, then by place in the list (which is newest first), then by id, so that the order is always the same. */
 export function compareAge(left: LiveResource, right: LiveResource): number {
   const { listIndex: leftIndex = 0 } = left;
   const { listIndex: rightIndex = 0 } = right;

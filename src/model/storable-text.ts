@@ -4,13 +4,13 @@ import type { FieldPath } from './state.ts';
 /** The texts without a NUL, as a regular expression. Half a character needs none: what is exchanged in UTF-8 cannot hold it. */
 export const STORABLE_PATTERN = '^[^\\x00]*$';
 
-/** What keeps services from storing a text as it is, to be read behind what it stands in; `undefined`: nothing. */
+/** Why services cannot store a text unchanged; follows the name of its place in a message. `undefined`: they can. */
 export function findTextFault(text: string): string | undefined {
   if (text.includes('\0')) return 'contains a NUL character';
   return text.isWellFormed() ? undefined : 'contains half of a surrogate pair, which is no character';
 }
 
-/** A text inside of a value that cannot be stored, and what keeps it from that. */
+/** A text inside of a value that cannot be stored, and why. */
 export interface TextFault {
   readonly path: FieldPath;
   readonly isKey: boolean;

@@ -7,7 +7,7 @@ import { listAwaited } from './desired-form.ts';
 import type { Needs, Planned } from './needs.ts';
 import type { Draft } from './writes.ts';
 
-/** A body with an address in it waits for the creation that gives the address its id. */
+/** A write with an address in its body depends on the creation of that resource. */
 export function addReferenceNeeds(planned: readonly Planned[], needs: Needs): void {
   for (const { kind, writes } of planned) {
     for (const write of writes)
@@ -37,7 +37,7 @@ function listAwaitedBy(kind: Kind, write: Draft) {
   }
 }
 
-/** Deleting something waits for every write that drops a reference to it. */
+/** A delete depends on every write that drops a reference to the resource. */
 export function addDropNeeds(planned: readonly Planned[], needs: Needs): void {
   const all = planned.flatMap(({ writes }) => writes);
   const deletes = new Map(all.flatMap((write) => (write.act === 'delete' ? [[write.resourceId, write.id]] : [])));
@@ -73,7 +73,7 @@ function drops(write: Draft, field: string): boolean {
   }
 }
 
-/** The token of a duplicate may be the one in use, so it goes when the token of what replaces both is delivered. */
+/** The token of a duplicate may be in use, so it is deleted only after the token of its replacement is delivered. */
 export function addDuplicateNeeds(planned: readonly Planned[], needs: Needs): void {
   for (const { change, kind, writes } of planned) {
     if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
@@ -87,7 +87,7 @@ function isKept({ duplicateOf }: Planned['change']): boolean {
   return duplicateOf === undefined;
 }
 
-/** A write that claims a value waits for the write that releases it. */
+/** A write that claims a value depends on the write that releases it. */
 export function addClaimNeeds(planned: readonly Planned[], needs: Needs): void {
   const releases = new Map(planned.flatMap(listReleases));
   for (const { change, kind, writes } of planned) {

@@ -35,7 +35,7 @@ function findByName(resource: DesiredResource, all: readonly LiveResource[], own
   });
 }
 
-/** Warnings on stacks that are taken over without effect: a wrong name would pass unseen, and new resources would be made. */
+/** Warnings on `--take-over` without effect: otherwise a misspelled stack name would go unnoticed and new resources would be created. */
 export function listIdleTakeOvers(
   adopted: readonly LiveResource[],
   live: LiveState,

@@ -11,7 +11,7 @@ import { waitsForId } from './desired-form.ts';
 /** A live spec as a plan compares it. */
 export interface Assumed {
   readonly spec: Spec;
-  /** Fields that nothing says anything about: neither the service nor a mark. They are taken to be as the manifest has them. */
+  /** Fields that neither the service nor a mark shows. They are assumed to be as in the manifest. */
   readonly unproven: readonly string[];
 }
 
@@ -51,11 +51,11 @@ interface Hidden extends Subject {
   readonly name: string;
   readonly field: Field;
   readonly wanted: Json;
-  /** What is not shown is what leaving it out of the manifest means. */
+  /** A field that is not shown is assumed to have its default. */
   readonly isDefault: boolean;
 }
 
-/** Only what is known to have changed in the manifest is written, or what can be written without a new resource. */
+/** A field is written only if the manifest is known to have changed or if no new resource is needed for it. */
 function toHiddenState({
   kind,
   ignored,

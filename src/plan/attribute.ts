@@ -7,7 +7,7 @@ import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED } from '../model/ma
 import type { Spec } from '../model/state.ts';
 import { waitsForId } from './desired-form.ts';
 
-/** What says whose a difference is. */
+/** What decides the origin of a difference. */
 interface Sides {
   readonly desired: Spec;
   readonly live: Spec;
@@ -15,8 +15,8 @@ interface Sides {
 }
 
 /**
- * Whose difference a field's is. The mark holds the digest of what was last applied: desired differs from it, the manifest
- * changed; live differs from it, live drifted. What is not known did not drift. A value that waits for an id has no digest yet, whether the manifest changed or not.
+ * The origin of a field's difference. The mark holds the digest of what was last applied: if desired differs from it, the manifest
+ * changed; if live differs from it, live drifted. Unknown values count as not drifted. A value that waits for an id has no digest yet.
  */
 export function toOrigin(kind: Kind, name: string, { desired, live, mark }: Sides): Origin {
   if (mark === undefined) return 'unknown';
@@ -32,7 +32,7 @@ export function toOrigin(kind: Kind, name: string, { desired, live, mark }: Side
 
 /** Fields whose digest is not that of what is applied. */
 export interface SparedFields {
-  /** Those that somebody else owns. */
+  /** Ignored fields, which somebody else owns. */
   readonly ignored: readonly string[];
   /** Those whose digest stays what it was; `undefined`: there was none. */
   readonly kept: ReadonlyMap<string, string | undefined>;

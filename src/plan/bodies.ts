@@ -42,7 +42,7 @@ export function toSentValue(name: string, field: Field, { desired = {}, sent = {
   return Object.hasOwn(sent, name) ? sent[name] : toPlainValue(field, desired[name]);
 }
 
-/** The fields, of those named, whose value is sent otherwise than its normal form says: as the manifest has it, which means the same. */
+/** Those of the named fields that are sent as the manifest has them because that differs from the normal form, though it means the same. */
 export function listSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<string>): Spec {
   const entries = listSpecFields(kind).flatMap(([name, field]): [string, Json][] => {
     const value = toStated(name, field, form);
@@ -53,7 +53,7 @@ export function listSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<
   return Object.fromEntries(entries);
 }
 
-/** What is sent when nobody says more than the normal form: nothing for a default. */
+/** The value sent for a normal form: nothing for a default. */
 function toPlainValue(field: Field, normal: Json | undefined): Json | undefined {
   const isDefault =
     normal === undefined || normal === null || (!field.serviceDefault && isSameJson(normal, toDefault(field)));

@@ -11,8 +11,8 @@ export interface Ordered {
 }
 
 /**
- * Orders the writes. Two resources that swap a unique value wait for each other; such a cycle is broken where a replace can
- * delete first, or else by one more write that gives up what is to be handed over.
+ * Orders the writes. Two resources that swap a unique value depend on each other; such a cycle is broken by a replace that
+ * deletes first, or else by one more write that gives up the value first.
  */
 export function breakCycles(planned: readonly Planned[], needs: Needs): Ordered {
   const drafts = new Map(planned.flatMap(({ writes }) => writes.map((write) => [write.id, write] as const)));
@@ -35,7 +35,7 @@ function breakCycle(cycle: readonly WriteId[], breaking: Breaking): void {
   if (!isBroken) throw new InvariantError(`These writes wait for each other: ${cycle.join(', ')}`);
 }
 
-/** Has a replace delete before it creates. Gives false when the write is no delete of a replace. */
+/** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */
 function deleteFirst(id: WriteId, { drafts, owners, needs }: Breaking): boolean {
   const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.act === 'delete';
   if (!isOfReplace) return false;
@@ -47,7 +47,7 @@ function isOfCreation(draft: Draft | undefined): boolean {
   return draft?.act === 'create' || draft?.act === 'deliver';
 }
 
-/** Puts a write before this one that only gives up what others wait for. Gives false when it has nothing to give up, or gives it up already. */
+/** Inserts a write before this one that only gives up the value. Returns false if there is nothing to give up or it is given up already. */
 function giveUpFirst(id: WriteId, { drafts, owners, needs }: Breaking): boolean {
   const draft = drafts.get(id);
   const isPatch = draft?.act === 'update' || draft?.act === 'adopt';
@@ -86,7 +86,7 @@ function toMembers(value: Json | undefined): readonly Json[] {
   return isJsonArray(value) ? value : [];
 }
 
-/** Kahn's algorithm: always the first write, in plan order, that waits for nothing. What is left over is blocked by cycles. */
+/** Kahn's algorithm: always the first write, in plan order, without open dependencies. Writes left over are blocked by cycles. */
 function sortByNeeds(
   drafts: ReadonlyMap<WriteId, Draft>,
   needs: Needs,
@@ -104,7 +104,7 @@ function sortByNeeds(
   return { order, blocked: new Set(waiting.keys()) };
 }
 
-/** How many writes each waits for, and who waits for each. A need for a write that is not in the plan is none. */
+/** The number of dependencies of each write, and its dependents. Dependencies on writes outside the plan do not count. */
 function countNeeds(
   drafts: ReadonlyMap<WriteId, Draft>,
   needs: Needs,

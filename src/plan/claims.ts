@@ -7,13 +7,13 @@ import type { Decision } from './decide.ts';
 import { toPlacedLifecycleLine } from './lifecycle-line.ts';
 import type { Pair } from './match.ts';
 
-/** Whose conflicts these are, and what stays though it would be deleted. */
+/** What conflicts are looked for in, and which resources stay though they would be deleted. */
 export interface ConflictContext {
   readonly stack: string;
   readonly withheld: readonly Withheld[];
 }
 
-/** Claims on what a resource holds and this plan does not take from it: the service would refuse them. */
+/** Claims on values that another resource keeps in this plan: the service would refuse them. */
 export function listConflicts(
   decisions: readonly Decision[],
   live: LiveState,
@@ -35,19 +35,19 @@ export function listConflicts(
   return decisions.flatMap((decision) => listConflictsOf(decision, holders));
 }
 
-/** What a resource has once the plan is done. Who keeps its id may keep what it has, in a field that is ignored. */
+/** The values that a resource has after the plan. One that keeps its id also keeps the values of ignored fields. */
 function toKept({ spec }: LiveResource, decision: Decision | undefined): Spec {
   if (decision === undefined || decision.action === 'no-op') return spec;
   return decision.form !== undefined && decision.action !== 'replace' ? decision.form.normal : {};
 }
 
-/** Who has what is claimed. */
+/** The resource that has a claimed value. */
 interface Holder {
   readonly resource: LiveResource;
   readonly isOurs: boolean;
   /** It is ours, and the plan is narrowed to others. */
   readonly isLeftOut: boolean;
-  /** It would be deleted, and is not to be. */
+  /** It would be deleted without `--no-delete`. */
   readonly isWithheld: boolean;
 }
 

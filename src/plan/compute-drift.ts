@@ -13,7 +13,7 @@ export interface DriftInput {
   readonly now: Date;
 }
 
-/** What is not as the manifests say, and whose doing that is. The plan is one of all that the stack is to be, never applied. */
+/** What differs from the manifests, and by whose change. The plan covers the whole stack and is never applied. */
 export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
   const { stack, baseUrl, targets, externals, diagnostics, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
@@ -39,7 +39,7 @@ export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
   };
 }
 
-/** What is to be adopted, and what would be made though something without a mark is as the manifest says: neither is ours. */
+/** Resources that are to be adopted, and creates for which an unmarked live resource already matches the manifest: neither is ours. */
 function toUnowned(
   { address, kind, action, differences }: Change,
   { found, twin }: { readonly found: LiveResource | undefined; readonly twin: LiveResource | undefined },
@@ -81,7 +81,7 @@ function toResourceDrift(change: Change, live: LiveResource | undefined): Resour
   };
 }
 
-/** What is issued stands in a file as well, which an apply would write again. */
+/** An issued value is also in a file, which an apply would write again. */
 function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): ResourceDrift {
   const file = files.find(({ address, text }) => address === resource.address && text !== undefined);
   if (file === undefined || resource.duplicateOf !== undefined) return resource;
@@ -115,7 +115,7 @@ function toState(change: Change): DriftState {
   }
 }
 
-/** Whose the differences are. What is replaced without any is due to be renewed. */
+/** The origin of the differences. A replace without differences is a renewal. */
 export function toOwner(differences: readonly Difference[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');

@@ -9,7 +9,7 @@ import type { Spec } from '../model/state.ts';
 import { toShownWriteAddress, type Write } from '../model/write.ts';
 import { readTime } from './validity.ts';
 
-/** Changes with what is dangerous about each, and nothing else of them changed. Follows from them and from the order of their writes. */
+/** The changes with their dangers added. These follow from the changes and the order of their writes. */
 export function withDangers(changes: readonly Change[], writes: readonly Write[]): readonly Change[] {
   const gaps = findGaps(writes);
   return changes.map(({ dangers: _, ...change }) => {
@@ -38,7 +38,7 @@ function listLosses(kind: Kind, { action }: Change, gap: number): readonly Dange
   return [{ danger: 'replace', loses: listChosen(kind), gap }, ...token];
 }
 
-/** What the service chooses anew, and others may have written down. */
+/** Values that the service chooses anew and that others may have written down. */
 function listChosen({ fields }: Kind): readonly string[] {
   return Object.entries(fields).flatMap(([name, { lifecycle, type }]) => {
     const isShared = type.type === 'list' || (type.type === 'text' && !Object.hasOwn(IDENTITY, name));
@@ -46,7 +46,7 @@ function listChosen({ fields }: Kind): readonly string[] {
   });
 }
 
-/** A duplicate that goes leaves the resource that keeps somebody out. */
+/** Deleting a duplicate opens nothing: the resource itself stays. */
 function listOpened(kind: Kind, { live, desired, duplicateOf, action }: Change): readonly Danger[] {
   const from = live?.spec;
   if (from === undefined || duplicateOf !== undefined || action === 'release') return [];

@@ -18,10 +18,10 @@ import { toValidForMs } from './validity.ts';
 export interface Decision {
   readonly pair: Pair;
   readonly action: Action;
-  /** Why, when the differences don't say it. */
+  /** The reason, when the differences do not show it. */
   readonly reason: string | undefined;
   readonly differences: readonly Difference[];
-  /** What else who approves should know. */
+  /** Notes for those who approve. */
   readonly notes: readonly string[];
   /** Fields that only drifted, and are left so. */
   readonly kept: readonly string[];
@@ -33,7 +33,7 @@ export interface Decision {
 export interface DecisionContext extends RenewalContext {
   readonly mode: Plan['mode'];
   readonly stack: string;
-  /** Leaves fields alone that differ for no other reason than that they drifted. */
+  /** Leaves alone fields that have only drifted. */
   readonly keepDrift: boolean;
 }
 
@@ -56,7 +56,7 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
   return pairs.map((pair) => assertDefined(decided.get(pair), `decision on ${pair.address}`));
 }
 
-/** What cannot be done in the way that a manifest asks for. */
+/** Errors about what a manifest asks for and cannot be done. */
 export function listRefusals(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
@@ -144,7 +144,7 @@ function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean
   return differences.length > 0 ? 'update' : 'no-op';
 }
 
-/** Where a resource comes from that is not under this name, or in this stack, yet. */
+/** The former name or stack of a resource that is renamed or taken over. */
 function toMoveReason({ kind, formerName, live, by }: Pair, stack: string): string | undefined {
   if (formerName !== undefined) return `renamed from ${kind.name}/${formerName}`;
   const mark = by === 'adopt' ? live?.mark : undefined;

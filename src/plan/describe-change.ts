@@ -4,7 +4,7 @@ import type { PlanInput } from './plan-input.ts';
 import { describeRelease } from './release.ts';
 import { describeTokens } from './tokens.ts';
 
-/** What else who approves should know of a change; of what stays as it is, only when its time comes. */
+/** Notes on a change for those who approve it; for an unchanged resource, only when it is due for renewal. */
 export function listNotes(decision: Decision, { desired, tokens }: PlanInput): readonly string[] {
   if (decision.action === 'no-op') return decision.notes;
   if (decision.action === 'release') return describeRelease(decision, desired);

@@ -55,7 +55,7 @@ function diffField(name: string, field: Field, from: Json, to: Json): readonly F
   }));
 }
 
-/** Nothing and null read as "no value", and so does the empty text of a whole field; in a map it is a value like any other. */
+/** Absent and null read as "no value", and so does the empty text of a whole field; in a map an empty text is a value. */
 function toSide<Side extends 'from' | 'to'>(
   side: Side,
   value: Json | undefined,
@@ -75,7 +75,7 @@ function listPaths(name: string, type: FieldType, from: Json, to: Json): readonl
   return sortByPlace(paths);
 }
 
-/** The differ goes through lists from their ends, and readers from the beginning. Keys stay in the order in which it found them. */
+/** The differ goes through lists from the end, readers from the beginning. Keys keep their order. */
 function sortByPlace(paths: readonly FieldPath[]): readonly FieldPath[] {
   const keys = new Map<string, number>();
   const toPlace = (step: string | number, at: number, path: FieldPath): number => {

@@ -8,7 +8,7 @@ import { diffSpecs } from './diff.ts';
 import { type Described, listUnstated } from './unstated.ts';
 import { listLengthDifference } from './validity.ts';
 
-/** A resource that exists, and what is made of it: all that its differences follow from, for a plan as for who holds a plan file against itself. */
+/** An existing resource and its desired form: everything from which its differences follow, in a plan and in the check of a plan file. */
 export interface Compared extends Described {
   readonly address: Address;
   /** The stack whose it will be. */
@@ -44,7 +44,7 @@ export function listSpecDifferences(compared: Compared): readonly FieldDifferenc
   return [...stated, ...listUnstated(compared, normal)];
 }
 
-/** Whose it is, under which name, and whether it is protected. That it gets a mark at all is what adopting means. */
+/** Differences of ownership, name and protection. Getting a mark at all is what adopting means. */
 function listMarkDifferences({ address, stack, live: { mark }, protect }: Compared): readonly Difference[] {
   const moved =
     mark === undefined

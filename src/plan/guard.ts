@@ -16,7 +16,7 @@ export interface GuardInput {
   readonly isTargeted: boolean;
 }
 
-/** How much a stack owns of each kind that was read. */
+/** The number of resources that a stack owns of each kind that was read. */
 export function countOwned(live: LiveState, stack: string): ReadonlyMap<string, number> {
   return new Map(
     [...live.resources].map(([kind, all]) => [kind, all.filter(({ mark }) => mark?.stack === stack).length]),
@@ -46,7 +46,7 @@ export function listStanding(violations: readonly GuardViolation[], allowances: 
   });
 }
 
-/** Consent to a similar address was most likely meant for this one. */
+/** A remedy if the consent was given for a similar address. */
 function withMisspelt(violation: GuardViolation, { protected: allowed }: Allowances): GuardViolation {
   const nearest = violation.addresses
     .map((address) => suggestAddress(address, allowed))
@@ -79,8 +79,8 @@ const BEFORE_DELETE = 'Restore its manifest with lifecycle.protect: false';
 const REMOVALS: ReadonlySet<Action> = new Set(['delete', 'replace', 'release']);
 
 /**
- * The manifests are those of another stack, most likely: they describe nothing that this one owns. What they would adopt is not owned yet.
- * A target names what is to go, and the kinds that were not read for it may hold what is described.
+ * The manifests probably belong to another stack: they describe nothing that this stack owns. Adoptions do not count as owned yet. With targets
+ * the rule does not apply: they name what is deleted, and kinds that were not read may hold what is described.
  */
 function listNothingDescribed({ changes, stack, isTargeted }: GuardInput): readonly GuardViolation[] {
   const owned = changes.filter(({ kind }) => getKind(kind).role === 'owned');

@@ -5,7 +5,7 @@ import type { Decision } from './decide.ts';
 import { NEAR } from './renew.ts';
 import { readTime } from './validity.ts';
 
-/** Warnings on what is live, ours, and not well, whether or not the plan changes it: what fails at the service, and what is about to end. */
+/** Warnings on live resources of ours that fail at the service or expire soon, whether or not the plan changes them. */
 export function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {
   return decisions.flatMap((decision) => {
     const { desired } = decision.pair;
@@ -27,7 +27,7 @@ function listTroubles({ pair }: Decision, desired: DesiredResource): readonly Di
   }));
 }
 
-/** A certificate that is renewed before its end, or states its end itself, is looked after elsewhere. */
+/** Certificates that are renewed before their end, or state their end, are handled elsewhere. */
 function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
   const { kind, live, address } = pair;
   const after = readTime(live?.spec ?? {}, kind.validity?.after);

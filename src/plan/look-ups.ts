@@ -4,7 +4,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import type { LiveState } from '../model/state.ts';
 import type { CreateWrite, Write } from '../model/write.ts';
 
-/** Whether a write makes something that the service would let another apply make too: nothing about it is unique there. */
+/** Whether a concurrent apply could create the same resource too, because the service requires nothing unique of it. */
 export function canBeMadeTwice(write: Write): write is CreateWrite {
   return write.act === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
 }

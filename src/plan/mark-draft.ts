@@ -26,7 +26,7 @@ export function toMarkDraft(change: Change, stack: string): MarkDraft {
   };
 }
 
-/** A token that nobody of ours delivered, of a credential that somebody else made, is in use all the same. */
+/** The token of an adopted credential counts as delivered: it is in use. */
 function isDelivered(kind: Kind, { action, live }: Change): boolean {
   if (action === 'create' || action === 'replace') return false;
   const isAdopted = action === 'adopt' && live?.mark === undefined;

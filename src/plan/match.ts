@@ -24,9 +24,9 @@ export interface Pair {
   readonly live: LiveResource | undefined;
   /** `mark`: it bears our mark; `adopt`: the manifest takes it over; `attachment`: modules on what exists; `duplicate`: to be pruned. */
   readonly by: 'mark' | 'adopt' | 'attachment' | 'duplicate';
-  /** The name that the mark has until the manifest's takes its place. */
+  /** The former name in the mark, until the manifest's name replaces it. */
   readonly formerName?: string | undefined;
-  /** What the mark is to remember as the name before. */
+  /** The former name that the mark will record. */
   readonly was?: string | undefined;
   /** Among its duplicates is a credential whose token was not delivered: a replacement broke off. */
   readonly hasUndelivered?: boolean;
@@ -77,7 +77,7 @@ export function matchResources(desired: DesiredState, live: LiveState, takeOver:
   };
 }
 
-/** Each message names what it is about, so that the order of what was read doesn't show. */
+/** Sorted by message, so that the order of reading does not show. */
 function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted((left, right) => (left.message < right.message ? -1 : 1));
 }
@@ -92,7 +92,7 @@ function groupOwned(desired: DesiredState, live: LiveState): Owned {
   return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
 }
 
-/** The one that is kept, and its duplicates. */
+/** The resource that is kept, and its duplicates. */
 function pairBearers(
   subject: Pick<Pair, 'address' | 'kind' | 'desired' | 'was'>,
   { live: bearers, formerName }: Bearers,
@@ -113,8 +113,8 @@ function toDuplicate(kept: Pick<Pair, 'address' | 'kind' | 'duplicateOf'>, live:
 }
 
 /**
- * Kept first: the one whose token was delivered, then one that need not be replaced (the rest of a replace that broke off), then
- * the older. Of what is replaced because it wears out, the younger is the one that was meant to stay.
+ * Which of several is kept: the one whose token was delivered, then one that need not be replaced (an interrupted replace left both), then
+ * the older. Of kinds that expire the younger one is kept: it was made to replace the other.
  */
 function compareBearers(
   kind: Kind,

@@ -10,10 +10,10 @@ export interface Planned {
   readonly writes: readonly Draft[];
 }
 
-/** Which write waits for which others. The one mutable thing while ordering; it never leaves this folder. */
+/** The dependencies between writes. The only mutable value while ordering; it never leaves this folder. */
 export class Needs {
   readonly #byId = new Map<WriteId, Set<WriteId>>();
-  /** By the write that releases: the writes that wait for it only to claim what it releases. */
+  /** By releasing write: the writes that depend on it only to claim the released value. */
   readonly #claimants = new Map<WriteId, Set<WriteId>>();
 
   constructor(drafts: readonly Draft[]) {
@@ -28,7 +28,7 @@ export class Needs {
     if (id !== needed) insert(this.#byId, id, needed);
   }
 
-  /** `id` waits for `needed` because it claims what that releases. */
+  /** `id` depends on `needed` because it claims a value that `needed` releases. */
   addClaim(id: WriteId, needed: WriteId): void {
     if (id === needed || this.of(id).has(needed)) return;
     insert(this.#byId, id, needed);
@@ -40,7 +40,7 @@ export class Needs {
     this.#claimants.get(needed)?.delete(id);
   }
 
-  /** Makes those that wait for `from` only to claim what it releases wait for `to` instead. */
+  /** Moves the dependencies on values that `from` releases to `to`. */
   moveClaims(from: WriteId, to: WriteId): void {
     for (const claimant of this.#claimants.get(from) ?? NONE) {
       this.#byId.get(claimant)?.delete(from);

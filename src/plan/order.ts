@@ -27,7 +27,7 @@ function toPlanned(change: Change, stack: string): Planned {
   return { change, kind: getKind(change.kind), writes: listWrites(change, stack) };
 }
 
-/** Whatever the order in which changes are read. */
+/** Independent of the order of the changes. */
 function sortByAddress(changes: readonly Change[]): readonly Change[] {
   const shown = changes.map((change) => ({ change, address: toShownChange(change) }));
   return shown.sort((left, right) => (left.address < right.address ? -1 : 1)).map(({ change }) => change);
@@ -38,7 +38,7 @@ function listLastIds(planned: readonly Planned[]): ReadonlySet<WriteId> {
   return new Set(lockouts.flatMap(({ writes }) => writes.map(({ id }) => id)));
 }
 
-/** What waits for a write that is last is last, too. */
+/** A write that depends on one marked `last` is marked too. */
 function toWrites({ drafts, order }: Ordered, needs: Needs, lockouts: ReadonlySet<WriteId>): readonly Write[] {
   const last = new Set(lockouts);
   for (const id of order) if ([...needs.of(id)].some((needed) => last.has(needed))) last.add(id);

@@ -21,7 +21,7 @@ export interface PlanInput {
   readonly now: Date;
   /** Addresses of what is replaced though nothing differs. */
   readonly rotate: readonly string[];
-  /** Leaves fields alone that differ for no other reason than that they drifted. */
+  /** Leaves alone fields that have only drifted. */
   readonly keepDrift?: boolean;
   /** Deletes nothing but what a replace makes anew; what would be deleted is listed. */
   readonly noDelete?: boolean;

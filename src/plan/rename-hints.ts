@@ -5,8 +5,8 @@ import type { Decision } from './decide.ts';
 import { toLifecycleLine } from './lifecycle-line.ts';
 
 /**
- * Warnings on what looks like a new name and would be a delete and a create: a resource that is to be made claims the very values of
- * one of its kind that is deleted because its name is no longer in a manifest.
+ * Warnings on a delete and a create that look like a rename: the new resource claims the same unique values as
+ * a deleted one of its kind.
  */
 export function listRenameHints(decisions: readonly Decision[]): readonly Diagnostic[] {
   const leaving = new Map(decisions.flatMap(({ action, pair }) => (action === 'delete' ? listLeaving(pair) : [])));

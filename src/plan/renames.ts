@@ -11,9 +11,9 @@ export interface Bearers {
 }
 
 /**
- * Says which live resources belong to a manifest: those that bear its name or, when there is none, the name that it was renamed from.
- * Where names move on from one resource to the next, or change places, the mark remembers which name a resource had before: without
- * that nobody could tell a move that is done from one that is to come.
+ * Finds the live resources of a manifest: those with its name or, if there are none, with the name that it was renamed from.
+ * When names are swapped or passed on between resources, the mark records the former name of each: without it, a completed
+ * rename could not be told from a pending one.
  */
 export class Renames {
   readonly #desired: DesiredState;
@@ -40,7 +40,7 @@ export class Renames {
     return { live: isTaken ? settled : this.#bearing(resource.address) };
   }
 
-  /** Whether what bears a name that no manifest has any more belongs to one that was renamed. */
+  /** Whether a resource whose name has no manifest any more belongs to a renamed one. */
   isTaken(address: Address): boolean {
     const successor = this.#successors.get(address);
     return successor !== undefined && this.#takes(successor);
@@ -55,7 +55,7 @@ export class Renames {
     return this.#settled(resource).length === 0 && this.#offered(resource).length > 0;
   }
 
-  /** Those that bear the name and keep it: all, unless another manifest takes it from them. */
+  /** The resources that keep the name: all, unless another manifest was renamed from it. */
   #settled(resource: DesiredResource): readonly LiveResource[] {
     const bearing = this.#bearing(resource.address);
     const successor = this.#successors.get(resource.address);
@@ -63,7 +63,7 @@ export class Renames {
     return isGivenAway ? bearing.filter((live) => hasArrived(resource, live)) : bearing;
   }
 
-  /** Those that bear the former name and have not come by it just now. */
+  /** The resources with the former name, except those that have just received it. */
   #offered(resource: DesiredResource): readonly LiveResource[] {
     const before = toFormerAddress(resource);
     if (before === undefined) return [];

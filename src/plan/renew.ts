@@ -12,7 +12,7 @@ export interface RenewalContext {
   readonly rotate: readonly string[];
 }
 
-/** What the time and the user say about a resource that exists. */
+/** Whether an existing resource is due for renewal. */
 export interface Renewal {
   /** Why it is to be replaced though no field differs. */
   readonly reason: string | undefined;
@@ -62,10 +62,10 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   ];
 }
 
-/** Of a time that something is valid for, the part in which its end is near. */
+/** The share of a validity in which its end counts as near. */
 export const NEAR = 0.1;
 
-/** How long before its stated end there is a warning: as long as it was to be renewed before, else when it is near. */
+/** How long before its stated end there is a warning: the renewal period if one is set, else the default share. */
 function toWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): number {
   if (desired.lifecycle.settings['renew_before'] !== undefined) return toSettingMs(desired, 'renew_before');
   const after = readTime(spec, kind.validity?.after);

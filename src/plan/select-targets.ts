@@ -38,7 +38,7 @@ export interface Selection {
   readonly pairs: readonly Pair[];
   /** One for each target that names nothing. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether something is about the plan: what it leaves out was perhaps not even read. */
+  /** Whether something is within the targets: what is outside may not even have been read. */
   readonly concerns: (diagnostic: Diagnostic) => boolean;
 }
 

@@ -27,7 +27,7 @@ export function listStayingWarnings(decisions: readonly Decision[]): readonly Di
   });
 }
 
-/** Services set their clocks back a little: what is valid so many times as long as usual was asked for once. */
+/** Services backdate validities a little: only one that is this many times longer than usual was requested by somebody. */
 const CLEARLY = 2;
 
 /**

@@ -28,7 +28,7 @@ export function toChange(decision: Decision, notes: readonly string[]): Change {
   };
 }
 
-/** What there will be, as far as the change makes it. */
+/** The desired spec, as far as the change makes it. */
 function toFuture(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignored' | 'validForMs'> {
   const { pair, form } = decision;
   if (form === undefined) return {};
@@ -43,7 +43,7 @@ function toFuture(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignore
   };
 }
 
-/** What is attached bears no mark that could say so. */
+/** Attached modules have no mark that could tell. */
 function listIgnored({ kind, desired }: Decision['pair']): readonly string[] {
   const names = listSpecFields(kind).map(([name]) => name);
   return kind.role === 'owned' ? names.filter((name) => desired?.lifecycle.ignore.includes(name)) : [];

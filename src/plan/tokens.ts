@@ -14,7 +14,7 @@ export function describeTokens(decision: Decision, settings: TokenSettings): rea
   return sink === undefined ? [] : [`its token goes to ${describeSink(sink)}`];
 }
 
-/** A mark says that a token is in use, and not who delivered it: the stack may have adopted the credential itself. */
+/** A mark says that a token is in use, not who delivered it: the credential may have been adopted. */
 function describeAdoptedToken(mark: Mark | undefined): string {
   if (mark === undefined) return 'its token is unknown: the service showed it only once, when it was created';
   return mark.delivered ? TOKEN_STAYS : 'its token was not delivered: the next apply replaces it';

@@ -8,8 +8,8 @@ import { diffSpecs } from './diff.ts';
 import { toLifecycleLine } from './lifecycle-line.ts';
 
 /**
- * The live resource without a mark that is what a spec asks for: it has the very unique values or, where there are none, the same fields.
- * Somebody has removed its mark, or made it by hand. Metadata do not count, and neither does a spec that says nothing in particular.
+ * The unmarked live resource that matches a spec: it has the same unique values or, for kinds without any, the same fields.
+ * Somebody removed its mark or made it by hand. Metadata is not compared, and a spec with only defaults matches nothing.
  * `undefined`: there is none, or more than one. `taken`: ids of resources that have a manifest.
  */
 export function findTwin(
@@ -39,7 +39,7 @@ function listKeys(kind: Kind, spec: Spec): string {
     .join('\n');
 }
 
-/** Warnings on what would be made a second time beside a twin. Conflicts of unique values, and marks that cannot be read, have their own. */
+/** Warnings on creates for which a matching unmarked resource exists. Conflicts of unique values and unreadable marks have their own diagnostics. */
 export function listTwinHints(decisions: readonly Decision[], live: LiveState): readonly Diagnostic[] {
   const taken = new Set(decisions.map(({ pair }) => pair.live?.id));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {

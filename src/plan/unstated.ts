@@ -15,8 +15,8 @@ export interface Described {
 }
 
 /**
- * Differences of fields that the manifest stated when it was last applied, as the mark says, and now leaves to the service. A new resource
- * gets the service's choice; a field that can be changed is cleared. `normal`: the desired spec in normal form.
+ * Differences of fields that were stated at the last apply, according to the mark, and are now left to the service. If the field is immutable, a new resource
+ * gets the service's choice; otherwise the field is cleared. `normal`: the desired spec in normal form.
  */
 export function listUnstated(described: Described, normal: Spec): readonly (Difference & { readonly field: string })[] {
   const { live } = described;

@@ -9,7 +9,7 @@ export interface Withholding {
 }
 
 /**
- * Takes out what would only be deleted (`--no-delete`). A replace still deletes the old one, and what is left of one that broke off:
+ * Removes pure deletes from a plan (`--no-delete`). A replace still deletes its old resource, also when it completes an interrupted one:
  * there the delete is half of a change that the manifests ask for.
  */
 export function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {

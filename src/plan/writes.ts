@@ -76,7 +76,7 @@ function createWrites(kind: Kind, change: Change, stack: string): readonly Draft
   return [create, deliver];
 }
 
-/** Whose write it is, which one of several that bear the same mark. */
+/** Which resource a write is about, if several have the same mark. */
 function toSubject(change: Change) {
   const { address, duplicateOf } = change;
   return { address, resourceId: liveOf(change).id, ...(duplicateOf !== undefined && { duplicateOf }) };
@@ -90,7 +90,7 @@ function deleteWrite(
   return { act: 'delete', ...subject, kind: change.kind, id: toWriteId({ act: 'delete', ...subject }), needs, reason };
 }
 
-/** The metadata as the user wrote them, as far as the mark knows. */
+/** The user's part of the metadata, as far as the mark tells. */
 function releaseWrite(kind: Kind, change: Change): Draft<ReleaseWrite> {
   const subject = toSubject(change);
   const spec = liveOf(change).spec ?? {};
@@ -189,7 +189,7 @@ export function listChangedFields(kind: Kind, { differences }: Pick<Change, 'dif
     .filter((name) => changed.has(name));
 }
 
-/** What cannot be changed is never sent: that it is stated no longer only shows in the mark. */
+/** Immutable fields are never sent: that one is no longer stated only changes the mark. */
 function isFixed(kind: Kind, name: string): boolean {
   return kind.fields[name]?.lifecycle === 'immutable';
 }

@@ -15,12 +15,12 @@ export interface Rehearsed {
   readonly desired: DesiredState;
   readonly result: ApplyResult;
   readonly twin: Pick<Twin, 'refusals'>;
-  /** What a plan would do after it. */
+  /** What a plan after the rehearsal would still do. */
   readonly left: readonly Change[];
   readonly interims: readonly Interim[];
 }
 
-/** What people should know before they approve. */
+/** Findings for those who approve. */
 export function listFindings({ desired, result, twin, left, interims }: Rehearsed): readonly Diagnostic[] {
   const failed = result.outcomes.filter((one) => one.outcome === 'failed');
   const hit = new Set(result.outcomes.flatMap((one) => (one.outcome === 'applied' ? [] : [one.write.address])));
@@ -31,7 +31,7 @@ export function listFindings({ desired, result, twin, left, interims }: Rehearse
   ];
 }
 
-/** What the interface itself says of a failure: any service refuses it. Others may be more liberal than the bundled server. */
+/** Failures that the interface itself specifies: every service refuses them. For other failures a service may be more liberal than the bundled server. */
 const CERTAIN: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'missing_reference']);
 
 function toRefusal(

@@ -3,7 +3,7 @@ import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { LiveResource } from '../model/state.ts';
 
-/** Something that is so before and after an apply, and is not so for a while in between. */
+/** Something that holds before and after an apply but not for a while in between. */
 export interface Interim {
   /** The resource that it is about; of a value that changes hands, the one that has it in the end. */
   readonly address: string;
@@ -15,7 +15,7 @@ export interface Interim {
   readonly writes: number;
 }
 
-/** Something that a resource has. */
+/** A property of a resource that is watched. */
 interface Holding {
   readonly key: string;
   readonly address: string;
@@ -67,7 +67,7 @@ export class InterimWatch {
     if (writes > 0 && this.#has(key)) this.#found.set(key, { address, what, isValue, writes });
   }
 
-  /** A value is missed as long as nobody has it; what else is missing, as long as the resource is there without it. */
+  /** A unique value is missing while no resource has it; anything else, while its resource exists without it. */
   #isMissed({ key, address, isValue }: Holding): boolean {
     return !this.#has(key) && (isValue || this.#has(address));
   }
@@ -102,7 +102,7 @@ export interface Holder {
   readonly resource: LiveResource;
 }
 
-/** What a resource has that somebody may miss: its presence, its unique values, and what is set of what should not be unset. */
+/** The properties of a resource whose absence matters: its presence, its unique values, and the set fields that should not be unset. */
 function listHoldings({ kind, address, resource: { spec } }: Holder): readonly Holding[] {
   const claims = kind.role === 'owned' ? listClaims(kind, spec) : [];
   const values = claims.map(({ key, field, given }) => ({ key, address, what: `${field} ${given}`, isValue: true }));

@@ -9,7 +9,7 @@ import type { TwinPlace, TwinWrite } from './twin.ts';
 
 /** A place that a plan touches: where a resource is, was or will be. */
 export interface Place extends TwinPlace {
-  /** Tells it apart from all others: the path of the resource. */
+  /** Identifies the place: the path of the resource. */
   readonly key: string;
   /** As the plan calls what is there; absent: it is new, and says so itself. */
   readonly address?: string;

@@ -51,7 +51,7 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
   };
 }
 
-/** The addresses that a plan changes: what it leaves alone in the twin needs no second look. */
+/** The addresses that a plan changes: the others are the same in the twin and are not planned again. */
 function listTouched({ changes }: Plan): readonly string[] {
   return changes.flatMap(({ action, address }) => (action === 'no-op' ? [] : [address]));
 }

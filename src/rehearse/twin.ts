@@ -55,7 +55,7 @@ export interface TwinOptions {
 const KEY = 'twin';
 const BASE_URL = 'http://twin.invalid';
 
-/** A twin of what was read. What it cannot know exists: what was not read, and what this interface cannot create. */
+/** A twin of what was read. Everything that it cannot know is assumed to exist: what was not read, and what this interface cannot create. */
 export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   const refusals = new Map<string, TwinRefusal>();
   const made = new Map<string, readonly string[]>();
@@ -66,7 +66,7 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
     find: (place) => findResource(real.client, place),
     client: {
       limit: real.client.limit,
-      // Nobody else writes to a twin: what was not there before is what was made in it.
+      // Nobody else writes to a twin: whatever is new was created in it.
       list: async (kind) => {
         const found = await Promise.all((made.get(kind.name) ?? []).map((id) => find(kind, id)));
         return found.filter((json) => json !== undefined);
@@ -87,7 +87,7 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   };
 }
 
-/** The client that everybody has, of a server of its own, and the last refusal of that. */
+/** The usual client on a server of its own, with the last refusal of that server. */
 function createTwinClient(live: LiveState, now: () => Date) {
   let refusal: TwinRefusal | undefined;
   const server = createServer({

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
 
-/** Values that are checked at once: what a schema says of a million wrong ones would not fit. */
+/** The number of values checked at once: the findings on a million wrong ones would not fit into memory. */
 const PART_VALUES = 20_000;
 
 /** Where a schema finds the first mistake, and what it says. */

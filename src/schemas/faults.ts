@@ -4,7 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 /** A number, or from one to another: `3`, `3-5`; open at its end with `3-`. */
 const RANGE = /^(\d{1,9})(?:-(\d{0,9}))?$/;
 
-/** The limits of a range, both included. Throws nothing: what is no range is the range of nothing. */
+/** The limits of a range, both included. Never throws: a text that is no range gives an empty one. */
 export function parseRange(range: number | string): { readonly from: number; readonly to: number } {
   if (typeof range === 'number') return { from: range, to: range };
   const [, from = '1', to = from] = RANGE.exec(range) ?? [undefined, '1', '0'];

@@ -3,7 +3,7 @@ import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic-codes
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
 
-/** What a schema has against a value, in words that a user knows. */
+/** A finding of a schema on a value, in words that a user knows. */
 export interface Finding {
   readonly code: DiagnosticCode;
   /** The value or key that it is about. */
@@ -24,12 +24,12 @@ export interface Finding {
 type Issue = z.core.$ZodIssue;
 type Schema = z.core.$ZodType;
 
-/** Everything that a schema has against a value. None: the value conforms. */
+/** All findings of a schema on a value. None: the value conforms. */
 export function listFindings(schema: z.ZodType, value: Json): readonly Finding[] {
   return [...eachFinding(schema, value)];
 }
 
-/** The same one by one, so that a hundred thousand of them need not fit. */
+/** The same one by one, so that a hundred thousand findings need not be in memory. */
 export function* eachFinding(schema: z.ZodType, value: Json): Generator<Finding> {
   const scope = { schema, value, base: [] };
   for (const issue of schema.safeParse(value).error?.issues ?? []) {
@@ -216,7 +216,7 @@ function toUnknownCase(scope: Scope, path: FieldPath): Finding {
   return toBadValue(scope, path, known);
 }
 
-/** The findings of the branch that the value was meant for: the one whose own type fits. */
+/** The findings of the intended branch: the one whose type fits the value. */
 function toUnionFindings(branches: readonly (readonly Issue[])[], path: FieldPath, scope: Scope): readonly Finding[] {
   const fitting = branches.find((issues) => !issues.some(isOwnType));
   if (fitting !== undefined) return fitting.flatMap((issue) => toFindings(issue, { ...scope, base: path }));

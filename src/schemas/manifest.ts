@@ -25,7 +25,7 @@ function toAnySchema(): z.ZodType {
   return any;
 }
 
-/** Only the schema of the document's own kind counts, so that an editor tells what is wrong there and nothing of other kinds. */
+/** Only the schema of the document's own kind applies, so that an editor reports nothing about other kinds. */
 function chooseByKind({ oneOf, ...schema }: JsonObject): JsonObject {
   const kinds = isJsonArray(oneOf) ? oneOf : [];
   return {

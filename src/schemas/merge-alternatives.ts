@@ -22,10 +22,10 @@ export function mergeAlternatives(schema: Json): Json {
   return isMerged ? { ...notes, ...toOne(members), ...rest } : { ...notes, ...rest, anyOf: members };
 }
 
-/** What says something about a value and nothing about which values there may be. */
+/** Keywords that describe a value without restricting it. */
 const NOTES: readonly string[] = ['description', 'default', 'examples', 'title'];
 
-/** Alternatives without those that are nothing but alternatives themselves, and what such ones say besides. */
+/** Alternatives with nested ones flattened, and what those say besides. */
 function flatten(alternatives: readonly JsonObject[]): {
   readonly members: readonly JsonObject[];
   readonly notes: JsonObject;

@@ -9,7 +9,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
  * about one place (a description, a default) stands beside the reference.
  */
 
-/** Any JSON. What is checked was parsed from JSON or YAML, so there is nothing to look for inside. */
+/** Any JSON. The value was parsed from JSON or YAML, so it needs no further check. */
 export const ANY_JSON: z.ZodType<Json> = z.any();
 
 /** A schema that stands in several places, under a name. Of one name there must be one schema. */

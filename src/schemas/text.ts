@@ -47,7 +47,7 @@ function toStated({ pattern, maxLength, format, expected }: FormatRule, use: Sch
   };
 }
 
-/** Values to offer. For others there is a warning and no more, which only a deprecation is in JSON Schema: the service stores them. */
+/** Values to offer. Other values only get a warning, because the service stores them; in JSON Schema only a deprecation is a warning. */
 function toAdvice(known: readonly string[]) {
   const words = known.map((word) => `\`${word}\``).join(', ');
   const deprecationMessage = `Not known to have an effect. Known: ${words}.`;
@@ -116,7 +116,7 @@ export function toIdText(findFault: (text: string) => string | undefined, patter
 /** What stands for an id in responses. */
 const toRef = once(() => toPart('Ref', z.strictObject({ id: z.string(), uri: z.string() })));
 
-/** Which kind an address names is checked with the other documents, where a better message can be given. */
+/** The kind of an address is checked later, together with the other documents, with a better message. */
 function findReferenceFault(type: ReferenceType, text: string): string | undefined {
   if (parseAddress(text) !== undefined || isIdOf(type, text)) return undefined;
   return describeMalformedId(type, text) ?? `must be ${describeReference(type)}`;

@@ -1,6 +1,6 @@
 import type { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 
-/** What becomes of a host name that is reported. */
+/** What is decided about a reported host name. */
 export interface AbuseReportRule {
   /** A host name, which stands for all names below it too; `*`: any. */
   readonly hostname: string;

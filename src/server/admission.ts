@@ -2,7 +2,7 @@ import { API_VERSION } from '../model/transport.ts';
 import { type ApiKey, authenticate } from './api-key.ts';
 import { Failure } from './failure.ts';
 
-/** What every request has to get past, whatever it asks for. */
+/** The checks that every request passes first. */
 export interface Admission {
   readonly keyring: ReadonlyMap<string, ApiKey>;
   readonly versionHeader: string;

@@ -51,7 +51,7 @@ function toStatus(domain: string, requestedAt: number, now: number): JsonObject 
   };
 }
 
-/** Tried again every hour, in vain. */
+/** Retried every hour without success. */
 function toDnsError(requestedAt: number, age: number): JsonObject {
   const retries = Math.floor(age / RETRY_MS) + 1;
   return {

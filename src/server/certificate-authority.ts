@@ -42,7 +42,7 @@ function parseSecret(id: string, text: string): Buffer {
   return secret;
 }
 
-/** Written out as PEM by hand: what Node's own parser says may be an error that something else has left behind in OpenSSL. */
+/** Encoded as PEM by hand: Node's own parser may report an error that something else left behind in OpenSSL. */
 function toKey(secret: Buffer): PrivateKey {
   const der = Buffer.concat([PKCS8_ED25519, secret]).toString('base64');
   return parsePkcs8Key(`-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`);

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { type FaultRule, parseRange, type ServerFaults } from '../schemas/faults.ts';
 
-/** A fault that comes up, with its share of chance. */
+/** A fault that applies, with its random number. */
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {
   readonly rule: Rule;
   /** The same numbers, 0 to 1, for the same seed, rule and turn. `purpose` keeps one use of chance from another. */
   readonly random: (purpose: string) => number;
 }
 
-/** What a request meets. */
+/** The faults of a request. */
 export interface Choice {
   readonly latency: ChosenFault<LatencyRule> | undefined;
   readonly fault: ChosenFault<OtherRule> | undefined;
@@ -18,8 +18,8 @@ export type LatencyRule = Extract<FaultRule, { fault: 'latency' }>;
 export type OtherRule = Exclude<FaultRule, LatencyRule>;
 
 /**
- * Chooses what each request meets. Every rule counts the requests that it is about, whether or not another one holds, so that
- * what a rule does depends on nothing but these. Paths are below the base path.
+ * Chooses the faults of each request. Every rule counts the requests that match it, whether or not another rule applies, so that
+ * a rule depends on nothing else. Paths are below the base path.
  */
 export function createFaultChooser({ seed = 0, rules }: ServerFaults): (request: Request, basePath: string) => Choice {
   const turns = rules.map((rule, index) => createTurns(rule, `${seed} ${index}`));

@@ -1,6 +1,6 @@
 import { Failure } from './failure.ts';
 
-/** What an error of a connection is to the client; `undefined`: nothing, since nobody is there to read it. */
+/** The failure to answer for a connection error; `undefined`: none, because nobody is left to read it. */
 export function toConnectionFailure(error: Error): Failure | undefined {
   const code = 'code' in error ? error.code : undefined;
   switch (code) {

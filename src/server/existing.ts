@@ -18,7 +18,7 @@ export interface ExistingResource {
   readonly computed: JsonObject;
 }
 
-/** Puts resources into an empty store as they are, the oldest first: nothing of them is checked, since a service may be more liberal than this one. */
+/** Puts resources into an empty store unchanged and unchecked, oldest first: a service may be more liberal than this server. */
 export function loadExisting(service: Service, existing: readonly ExistingResource[]): void {
   for (const { kind: name, id, createdAt, spec, computed } of existing) {
     const kind = getKind(name);

@@ -19,13 +19,13 @@ export interface FaultScene {
   }) => Transport;
 }
 
-/** Has the answer come late. */
+/** Delays the answer. */
 export async function delay({ rule, random }: ChosenFault<LatencyRule>, { request, sleep }: FaultScene): Promise<void> {
   const { from, to } = parseRange(rule.ms);
   await sleep(Math.round(from + (to - from) * random('latency')), request.signal);
 }
 
-/** What comes of a request that meets a fault: a response, or the rejection with which transports say that none came. */
+/** The result of a request that meets a fault: a response, or the rejection of a transport without a response. */
 export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: FaultScene): Promise<Response> {
   const { rule } = chosen;
   if ('when' in rule && rule.when === 'after') await scene.forward(scene.request.clone());
@@ -91,7 +91,7 @@ async function breakJson(response: Response): Promise<Response> {
     : new Response(text.slice(0, text.length >> 1), { status, headers });
 }
 
-/** What is no page of a list is left as it is. */
+/** Responses other than list pages are unchanged. */
 async function changePage(
   { request, forward }: FaultScene,
   change: (page: JsonObject) => JsonObject,
@@ -117,7 +117,7 @@ function dropSome(page: JsonObject, count: number, random: ChosenFault['random']
   return { ...page, ...Object.fromEntries(dropped) };
 }
 
-/** Where the past does not know the page that is asked for, the answer is that of the present. */
+/** If the requested page did not exist in the past, the current one is answered. */
 async function goBack(
   ago: Parameters<FaultScene['before']>[0],
   { request, forward, before }: FaultScene,

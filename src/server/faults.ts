@@ -59,7 +59,7 @@ function toEntry({ method, url }: Request, fault: FaultRule['fault']): FaultLogE
   return { method, path: pathname + search, fault };
 }
 
-/** What the server was: as far back as a rule asks, and not at all when none does. */
+/** The past of the server: as far back as a rule asks for, none if no rule does. */
 interface History {
   /** Counts a request, and tells what was before it. */
   readonly look: () => FaultScene['before'];

@@ -119,7 +119,7 @@ function toRequestFailure(error: unknown): Failure {
   return new Failure('This is a bug in the server', { code: 'internal_error', cause: error });
 }
 
-/** Refuses what no request could be made of. An answer that is under way comes first; one that has begun cannot be followed by another. */
+/** Refuses input that is no valid request. An answer that is being prepared is sent first; after one that has begun, nothing can follow. */
 function refuseBytes(
   server: Server,
   error: Error,
@@ -145,7 +145,7 @@ function refuse(server: Server, failure: Failure, incoming: IncomingMessage | un
   return server.refuse(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 
-/** How long a client that was refused may go on sending. A connection that is cut at once can take the answer with it. */
+/** How long a refused client may go on sending. Cutting the connection at once could lose the answer. */
 const LINGER_MS = 500;
 
 /** Sends a response as the last on a connection, and closes it. */

@@ -11,7 +11,7 @@ interface Entry<T extends Listed> {
 /** Fewer gaps than this are not worth closing. */
 const MIN_GAPS = 1024;
 
-/** So many places of what was removed are known; then the one that was removed first is forgotten. */
+/** The number of removed places that are remembered; the oldest is forgotten first. */
 const MAX_GONE = 100_000;
 
 /**
@@ -31,7 +31,7 @@ export class Listing<T extends Listed> {
     return this.#byId.get(id)?.value;
   }
 
-  /** Whether the id has, or lately had, a place to go on from. */
+  /** Whether paging can continue from the id: it is listed, or was removed only recently. */
   knows(id: string): boolean {
     return this.#byId.has(id) || this.#gone.has(id);
   }

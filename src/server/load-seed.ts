@@ -45,7 +45,7 @@ export function loadSeed(service: Service, { resources = {} }: ServerSeed): void
   mistakes.refuse();
 }
 
-/** So many mistakes are told; of the others, how many there are. */
+/** The number of mistakes that are reported; the others are only counted. */
 const MAX_TOLD = 100;
 
 /** What is wrong with a seed. */

@@ -24,7 +24,7 @@ function parseOne(text: string): Json {
   return first.value;
 }
 
-/** A rule is known by what it is on: ` (GET *)`. */
+/** A rule is named by what it matches: ` (GET *)`. */
 function nameRule(value: Json, [first, index]: FieldPath): string {
   const rules = isJsonObject(value) && first === 'rules' ? value['rules'] : undefined;
   const rule = isJsonArray(rules) ? rules[Number(index)] : undefined;

@@ -88,7 +88,7 @@ export function admitResource(service: Service, kind: Kind, asked: Spec, caller:
   return resource;
 }
 
-/** A seed may hold an id that would be made now. */
+/** A seed may already hold the id that is made now. */
 function createUnusedId(service: Service, kind: Kind, now: Date): string {
   const listing = service.store.listingOf(kind);
   let id = service.identities.createId(kind.idPrefix, now);

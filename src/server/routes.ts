@@ -93,7 +93,7 @@ function answer(service: Service, { action, kind, module }: Operation, call: Cal
   }
 }
 
-/** The path below the base URL. What is not below it gets a path that no route has. */
+/** The path below the base URL. Any other path becomes one that no route has. */
 function toLocalPath(request: Request, basePath: string): string {
   const path = getPath(request);
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';

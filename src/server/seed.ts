@@ -31,7 +31,7 @@ export type SeedResource = JsonObject;
 /** Everything that a server knows, as a seed for the next one. */
 export type ServerSnapshot = Required<Omit<ServerSeed, Chosen>> & Pick<ServerSeed, Chosen>;
 
-/** What nobody needs to choose: a snapshot has it when somebody did. */
+/** Optional; a snapshot has it only if it was set. */
 type Chosen = 'externals' | 'abuse_report_rules';
 
 /** A seed or snapshot from its JSON text. Throws `RangeError`, with everything that is wrong, on a bad one. */
@@ -62,7 +62,7 @@ function findCrowd(value: Json, path: FieldPath): string | undefined {
   return undefined;
 }
 
-/** So many are told; then only how many more there are. */
+/** The number that is reported; the others are only counted. */
 const MAX_TOLD = 20;
 
 function renderProblems(problems: ReturnType<typeof listFindings>): string {

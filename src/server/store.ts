@@ -31,14 +31,14 @@ export function findOwnedKind(id: string): Kind | undefined {
   return OWNED_BY_PREFIX.get(id.slice(0, id.indexOf('_')));
 }
 
-/** What only one resource can have. That one document attaches to a thing is a rule for manifests: here there is one such thing. */
+/** Values that only one resource can have. Attached kinds have none here: that only one document attaches to a resource is a rule for manifests. */
 function listHeld(kind: Kind, spec: Spec): readonly Claim[] {
   return kind.role === 'owned' ? listClaims(kind, spec) : [];
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Everything that the server knows. Nothing here costs more for having more resources. */
+/** Everything that the server holds. The cost of each operation does not depend on the number of resources. */
 export class Store {
   readonly #listings = new Map<string, Listing<StoredResource>>();
   readonly #claims = new Map<string, string>();
@@ -69,7 +69,7 @@ export class Store {
     this.listingOf(kind).remove(resource.id);
   }
 
-  /** Who has what this spec claims, other than the resource with this id. */
+  /** Other resources that already have a value that this spec claims. */
   findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
     for (const claim of listHeld(kind, spec)) {
       const holder = this.#claims.get(claim.key);

@@ -52,7 +52,7 @@ export function applyGiven(kind: Kind, before: Spec, given: Spec): Spec {
   );
 }
 
-/** Refuses what no single field can say. */
+/** Refuses specs that violate checks across several fields. */
 export function checkSpec(kind: Kind, spec: Spec): void {
   refuseProblems(kind.check(spec));
 }
@@ -66,7 +66,7 @@ function getSchema(name: string, build: () => Schema): Schema {
   return schema;
 }
 
-/** What is wrong with more fields than this nobody reads. */
+/** The number of wrong fields that is reported. */
 const MOST_FINDINGS = 20;
 
 function refuseFindings(schema: Schema, value: Json): void {
@@ -107,7 +107,7 @@ function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   throw new Failure(problem, { code: 'invalid_field', details: { field: beside ?? 'module' } });
 }
 
-/** What clears a field without a default leaves nothing behind. */
+/** Clearing a field without a default removes it. */
 function isCleared(kind: Kind, name: string, value: Json): boolean {
   const field = kind.fields[name];
   if (value === null || field === undefined) return true;

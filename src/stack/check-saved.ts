@@ -23,7 +23,7 @@ export interface SavedPlan {
   readonly cwd: string;
 }
 
-/** What a plan's writes do is known for the version that made it, and for no other. */
+/** The meaning of a plan's writes is known only to the version that made it. */
 export function refuseOtherVersion({ plan: { tool }, name }: Pick<SavedPlan, 'plan' | 'name'>, version: string): void {
   if (tool.version === version) return;
   const message = `${name} was made by edgewise ${tool.version}, and this is edgewise ${version}.`;
@@ -50,7 +50,7 @@ const STALE = {
   remedy: 'Nothing was written. Make a new plan and have that approved.',
 } as const;
 
-/** The safety rules once more, on what is live now: what the file says of them could have been taken out. */
+/** Checks the safety rules again on what is live now: the file could have been edited. */
 function refuseStanding({ plan, allowances, guard }: SavedPlan, live: LiveState): void {
   const { changes, stack, targets } = plan;
   const owned = countOwned(live, stack);
@@ -58,7 +58,7 @@ function refuseStanding({ plan, allowances, guard }: SavedPlan, live: LiveState)
   const known = changes.map((change) =>
     marks.get(change.live?.id ?? '') === true ? { ...change, protect: true } : change,
   );
-  // No command saves a plan that was made to delete everything: a file that says so is held to the limits too.
+  // No command saves a plan of `destroy`: a file that claims to be one is checked against the limits too.
   const violations = guardPlan({
     changes: known,
     owned,
@@ -70,7 +70,7 @@ function refuseStanding({ plan, allowances, guard }: SavedPlan, live: LiveState)
   refuseViolations(violations, allowances);
 }
 
-/** Throws for the first safety rule that nothing allows to be broken. */
+/** Throws for the first violated safety rule without consent. */
 export function refuseViolations(violations: Plan['violations'], allowances: Allowances): void {
   const [first] = listStanding(violations, allowances);
   if (first !== undefined) throw new StackError(first.message, { reason: 'refused', remedy: first.remedy });

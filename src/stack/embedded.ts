@@ -34,7 +34,7 @@ export async function openEmbeddedServer(options: {
     }),
   );
   return {
-    // What cannot be written is said at the end.
+    // A file that cannot be written is reported at the end.
     transport: keeper.writeThrough(server, () => undefined).handle,
     baseUrl: 'http://embedded.invalid',
     apiKey: API_KEY,

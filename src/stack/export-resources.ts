@@ -57,12 +57,12 @@ export async function exportResources(
   });
 }
 
-/** Who exports some kinds most likely has no others: plans of what is exported read those only. */
+/** A stack exported from some kinds probably uses no others: its plans read only those. */
 function toUsedKinds({ kinds, attachments }: LiveRequest): readonly string[] {
   return [...new Set([...kinds, ...attachments.map(({ kind }) => kind)].map(({ name }) => name))];
 }
 
-/** How the service was reached, where that is not how it is reached anyway. */
+/** How the service was reached, where that differs from the defaults. */
 function toApi({ baseUrl, versionHeader }: RunSettings): JsonObject {
   return { base_url: baseUrl, ...(versionHeader !== DEFAULT_VERSION_HEADER && { version_header: versionHeader }) };
 }

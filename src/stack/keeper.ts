@@ -24,7 +24,7 @@ export interface KeeperFiles {
   readonly snapshot?: string;
 }
 
-/** Reads what a server starts with. Only what a seed began is worth keeping before the first change: ids were made up for it. */
+/** Reads what a server starts with. A start from a seed is saved before the first change, because ids were made up for it. */
 export async function createKeeper(files: KeeperFiles, context: Surroundings): Promise<Keeper> {
   const { readSnapshotFile, writeSnapshotFile } = await import('../server/index.ts');
   const path = files.snapshot === undefined ? undefined : resolve(context.cwd, files.snapshot);

@@ -44,7 +44,7 @@ export interface PlanRequest extends PlanOptions {
   readonly cwd: string;
 }
 
-/** What only looks gets of a client. */
+/** The part of a client that reads. */
 export type Reader = Omit<Client, 'send'>;
 
 /** A plan, and what it was computed from. Sends GETs only. */

@@ -29,7 +29,7 @@ function checkProxy(name: string, text: string | undefined): string | undefined 
   });
 }
 
-/** The authorities of a whole system have a tenth of it. */
+/** Ten times the size of a system's own file of authorities. */
 const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
 
 /** Certificates of authorities from a file, in PEM. */

@@ -89,7 +89,7 @@ async function reachEmbedded({ baseUrl, versionHeader }: RunSettings, surroundin
   return { ...(await openEmbeddedServer({ file, surroundings, versionHeader })), warning: undefined };
 }
 
-/** Nothing is read where nothing would be encrypted. */
+/** Authorities are read only for encrypted connections. */
 async function findAuthorities(
   { baseUrl, caFile }: RunSettings,
   surroundings: Surroundings,

@@ -49,7 +49,7 @@ export async function readManifests(
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   const validated = validateManifests(loaded.sources, {
     env,
-    // What could not be read may hold the Stack: its lack is not the mistake.
+    // A file that could not be read may hold the Stack, so a missing Stack is not reported.
     requireStack: requireStack && isLoaded,
     readFile: createFieldFileReader({ cwd, onInput }),
     closerChecks: await loadChecks(loaded.sources),

@@ -16,11 +16,11 @@ import { chooseSinks, listOpenWrites } from './token-sinks.ts';
 /** What an apply tells, and what stops it. */
 export interface RunOptions {
   readonly onEvent?: (event: ApplyEvent) => void;
-  /** Told of what is no error: a place for tokens that others can read, a journal that lacks lines. */
+  /** Told of warnings: a place for tokens that others can read, a journal that lacks lines. */
   readonly onWarning?: (message: string) => void;
   /** Asked before the first write, when the places for tokens are known; anything but true declines. Default: nobody is asked. */
   readonly confirm?: (writes: number) => boolean | Promise<boolean>;
-  /** Called when nothing stands before the first write any more. */
+  /** Called right before the first write. */
   readonly onStart?: () => void;
   /** File that gets a line before and after each request. Default: what EDGEWISE_JOURNAL names. */
   readonly journal?: string | undefined;

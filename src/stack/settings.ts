@@ -93,12 +93,12 @@ function toText(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** A slash at the end is the same place. What follows `embedded:` is no URL. */
+/** A slash at the end makes no difference. What follows `embedded:` is no URL. */
 function toNormalUrl(baseUrl: string): string {
   return /^https?:/i.test(baseUrl) ? baseUrl.replace(/\/+$/, '') : baseUrl;
 }
 
-/** A key is a line; a larger file is another than was meant. */
+/** A key is one line; a larger file is the wrong one. */
 const MAX_KEY_FILE_BYTES = 65_536;
 
 /** The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names, and from nowhere else. */

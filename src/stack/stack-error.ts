@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
 
-/** What an operation came to no result for: the command line has an exit code for each. */
+/** Why an operation has no result: the command line has an exit code for each. */
 export type StackErrorReason = 'failed' | 'invalid' | 'authentication' | 'refused' | 'stale' | 'interrupted';
 
-/** Something that the caller can mend: settings, a key, a safety rule, a stale plan. Bugs and the world have errors of their own. */
+/** An error that the caller can fix: settings, a key, a safety rule, a stale plan. Bugs, the service and the network have errors of their own. */
 export class StackError extends Error {
   override readonly name: string = 'StackError';
   readonly reason: StackErrorReason;

@@ -3,7 +3,7 @@ import { sleepFor } from '../client/retry.ts';
 import { readStream } from '../files/read-input.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** The process that a program runs in: what it does not say itself comes from here. */
+/** The process that a program runs in, as the source of defaults. */
 export function useThisProcess(): Surroundings {
   return {
     env: process.env,

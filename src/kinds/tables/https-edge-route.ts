@@ -85,7 +85,7 @@ export const HTTPS_EDGE_ROUTE = defineKind({
   },
 });
 
-/** A breaker without a threshold, or without metrics, lets everything through. */
+/** A circuit breaker without a threshold, or without metrics, never opens. */
 function findNeverTripping(breaker: JsonObject): readonly IdleReason[] {
   const isZero = (name: string): boolean => (breaker[name] ?? 0) === 0;
   const toReason = (field: string, message: string): IdleReason => ({ code: 'breaker-never-trips', field, message });

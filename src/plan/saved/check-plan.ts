@@ -21,7 +21,7 @@ import { listModules, listSavedChanges, listSent, listTouchable, type SavedChang
 
 /** A saved plan held against what is live now. */
 export interface PlanCheck {
-  /** Anything in it: the plan is stale, and nothing of it may be done. */
+  /** If not empty, the plan is stale and must not be applied. */
   readonly moved: readonly Moved[];
   /** Writes that were done already, with the id of their resource. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
@@ -73,7 +73,7 @@ function readFileText({ kind, computed }: LiveResource): string | undefined {
   return toFileText(computed[getKind(kind).fileField ?? '']);
 }
 
-/** What a plan writes to a file is what the service holds: a text in a plan file that is another was not issued. */
+/** The text for a file must be the one that the service holds; any other text in a plan file was not issued by it. */
 function listMovedFiles({ files, changes }: Plan, found: Finder): readonly Moved[] {
   return files.flatMap(({ address, path, text }): readonly Moved[] => {
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
@@ -156,7 +156,7 @@ function checkRelease(subject: SavedChange, context: Context): Verdict {
   return { moved: listMovedFields(withoutDesired(subject), live, context), done: new Map() };
 }
 
-/** Where the plan deletes first, a missing resource without a new one is a replace that was half done. */
+/** If the plan deletes first, a missing resource without its successor is an interrupted replace. */
 function checkReplace(subject: SavedChange, context: Context): Verdict {
   const { change } = subject;
   const isGone = context.start(change) === undefined && context.bearer(change) === undefined;

@@ -80,7 +80,7 @@ function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): rea
   ];
 }
 
-/** What is issued stands in a file as well, as far as the plan says: it names those that it would have written. */
+/** Issued values are also in files; the plan names the files that it would have written. */
 function withFile(
   resource: ResourceDrift,
   files: Plan['files'],

@@ -13,11 +13,11 @@ import { listKnownIds } from '../known-ids.ts';
 export interface Finder {
   /** The resource that a change starts from. */
   readonly start: (change: Change) => LiveResource | undefined;
-  /** A resource with the mark that a creation leaves, and that the plan did not know. */
+  /** A resource with the mark of a creation that was not there when the plan was made. */
   readonly bearer: (change: Change) => LiveResource | undefined;
   /** Everything of the stack that bears a name. */
   readonly bearing: (address: Address) => readonly LiveResource[];
-  /** What is there of all that the plan creates, by address. */
+  /** What exists of the plan's creations, by address. */
   readonly created: ReadonlyMap<Address, LiveResource>;
   /** Their ids. */
   readonly ids: CreatedIds;

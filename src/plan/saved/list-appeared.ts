@@ -9,7 +9,7 @@ export interface KnownFiles {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** The files that a plan would write where it saw none, and where something else stands now. What an earlier apply of it wrote is no other thing, nor is an empty file. */
+/** Files that did not exist for the plan and now have other content. Content that an earlier apply of the plan wrote, and an empty file, do not count. */
 export function listAppeared({ files }: Plan, { present, texts }: KnownFiles): readonly Moved[] {
   return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly Moved[] => {
     const found = present.get(path) ?? '';

@@ -10,7 +10,7 @@ import type { Spec } from '../../model/state.ts';
 import { listDifferences } from '../differences.ts';
 import { toLiveDigest } from '../to-change.ts';
 
-/** What of a plan its changes are held against. */
+/** The parts of a plan against which its changes are checked. */
 type PlanFrame = Pick<Plan, 'stack' | 'takeOver' | 'mode'>;
 
 /** What is wrong with a change of a plan file. None: it shows all that its writes are computed from. */
@@ -54,7 +54,7 @@ function findShapeFault(kind: Kind, { action, address, live, desired }: Change):
   return isPlaced ? undefined : 'does not say what it is attached to';
 }
 
-/** What will be there stands in normal form, and nothing that means something else is sent. */
+/** The desired spec is in normal form, and the values sent mean the same. */
 function findSpecFault(kind: Kind, { live, desired, sent = {} }: Change): string | undefined {
   const start = live?.spec ?? {};
   const unknown = [start, desired ?? {}, sent].flatMap(Object.keys).find((name) => kind.fields[name] === undefined);

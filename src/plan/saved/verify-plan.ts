@@ -12,8 +12,8 @@ import { orderWrites } from '../order.ts';
 import { findChangeFault } from './verify-change.ts';
 
 /**
- * Holds a plan file against itself. People approve its changes, and apply makes its writes. So the writes are computed again from the
- * changes: a file that has others was edited, and nothing of it may be done. Gives the plan, or a sentence on the first fault.
+ * Checks a plan file against itself. People approve its changes, and apply makes its writes; so the writes are computed again from the
+ * changes, and a file with other writes was edited and is refused. Returns the plan, or a sentence on the first fault.
  */
 export function verifyPlan(document: PlanDocument): Plan | string {
   const fault = findPlanFault(document);
@@ -65,7 +65,7 @@ function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]
   return stray && `${stray.path} gets a value of ${stray.address} that no change of the plan gives it`;
 }
 
-/** A plan that says what it leaves deletes nothing else, but for what is left of a replace. */
+/** A plan with kept resources (`--no-delete`) deletes nothing else, except what an interrupted replace left. */
 function findPrune(changes: readonly Change[], withheld: readonly Withheld[]): string | undefined {
   if (withheld.length === 0) return undefined;
   const ids = new Set(withheld.map(({ id }) => id));

@@ -14,6 +14,8 @@ export interface SourceText {
   readonly text: string;
   /** Where a part of the text stands, with its excerpt. */
   readonly toPlace: (span: Span) => SourcePlace;
+  /** The line of an offset, from 1. */
+  readonly toLine: (offset: number) => number;
 }
 
 /** The text of a file. Its lines are counted when a place is first asked for. */
@@ -25,6 +27,10 @@ export function createSourceText(file: string, text: string): SourceText {
     toPlace: (span) => {
       starts ??= listLineStarts(text);
       return toPlace({ file, text, starts }, span);
+    },
+    toLine: (offset) => {
+      starts ??= listLineStarts(text);
+      return findLine(starts, offset);
     },
   };
 }

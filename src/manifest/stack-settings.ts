@@ -27,7 +27,7 @@ function getSchema(): ReturnType<typeof toStackSpecSchema> {
 
 /** The settings that a valid `Stack` document in a file gives, its defaults filled in. Without a document: defaults, and no name. */
 export function toStackSettings(name: string, spec: Json = {}, file = ''): StackSettings {
-  const { api, kinds, guard, tokens, lint } = getSchema().parse(spec);
+  const { api, kinds, guard, tokens, lint, owner_label: ownerLabel } = getSchema().parse(spec);
   return {
     name,
     api: {
@@ -48,6 +48,7 @@ export function toStackSettings(name: string, spec: Json = {}, file = ''): Stack
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens),
     lint: toLintSettings(lint),
+    ...(ownerLabel !== undefined && { ownerLabel }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { CloserChecks } from '../kinds/closer-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
-import { type Diagnostic, hasErrors, type SourcePlace } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
 import { listDoubleClaims, listDuplicates, listStandingNames } from './claims.ts';
@@ -14,10 +14,11 @@ import type { Environment } from './environment.ts';
 import { NO_FIELD_FILES, type ReadFieldFile, toManifestPath } from './field-files.ts';
 import { createAllowance } from './lex.ts';
 import { type ManifestBytes, type ManifestSource, toBytes } from './load.ts';
-import { createLocator, type Locator } from './locate.ts';
+import { createLocator, type Locator, type Position } from './locate.ts';
 import { findMetadataProblem } from './metadata.ts';
 import { type DocumentProblem, type ManifestDocument, toDiagnostic, toPlace } from './problem.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
+import type { Span } from './source-text.ts';
 import { listSurplusStacks, listUnusedKinds, NO_STACK, toStackSettings } from './stack-settings.ts';
 
 /**
@@ -217,8 +218,31 @@ function toResource(
     written: isJsonObject(value['spec']) ? value['spec'] : {},
     lifecycle: toLifecycle(document),
     allow: toAllow(value),
+    labels: toTexts(value, 'labels'),
+    annotations: toTexts(value, 'annotations'),
+    findStart: () => findStart(position, locator),
     locate: (path = [], part = undefined) => toPlace({ position, path, target: 'value' }, locator, part),
   };
+}
+
+function toTexts({ metadata }: JsonObject, name: 'labels' | 'annotations'): Readonly<Record<string, string>> {
+  const texts = isJsonObject(metadata) ? metadata[name] : undefined;
+  const entries = isJsonObject(texts) ? Object.entries(texts) : [];
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
+
+/** A document of its own starts at the first line that says something; only for a member of a `List` its syntax tree is needed. */
+function findStart(position: Position, locator: Locator): ManifestStart {
+  const { source, span, base, origin } = position;
+  const start = base.length === 0 ? skipToStart(source.text, span) : locator.locate(position, [], 'value').start;
+  return { file: source.file, line: source.toLine(start), ...(origin !== undefined && { origin }) };
+}
+
+/** Behind empty lines, comments, directives and the line that parts documents. */
+function skipToStart(text: string, { start }: Span): number {
+  const before = /(?:[^\S\n]*(?:#[^\n]*|%[^\n]*|---[^\S\n]*(?:#[^\n]*)?)?\r?\n)*/y;
+  before.lastIndex = start;
+  return start + (before.exec(text)?.[0].length ?? 0);
 }
 
 function toAllow({ lint }: JsonObject): DesiredResource['allow'] {

@@ -1,5 +1,6 @@
 import { type Address, toShownAddress } from './address.ts';
 import type { Danger } from './danger.ts';
+import type { ManifestStart } from './diagnostic.ts';
 import type { Json } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
@@ -67,6 +68,11 @@ export interface Change {
   readonly protect?: boolean;
   /** The name that its mark will remember as the one before. */
   readonly was?: string;
+  /** What its manifest says of itself, for readers and for rules; nothing of it is sent. */
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Where its manifest starts. */
+  readonly place?: ManifestStart;
 }
 
 /** How people see which resource a change is about. */

@@ -15,6 +15,16 @@ export interface SourcePlace extends SourceLocation {
   readonly origin?: string;
 }
 
+/** Where a document starts. */
+export interface ManifestStart {
+  /** The path as the user gave it, or `<stdin>`. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** The file that a tool made this of, as the tool says. */
+  readonly origin?: string;
+}
+
 /** A part of a text in a manifest, in UTF-16 units of the text. */
 export interface TextPart {
   readonly of: string;

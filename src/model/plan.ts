@@ -58,10 +58,20 @@ export interface PlanSettings extends ConnectionSettings {
   readonly kinds?: readonly string[];
 }
 
+/** How a plan came to be. For readers: nothing is held against it, and nothing of it is applied. */
+export interface PlanOrigin {
+  /** RFC 3339. */
+  readonly at: string;
+  /** The commit of the manifests, where the environment says it. */
+  readonly commit?: string;
+}
+
 /** What applying the manifests would do. Immutable, serialisable, and without secrets. */
 export interface Plan {
   readonly format: typeof PLAN_FORMAT;
   readonly tool: { readonly name: 'edgewise'; readonly version: string };
+  /** Absent: nobody knows. */
+  readonly made?: PlanOrigin;
   readonly stack: string;
   readonly baseUrl: string;
   /** `destroy`: made to delete everything, so the guard on deletes does not apply. `release`: takes marks off and does nothing else. */
@@ -75,6 +85,8 @@ export interface Plan {
   readonly inputs: readonly ManifestInput[];
   /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
   readonly externals: Readonly<Record<string, string>>;
+  /** The label or annotation that says whose a resource is. */
+  readonly ownerLabel?: string;
   /** Deletes, replaces, updates, releases, adoptions, creates, no-ops; by address within each. */
   readonly changes: readonly Change[];
   /** What it would delete, but for `--no-delete`; absent: nothing. */

@@ -13,6 +13,8 @@ export interface StackSettings {
   /** Where tokens of new credentials go. */
   readonly tokens: TokenSettings;
   readonly lint: LintSettings;
+  /** The label or annotation that says whose a resource is. */
+  readonly ownerLabel?: string;
 }
 
 /** What lint looks for, and how grave it is. */

@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { SourcePlace, TextPart } from './diagnostic.ts';
+import type { ManifestStart, SourcePlace, TextPart } from './diagnostic.ts';
 import type { LintCode } from './diagnostic-codes.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
@@ -40,6 +40,11 @@ export interface DesiredResource {
   readonly lifecycle: ResourceLifecycle;
   /** Lint rules that do not apply to it, and why not: `lint.allow`. */
   readonly allow: Readonly<Partial<Record<LintCode, string>>>;
+  /** What it says of itself: `metadata.labels` and `metadata.annotations`. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Where its document starts. Does not parse it again. */
+  readonly findStart: () => ManifestStart;
   /** Where a path inside its document stands; the document's start without one. Parses the document again: for diagnostics only. */
   readonly locate: (path?: FieldPath, part?: TextPart) => SourcePlace;
 }

@@ -29,6 +29,7 @@ export function createPlan(input: PlanInput): Plan {
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },
+    made: { at: input.now.toISOString(), ...(input.commit !== undefined && { commit: input.commit }) },
     stack: desired.stack.name,
     baseUrl: input.baseUrl,
     mode,
@@ -37,6 +38,7 @@ export function createPlan(input: PlanInput): Plan {
     takeOver: takeOver.toSorted(),
     inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
+    ...(desired.stack.ownerLabel !== undefined && { ownerLabel: desired.stack.ownerLabel }),
     changes,
     ...(withheld.length > 0 && { withheld }),
     writes,

@@ -19,6 +19,8 @@ export interface PlanInput {
   readonly takeOver?: readonly string[];
   /** The time at which the plan is made: what has expired, or is too old, is replaced. */
   readonly now: Date;
+  /** The commit of the manifests, where it is known. */
+  readonly commit?: string;
   /** Addresses of what is replaced though nothing differs. */
   readonly rotate: readonly string[];
   /** Leaves alone fields that have only drifted. */

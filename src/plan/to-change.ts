@@ -1,7 +1,7 @@
 import { listSpecFields } from '../kinds/kind.ts';
 import type { Change, ChangeStart } from '../model/change.ts';
 import { toDigest } from '../model/json.ts';
-import type { LiveResource } from '../model/state.ts';
+import type { DesiredResource, LiveResource } from '../model/state.ts';
 import { listSentForms } from './bodies.ts';
 import type { Decision } from './decide.ts';
 import { toValidForMs } from './validity.ts';
@@ -25,6 +25,20 @@ export function toChange(decision: Decision, notes: readonly string[]): Change {
     ...(isTouched && toFuture(decision)),
     ...(desired?.lifecycle.protect === true && { protect: true }),
     ...(isTouched && was !== undefined && { was }),
+    ...(isTouched && desired !== undefined && toManifestFacts(desired)),
+  };
+}
+
+/** What readers want to know of its manifest. */
+function toManifestFacts({
+  labels,
+  annotations,
+  findStart,
+}: DesiredResource): Pick<Change, 'labels' | 'annotations' | 'place'> {
+  return {
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+    place: findStart(),
   };
 }
 

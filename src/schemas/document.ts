@@ -83,7 +83,10 @@ function toHeader(kind: string, description: string): Readonly<Record<'apiVersio
 }
 
 const toNamingSchema = once(() => {
-  const added = z.record(z.string(), z.string()).nullish().describe('Accepted, because tools add them; not stored.');
+  const added = z
+    .record(z.string(), z.string())
+    .nullish()
+    .describe('For readers and rules: plans have them, the service does not store them.');
   const name = toNameSchema().describe(
     'Name, unique among the documents of its kind. A new name is a new resource, unless `lifecycle.renamed_from` states the old one.',
   );

@@ -14,7 +14,9 @@ import type { WriteId } from '../model/write.ts';
 const json: z.ZodType<Json> = z.json();
 const spec: z.ZodType<JsonObject> = z.record(z.string(), json);
 const texts = z.array(z.string());
+const namedTexts = z.record(z.string(), z.string());
 const optional = z.exactOptional;
+const count = z.int();
 
 const place = z.strictObject({
   file: z.string().describe('Path as it was given.'),
@@ -114,6 +116,15 @@ const change = z.strictObject({
   validForMs: optional(validForMs),
   protect: optional(z.boolean()).describe('Whether its mark will record protection.'),
   was: optional(z.string()).describe('The former name that its mark will record.'),
+  labels: optional(namedTexts).describe('For readers and rules: the labels of its manifest.'),
+  annotations: optional(namedTexts).describe('For readers and rules: the annotations of its manifest.'),
+  place: optional(
+    z.strictObject({
+      file: z.string().describe('Path as it was given.'),
+      line: z.int().describe('From 1.'),
+      origin: optional(z.string()).describe('The file that a tool made this of, as kustomize says.'),
+    }),
+  ).describe('For readers: where its manifest starts.'),
 });
 
 const markDraft = z
@@ -182,6 +193,12 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
   .strictObject({
     format: z.literal(PLAN_FORMAT),
     tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
+    made: optional(
+      z.strictObject({
+        at: z.string().describe('RFC 3339.'),
+        commit: optional(z.string()).describe('The commit of the manifests. Left out: the environment did not say it.'),
+      }),
+    ).describe('For readers: when the plan was made, and from what.'),
     stack: z.string(),
     baseUrl: z.string(),
     mode: z.enum(['apply', 'destroy', 'release']),
@@ -199,6 +216,18 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests name, by address.'),
+    ownerLabel: optional(z.string()).describe('For readers: the label or annotation that says whose a resource is.'),
+    totals: z
+      .strictObject({
+        delete: count,
+        replace: count,
+        update: count,
+        release: count,
+        adopt: count,
+        create: count,
+        unchanged: count,
+      })
+      .describe('Number of resources by what happens to them.'),
     changes: z.array(change),
     withheld: optional(
       z.array(

@@ -26,6 +26,12 @@ export function toStackSpecSchema() {
       guard: toGuardSchema().prefault({}),
       tokens: toTokensSchema().optional(),
       lint: toLintSchema().prefault({}),
+      owner_label: z
+        .string()
+        .min(1)
+        .meta({ examples: ['team', 'example.net/owner'] })
+        .optional()
+        .describe('Label or annotation that says whose a resource is. Plans show it beside the resource.'),
     })
     .describe('Settings.');
 }

@@ -41,6 +41,8 @@ export interface PlanRequest extends PlanOptions {
   readonly settings: RunSettings;
   readonly version: string;
   readonly now: Date;
+  /** The commit of the manifests, where it is known. */
+  readonly commit?: string | undefined;
   readonly cwd: string;
 }
 
@@ -69,6 +71,7 @@ export async function planLive(
     targets,
     takeOver: request.takeOver ?? [],
     now,
+    ...(request.commit !== undefined && { commit: request.commit }),
     rotate: request.rotate ?? [],
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,

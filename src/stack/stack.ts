@@ -7,6 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { Inventory } from '../model/inventory.ts';
 import type { ApplyResult } from '../model/outcome.ts';
+import { readPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
@@ -90,6 +91,7 @@ export function createStack(parts: StackParts, account: Account, surroundings: S
     ...options,
     settings,
     now: surroundings.now(),
+    commit: readPipeline(surroundings.env).commit,
     cwd: surroundings.cwd,
   });
   return {

@@ -56,6 +56,7 @@ describe('a plan file that would do what it does not show is refused before any 
       }),
     ],
     ['a delete of what is only updated', (plan) => withWrite(plan, 'update TCPEdge/a', { method: 'DELETE' })],
+    ['other totals than those of its changes', (plan) => ({ ...plan, totals: { ...plan.totals, delete: 0 } })],
     ['another resource', (plan) => withWrite(plan, 'delete TCPEdge/old', { resourceId: 'edgtcp_theirs' })],
     ['another path', (plan) => withWrite(plan, 'delete TCPEdge/old', { path: '/edges/tcp/edgtcp_theirs' })],
     ['another kind', (plan) => withWrite(plan, 'create TCPEdge/new', { kind: 'IPRestriction' })],

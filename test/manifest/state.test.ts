@@ -17,6 +17,7 @@ function toSpec(state: DesiredState, address: string) {
   return [...state.resources.values()].find((resource) => resource.address === address)?.spec;
 }
 
+const STACK_ONLY = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: test }\n';
 const DAY_MS = 86_400_000;
 const TIMEOUTS = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
 
@@ -43,6 +44,20 @@ describe('valid manifests', () => {
     });
     expect(toSpec(state, 'WeightedBackend/pool')?.['backends']).toEqual({ bkdhr_child: 90, bkdtg_other: 10 });
     expect(toSpec(state, 'HTTPSEdgeRoute/web-root')).toMatchObject({ edge_id: 'edghts_web', id: 'edghtsrt_root' });
+  });
+
+  it('say what each calls itself, and where it starts, whatever stands before it', () => {
+    const named = (name: string, labels = '{}') => `kind: TCPEdge\nmetadata: { name: ${name}, labels: ${labels} }\n`;
+    const header = 'apiVersion: edgewise/v1\n';
+    const list = `---\n${header}kind: List\nitems:\n  - { apiVersion: edgewise/v1, kind: TCPEdge, metadata: { name: inner } }\n`;
+    const text = `# a\n\n---\n${header}${named('first', '{ team: data }')}--- # b\n\n# c\n${header}${named('next')}${list}`;
+    const { resources } = toState({ 'stack.yaml': STACK_ONLY, 'a/edges.yaml': text });
+    expect([...resources.values()].map(({ name, labels, findStart }) => ({ name, labels, ...findStart() }))).toEqual([
+      { name: 'first', labels: { team: 'data' }, file: 'a/edges.yaml', line: 4 },
+      { name: 'next', labels: {}, file: 'a/edges.yaml', line: 10 },
+      { name: 'inner', labels: {}, file: 'a/edges.yaml', line: 17 },
+    ]);
+    for (const { locate, findStart } of resources.values()) expect(locate().line).toBe(findStart().line);
   });
 
   it('name the id of each External, at the end of its chain', () => {

@@ -137,6 +137,11 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     environment: ['EDGEWISE_JOURNAL'],
   },
   { about: 'no colours on a terminal', flag: '--no-color', environment: ['NO_COLOR'] },
+  {
+    about:
+      'commit of the manifests, for plans and links to files; left out: as GitHub (GITHUB_SHA) or GitLab (CI_COMMIT_SHA) says',
+    environment: ['EDGEWISE_COMMIT'],
+  },
   { about: 'token with which `post` writes to GitHub', environment: ['GITHUB_TOKEN', 'GH_TOKEN'] },
   { about: 'token with which `post` writes to GitLab', environment: ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN'] },
   {

@@ -7,6 +7,7 @@ import { toPathText } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../model/json.ts';
 import type { Plan, PlannedFile, Withheld } from '../../model/plan.ts';
 import type { FieldPath } from '../../model/state.ts';
+import { toShownTotals } from '../../model/totals.ts';
 import { withDangers } from '../dangers.ts';
 import { orderWrites } from '../order.ts';
 import { findChangeFault } from './verify-change.ts';
@@ -18,9 +19,15 @@ import { findChangeFault } from './verify-change.ts';
 export function verifyPlan(document: PlanDocument): Plan | string {
   const fault = findPlanFault(document);
   if (fault !== undefined) return fault;
-  const { changes, stack, diagnostics } = document;
-  const plan = { ...document, writes: hasErrors(diagnostics) ? [] : orderWrites(changes, stack) };
-  return findWriteFault(document.writes, toPlanDocument(plan).writes) ?? findDangerFault(plan) ?? plan;
+  const { totals, ...rest } = document;
+  const { changes, stack, diagnostics } = rest;
+  const plan = { ...rest, writes: hasErrors(diagnostics) ? [] : orderWrites(changes, stack) };
+  return (
+    findWriteFault(document.writes, toPlanDocument(plan).writes) ??
+    findDangerFault(plan) ??
+    findTotalFault(totals, plan) ??
+    plan
+  );
 }
 
 /** What is wrong with the changes, one by one and as a whole, and with what stands beside them. */
@@ -101,6 +108,11 @@ function findDangerFault({ changes, writes }: Plan): string | undefined {
   );
   const change = changes[index];
   return change && `${toShownChange(change)} has other dangers than it shows`;
+}
+
+function findTotalFault(totals: PlanDocument['totals'], { changes }: Plan): string | undefined {
+  const isSame = isSameJson({ ...totals }, { ...toShownTotals(changes) });
+  return isSame ? undefined : 'its totals are not those of its changes';
 }
 
 function toDangers(dangers: Change['dangers']): Json | undefined {

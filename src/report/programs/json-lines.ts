@@ -4,8 +4,9 @@ import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { countActions } from '../../model/totals.ts';
 import type { ApplyReport, FormOptions, Report, SentEvents } from '../report.ts';
-import { countActions, isFullyApplied, toApplyTotals } from '../view/totals.ts';
+import { isFullyApplied, toApplyTotals } from '../view/totals.ts';
 
 /** Version of the shape of events. Fields may be added without raising it. */
 const EVENT_FORMAT = 1;

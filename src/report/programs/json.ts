@@ -1,6 +1,5 @@
 import type { SubmittedKind } from '../../kinds/kind.ts';
 import { toPlanDocument } from '../../kinds/plan-document.ts';
-import type { Action } from '../../model/change.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { countDriftStates, type Drift, hasDrift, isComplete, toCoverage } from '../../model/drift.ts';
 import { ApiError, assertNever } from '../../model/errors.ts';
@@ -8,9 +7,10 @@ import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { toShownTotals } from '../../model/totals.ts';
 import type { Failure, LintRuleRow, Report, Validation } from '../report.ts';
 import { redactDrift, redactPlan } from '../view/redact.ts';
-import { countActions, isFullyApplied, toApplyTotals } from '../view/totals.ts';
+import { isFullyApplied, toApplyTotals } from '../view/totals.ts';
 
 /**
  * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each is one
@@ -124,7 +124,7 @@ export function renderFailureJson({ command, stack, diagnostics = [], error, pla
     ...(stack !== undefined && { stack }),
     diagnostics,
     ...(error !== undefined && { error: toErrorDocument(error) }),
-    ...(plan !== undefined && { totals: toTotals(plan), plan: toPlanDocument(redactPlan(plan)) }),
+    ...(plan !== undefined && { totals: toShownTotals(plan.changes), plan: toPlanDocument(redactPlan(plan)) }),
   });
 }
 
@@ -137,11 +137,6 @@ export function renderLintRulesJson(rows: readonly LintRuleRow[]): string {
 export function renderDocument(document: object): string {
   const lines = JSON.stringify(document, null, 2).split('\n');
   return `${lines.map(toPrintable).join('\n')}\n`;
-}
-
-function toTotals(plan: Plan): Readonly<Record<Exclude<Action, 'no-op'> | 'unchanged', number>> {
-  const { 'no-op': unchanged, ...totals } = countActions(plan.changes);
-  return { ...totals, unchanged };
 }
 
 /** An outcome with the id of its write instead of the write, which stands in the plan. */

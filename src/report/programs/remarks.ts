@@ -6,6 +6,7 @@ import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { countActions } from '../../model/totals.ts';
 import { toShownWriteAddress } from '../../model/write.ts';
 import type { Failure, FormOptions, Report } from '../report.ts';
 import { findFailedPlace } from '../view/apply-view.ts';
@@ -13,7 +14,7 @@ import { type DangerView, listDangerViews } from '../view/danger-words.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
-import { countActions, findNotStarted, toApplyTotals } from '../view/totals.ts';
+import { findNotStarted, toApplyTotals } from '../view/totals.ts';
 import {
   countSeverities,
   toActionCounts,

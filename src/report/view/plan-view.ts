@@ -4,6 +4,7 @@ import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { LINT_CODES } from '../../model/diagnostic-codes.ts';
 import type { GuardViolation, Plan, Withheld } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { countActions, type Totals } from '../../model/totals.ts';
 import type { Write } from '../../model/write.ts';
 import { type ChangeView, toChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-words.ts';
@@ -11,7 +12,6 @@ import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
 import { listPlanParts, type PlanPart } from './plan-parts.ts';
 import { redactPlan } from './redact.ts';
-import { countActions, type Totals } from './totals.ts';
 import type { Names } from './value-lines.ts';
 import {
   countSeverities,

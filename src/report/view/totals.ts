@@ -1,16 +1,5 @@
-import type { Action, Change } from '../../model/change.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Write } from '../../model/write.ts';
-
-/** Number of resources by what happens to them. */
-export type Totals = Readonly<Record<Action, number>>;
-
-/** Number of changes of each action. */
-export function countActions(changes: readonly Change[]): Totals {
-  const totals = { delete: 0, replace: 0, update: 0, release: 0, adopt: 0, create: 0, 'no-op': 0 };
-  for (const { action } of changes) totals[action] += 1;
-  return totals;
-}
 
 /** Number of writes by how they ended. `alreadyDone` are among the applied ones. */
 export interface ApplyTotals {

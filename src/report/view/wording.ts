@@ -4,10 +4,11 @@ import type { Coverage, DriftState } from '../../model/drift.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { Totals } from '../../model/totals.ts';
 import type { Write } from '../../model/write.ts';
 import type { CommandLine, Validation } from '../report.ts';
 import { toWord } from './escape.ts';
-import type { ApplyTotals, Totals } from './totals.ts';
+import type { ApplyTotals } from './totals.ts';
 
 /**
  * All wording that several forms share. Results are printable text; a form escapes, wraps and colours it, and adds

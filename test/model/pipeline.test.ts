@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { readPipeline } from '../../src/model/pipeline.ts';
+
+const SHA = '0123456789abcdef0123456789abcdef01234567';
+const GITHUB = {
+  GITHUB_SERVER_URL: 'https://github.com',
+  GITHUB_REPOSITORY: 'acme/ingress',
+  GITHUB_SHA: SHA,
+  GITHUB_RUN_ID: '42',
+};
+
+describe('a pipeline', () => {
+  it('at GitHub says which commit it is for, and where that and the run can be seen', () => {
+    expect(readPipeline(GITHUB)).toEqual({
+      commit: SHA,
+      commitUrl: `https://github.com/acme/ingress/commit/${SHA}`,
+      runUrl: 'https://github.com/acme/ingress/actions/runs/42',
+      filesUrl: `https://github.com/acme/ingress/blob/${SHA}/`,
+    });
+  });
+
+  it('at GitLab says the same', () => {
+    const env = {
+      CI_PROJECT_URL: 'https://gitlab.com/acme/ingress',
+      CI_COMMIT_SHA: SHA,
+      CI_JOB_URL: 'https://gitlab.com/acme/ingress/-/jobs/7',
+    };
+    expect(readPipeline(env)).toEqual({
+      commit: SHA,
+      commitUrl: `https://gitlab.com/acme/ingress/-/commit/${SHA}`,
+      runUrl: 'https://gitlab.com/acme/ingress/-/jobs/7',
+      filesUrl: `https://gitlab.com/acme/ingress/-/blob/${SHA}/`,
+    });
+  });
+
+  it('may name another commit than the one that the forge checked out', () => {
+    expect(readPipeline({ ...GITHUB, EDGEWISE_COMMIT: 'abcdef1' }).filesUrl).toBe(
+      'https://github.com/acme/ingress/blob/abcdef1/',
+    );
+  });
+
+  it.each([
+    ['a commit that is none', { EDGEWISE_COMMIT: 'main](https://evil.test)' }],
+    ['a server that is no place', { ...GITHUB, GITHUB_SHA: 'x', GITHUB_SERVER_URL: 'javascript:alert(1)//' }],
+    ['a job page with a way out', { CI_JOB_URL: 'https://gitlab.com/x) <b>' }],
+    ['nothing', {}],
+  ])('gives nothing for %s', (_, env) => {
+    expect(readPipeline(env)).toEqual({});
+  });
+});

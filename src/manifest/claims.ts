@@ -136,7 +136,7 @@ function toDoubleClaim({ document, path, given }: DocumentClaim, first: Document
   return {
     document,
     problem: {
-      code: isAttachment ? 'duplicate-attachment' : 'duplicate-claim',
+      code: 'duplicate-claim',
       message,
       remedy: isAttachment ? 'Put the modules into one document.' : 'Remove it from one of them.',
       path,

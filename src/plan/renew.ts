@@ -52,7 +52,7 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   const when = isSoon ? `ends in ${renderTimeSpan(leftMs)}` : `ended ${renderTimeSpan(-leftMs)} ago`;
   return [
     {
-      code: 'validity-over',
+      code: 'validity-ends',
       severity: 'warning',
       message: `${address}: its spec.${kind.validity.until} ${when}; a new one would end at the same time`,
       remedy: `Change spec.${kind.validity.until}, or use lifecycle.valid_for instead of times.`,

@@ -18,13 +18,6 @@ function toEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
   );
 }
 
-function toFilter(name: string, module: string): string {
-  return toDocument('HTTPSEdgeRoute', name, 'spec:', '  edge_id: edghts_shop', '  id: edghtsrt_cart', module);
-}
-
-const HEADERS = '  request_headers: { add: { X-Edge: shop } }';
-const AGENTS = '  user_agent_filter: { deny: ["(?i)bot"] }';
-
 /** The codes about documents that do not go together. */
 export const RELATIONS = {
   'duplicate-address': {
@@ -34,20 +27,10 @@ export const RELATIONS = {
     bad: { command: 'validate', files: { 'a.yaml': toPool('pool'), 'b.yaml': toPool('pool') } },
     good: { files: { 'b.yaml': toPool('pool-b') } },
   },
-  'duplicate-attachment': {
-    meaning:
-      'A document for an HTTPS edge or route is the whole truth about its modules. A second document would remove the modules of the first.',
-    remedy: 'Put the modules into one document.',
-    bad: {
-      command: 'validate',
-      files: { 'a.yaml': toFilter('cart', HEADERS), 'b.yaml': toFilter('cart-bots', AGENTS) },
-    },
-    good: { files: { 'a.yaml': toFilter('cart', `${HEADERS}\n${AGENTS}`), 'b.yaml': null } },
-  },
   'duplicate-claim': {
     meaning:
-      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name. The service would refuse the second resource, or both would take the value from each other.',
-    remedy: 'Remove the value from one of the documents.',
+      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name. The service would refuse the second resource, or both would take the value from each other. A document for an HTTPS edge or route is the whole truth about its modules: a second document would remove the modules of the first.',
+    remedy: 'Remove the value from one of the documents. Put the modules of one edge or route into one document.',
     bad: { command: 'validate', files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20001)) } },
     good: { files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20002)) } },
   },

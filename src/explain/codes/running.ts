@@ -70,27 +70,15 @@ export const RUNNING = {
   },
   'validity-ends': {
     meaning:
-      'A live certificate has expired or will soon. Only an apply after its end replaces it, and until then nobody can sign in with it.',
+      'A live certificate has expired or will soon, and no apply replaces it in time. If its manifest states no end, an apply replaces it only after its end. If the manifest states the end, a new certificate would end at the same time, so nothing is replaced.',
     remedy:
-      'Set `lifecycle.renew_before`, so that an apply before the end replaces it, or replace it now with --rotate.',
+      'Set `lifecycle.renew_before`, so that an apply before the end replaces it, or replace it now with --rotate. Instead of a stated end, use `lifecycle.valid_for`, so that each new certificate ends later than the one before.',
     bad: {
       command: 'plan',
       files: inStack(toCertificate()),
       live: toLiveCertificate('2026-02-28T13:00:00Z', '2026-03-01T13:00:00Z'),
     },
     good: { files: { 'manifest.yaml': toCertificate('lifecycle:', '  renew_before: 4h') } },
-  },
-  'validity-over': {
-    meaning:
-      'The manifest states when the certificate ends, and it has expired or will soon. A new certificate would end at the same time, so nothing is replaced.',
-    remedy:
-      'State a later time. Or use `lifecycle.valid_for` instead of times, so that each new certificate ends later than the one before.',
-    bad: {
-      command: 'plan',
-      files: inStack(toCertificate('  valid_until: 2026-03-01T00:00:00Z')),
-      live: toLiveCertificate('2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z'),
-    },
-    good: { files: { 'manifest.yaml': toCertificate('lifecycle:', '  valid_for: 30d', '  renew_before: 5d') } },
   },
   'changed-meanwhile': {
     meaning:

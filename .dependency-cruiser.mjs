@@ -35,7 +35,8 @@ const MAY_IMPORT = {
   report: ['model', 'kinds'],
   explain: ['model', 'kinds', 'schemas', 'manifest', 'report'],
   stack: STAGES,
-  cli: [...STAGES, 'report', 'explain', 'forge', 'stack'],
+  stacks: [...STAGES, 'stack'],
+  cli: [...STAGES, 'report', 'explain', 'forge', 'stack', 'stacks'],
 };
 
 /** Which room of src/cli may import which of the others. What stands beside the rooms is for all of them, but for main.ts and run.ts, which know them all. */
@@ -86,6 +87,8 @@ const EFFECTS = [
   'stack/open-transport',
   'stack/this-process',
   'stack/token-sinks',
+  'stacks/find-changes',
+  'stacks/git',
 ];
 
 const EFFECTFUL_MODULES = 'fs|fs/promises|http|https|http2|tls|dgram|dns|child_process|worker_threads|os|readline';

@@ -1,9 +1,10 @@
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName, toAddress } from '../model/address.ts';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
 import { createAllowance } from './lex.ts';
 import type { ManifestBytes } from './load.ts';
 import { parseDocuments } from './parse.ts';
+import { unfoldValue } from './stack-folders.ts';
 
 /**
  * The addresses in manifests, for completion on the command line: nothing is checked, and reading stops when `isLate` says so.
@@ -21,10 +22,9 @@ export function listAddresses(sources: readonly ManifestBytes[], isLate: () => b
 }
 
 function listOf(value: Json): readonly Address[] {
-  if (!isJsonObject(value)) return [];
-  const { kind, metadata, items } = value;
-  if (kind === 'List' && items !== undefined && isJsonArray(items)) return items.flatMap(listOf);
-  const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
-  if (typeof kind !== 'string' || typeof name !== 'string') return [];
-  return findKind(kind) !== undefined && isResourceName(name) ? [toAddress(kind, name)] : [];
+  return unfoldValue(value).flatMap(({ kind, metadata }) => {
+    const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
+    if (typeof kind !== 'string' || typeof name !== 'string') return [];
+    return findKind(kind) !== undefined && isResourceName(name) ? [toAddress(kind, name)] : [];
+  });
 }

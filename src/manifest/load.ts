@@ -5,6 +5,7 @@ import { readInput, toFileFault } from '../files/read-input.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { type ReadFieldFile, STDIN, toManifestPath } from './field-files.ts';
 import { isForeignFile } from './foreign-file.ts';
+import { createStackFilter, type FoundManifest } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
 /** A manifest file as it was read, or manifests that a program made: as bytes, or as text. */
@@ -44,7 +45,7 @@ export interface LoadedManifests {
 /**
  * Reads files, folders (recursively, names sorted) and standard input (`-`): the one effect of this folder. Each real file is read
  * once. In folders, only `*.yaml`, `*.yml` and `*.json` count, without hidden files, node_modules, what belongs to kustomize
- * or another tool, and what edgewise itself has written there.
+ * or another tool, and what edgewise itself has written there. A folder with a `Stack` ends where a folder with another one begins.
  */
 export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
   const reading: Reading = { sources: [], diagnostics: [], seen: new Set() };
@@ -53,6 +54,28 @@ export async function loadManifests(paths: readonly string[], context: LoadConte
     else readNamed(path, context.cwd, reading);
   }
   return { sources: reading.sources, diagnostics: reading.diagnostics };
+}
+
+/** Shows every manifest file below a folder, in the order in which it is read. What a visitor does not keep is not kept. */
+export function visitManifests(
+  root: string,
+  { cwd }: Pick<LoadContext, 'cwd'>,
+  visit: (found: FoundManifest) => void,
+): readonly LocatedFault[] {
+  const faults: LocatedFault[] = [];
+  const folder = { shown: root, real: resolve(cwd, root) };
+  try {
+    readFolder(folder, { seen: new Set(), folders: new Set(), visit, faults });
+  } catch (error) {
+    return [{ folder: root, diagnostic: toUnreadable(root, error, suggestPath(folder)) }];
+  }
+  return faults;
+}
+
+/** What could not be read in a folder. */
+export interface LocatedFault {
+  readonly folder: string;
+  readonly diagnostic: Diagnostic;
 }
 
 interface Reading {
@@ -109,22 +132,39 @@ function suggestPath({ shown, real }: Path): string | undefined {
 }
 
 function readNamedFolder(folder: Path, reading: Reading): void {
-  if (readFolder(folder, { ...reading, folders: new Set() }) > 0) return;
+  const found: (FoundManifest & { readonly real: string })[] = [];
+  const faults: LocatedFault[] = [];
+  const visit = (manifest: FoundManifest, real: string): number => found.push({ ...manifest, real });
+  const count = readFolder(folder, { seen: reading.seen, folders: new Set(), visit, faults });
+  const isOwn = createStackFilter(folder.shown, found);
+  for (const { file, bytes, real, ...manifest } of found) {
+    if (isOwn(manifest)) reading.sources.push({ file, bytes });
+    else reading.seen.delete(real);
+  }
+  reading.diagnostics.push(...faults.filter(isOwn).map(({ diagnostic }) => diagnostic));
+  if (count > 0) return;
   const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools.';
   reading.diagnostics.push(toEmpty(folder.shown, 'contains no manifest file', remedy));
 }
 
 function isNew(path: string, seen: Set<string>): boolean {
+  return addNew(path, seen) !== undefined;
+}
+
+/** The real path; `undefined` when it was there before. */
+function addNew(path: string, seen: Set<string>): string | undefined {
   const real = realpathSync.native(path);
-  if (seen.has(real)) return false;
+  if (seen.has(real)) return undefined;
   seen.add(real);
-  return true;
+  return real;
 }
 
 /** A walk through one named folder. */
-interface Walk extends Reading {
+interface Walk extends Pick<Reading, 'seen'> {
   /** Real paths of the folders that were entered: symbolic links can lead in circles. */
   readonly folders: Set<string>;
+  readonly visit: (found: FoundManifest, real: string) => void;
+  readonly faults: LocatedFault[];
 }
 
 /** A path as it is shown and as it is opened. */
@@ -151,12 +191,14 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     const type = entry.isSymbolicLink() ? statSync(path.real) : entry;
     if (type.isDirectory()) return readFolder(path, walk);
     if (!type.isFile() || !isManifestName(entry.name)) return 0;
-    if (!isNew(path.real, walk.seen)) return 1;
+    const real = addNew(path.real, walk.seen);
+    if (real === undefined) return 1;
     const bytes = readInput(path.real);
     if (isForeignFile(entry.name, bytes)) return 0;
-    walk.sources.push({ file: path.shown, bytes });
+    walk.visit({ file: path.shown, folder: folder.shown, bytes }, real);
   } catch (error) {
-    if (isManifestName(entry.name) || entry.isDirectory()) walk.diagnostics.push(toUnreadable(path.shown, error));
+    if (isManifestName(entry.name) || entry.isDirectory())
+      walk.faults.push({ folder: folder.shown, diagnostic: toUnreadable(path.shown, error) });
   }
   return 1;
 }
@@ -165,7 +207,8 @@ function join(folder: string, name: string): string {
   return folder === '.' ? name : `${folder.replace(/\/+$/, '')}/${name}`;
 }
 
-function isManifestName(name: string): boolean {
+/** Whether a file in a folder is read for its name. */
+export function isManifestName(name: string): boolean {
   return /\.(ya?ml|json)$/.test(name) && !/^kustomization\.ya?ml$/.test(name);
 }
 

@@ -51,6 +51,7 @@ export const DIAGNOSTIC_CODES = {
   'reserved-metadata': 'The metadata of a manifest uses the key that is reserved for the mark.',
   'no-stack': 'No Stack document names the stack of these manifests.',
   'several-stacks': 'The manifests contain more than one Stack document.',
+  'duplicate-stack': 'Two stacks of one name are for the same service.',
   'unknown-target': 'A target is neither in the manifests nor owned by the stack.',
   'token-sink-missing': 'A credential would be created, but no place for its token is set.',
   'adopt-missing': 'A resource to adopt does not exist.',

@@ -32,6 +32,12 @@ export function toStackSpecSchema() {
         .meta({ examples: ['team', 'example.net/owner'] })
         .optional()
         .describe('Label or annotation that says whose a resource is. Plans show it beside the resource.'),
+      inputs: z
+        .array(z.string().min(1))
+        .optional()
+        .describe(
+          'Files that the manifests are made of besides, such as `../../base/**`: when one changes, the stack counts as changed. Patterns of git, relative to the folder of this file.',
+        ),
     })
     .describe('Settings.');
 }

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createServer, parseApiKey, type Server, type ServerOptions } from '../../src/server/index.ts';
 import { FOREIGN_IDS } from '../foreign-ids.ts';
@@ -36,7 +36,10 @@ export async function createWorkspace(
   });
   const recorder = createRecorder(server.handle);
   const write: Workspace['write'] = async (more) => {
-    for (const [name, text] of Object.entries(more)) await writeFile(join(folder, name), text);
+    for (const [name, text] of Object.entries(more)) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), text);
+    }
   };
   await write(files);
   const edgewise: Workspace['edgewise'] = (line, more) =>

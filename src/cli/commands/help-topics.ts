@@ -59,7 +59,8 @@ function renderSettings(helper: Help): string {
 
 /** A variable by its name, any other setting by all that it is called. */
 function toLabel({ flag, environment, stack = '' }: Setting): string {
-  return environment?.[0] ?? [flag?.split(' ')[0], stack].join(', ');
+  const names = [flag?.split(' ')[0] ?? '', stack].filter((name) => name !== '');
+  return environment?.[0] ?? names.join(', ');
 }
 
 function renderTable(rows: readonly (readonly string[])[]): string {

@@ -169,7 +169,8 @@ function parseReport(text: string, forms: readonly FormName[]): ReportTarget {
   throw new InvalidArgumentError(`A report is FORMAT=FILE, and a format is one of ${forms.join(', ')}.`);
 }
 
-function parseStackName(text: string): string {
+/** The name of a stack in a flag. */
+export function parseStackName(text: string): string {
   if (isResourceName(text)) return text;
   throw new InvalidArgumentError('A stack is named as in metadata.name of its Stack document, such as production.');
 }

@@ -19,12 +19,13 @@ import { defineRelease } from './release.ts';
 import { defineSchema } from './schema.ts';
 import { defineServe } from './serve.ts';
 import { defineShow } from './show.ts';
+import { defineStacks } from './stacks.ts';
 import { defineSubmissions } from './submission.ts';
 import { defineValidate } from './validate.ts';
 
 /** Every command, in the groups and the order in which the overview lists them. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly ((program: Command, act: Act) => void)[]])[] = [
-  ['Begin and check:', [defineInit, defineValidate, defineExplain, defineSchema]],
+  ['Begin and check:', [defineInit, defineValidate, defineStacks, defineExplain, defineSchema]],
   ['Plan and apply:', [definePlan, defineShow, definePost, defineApply, defineDestroy]],
   ['Live with what is there:', [defineGet, defineDrift, defineExport, defineRelease, defineSubmissions]],
   ['Besides:', [defineServe, defineCompletion, defineHelp]],

@@ -136,6 +136,16 @@ export const OTHER_SETTINGS: readonly Setting[] = [
     flag: '--journal <file>',
     environment: ['EDGEWISE_JOURNAL'],
   },
+  {
+    about: 'the part of the stacks that a run over many stacks does, such as `2/5`',
+    flag: '--shard <shard>',
+    environment: ['EDGEWISE_SHARD', 'EDGEWISE_SHARD_INDEX', 'EDGEWISE_SHARD_TOTAL'],
+    default: 'what an indexed Job of Kubernetes or `parallel` of GitLab says',
+  },
+  {
+    about: 'what the manifests of a stack are made of besides; a change there counts as one of the stack',
+    stack: 'inputs',
+  },
   { about: 'no colours on a terminal', flag: '--no-color', environment: ['NO_COLOR'] },
   {
     about:

@@ -117,4 +117,18 @@ export const RELATIONS = {
     },
     good: { files: { 'stack.yaml': null } },
   },
+  'duplicate-stack': {
+    meaning:
+      'The name of a stack is part of the mark on everything that it owns. Two stacks of one name at one service would each take what the other made for its own, and delete it.',
+    remedy: 'Rename one of them before its first apply; afterwards use `--take-over` with the old name.',
+    bad: {
+      command: 'stacks',
+      files: {
+        'network/edgewise.yaml': STACK,
+        'network/pool.yaml': toPool('pool'),
+        'web/edgewise.yaml': STACK,
+      },
+    },
+    good: { files: { 'web/edgewise.yaml': toDocument('Stack', 'web') } },
+  },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;

@@ -2,8 +2,9 @@ import type { TextOptions } from '../report.ts';
 import { toColumns } from '../view/columns.ts';
 import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
 import { isTooWide, toPadded, toPaint, wrapBehind } from './layout.ts';
+import { type Column, toTable } from './table.ts';
 
-const COLUMNS: readonly (readonly [heading: string, toCell: (row: InventoryRow) => string])[] = [
+const COLUMNS: readonly Column<InventoryRow>[] = [
   ['ADDRESS', ({ address }) => address],
   ['ID', ({ id }) => id],
   ['CREATED', ({ createdAt }) => createdAt],
@@ -17,28 +18,16 @@ const LEAST = 'CREATED';
 export function renderInventoryText({ rows, summary }: InventoryView, options: TextOptions): string {
   const paint = toPaint(options.color);
   if (rows.length === 0) return `${summary}.\n`;
-  const whole = toLines(rows, COLUMNS);
+  const whole = toTable(rows, COLUMNS);
   const isWide = whole.some((line) => isTooWide(line, options.width));
   const [heading = '', ...lines] = isWide
-    ? toLines(
+    ? toTable(
         rows,
         COLUMNS.filter(([name]) => name !== LEAST),
       )
     : whole;
   const body = rows.flatMap((row, index) => [lines[index] ?? '', ...renderDetails(row, options)]);
   return [paint('strong', heading), ...body, '', paint('muted', `${summary}.`), ''].join('\n');
-}
-
-/** The headings, and a line for each row, aligned. */
-function toLines(rows: readonly InventoryRow[], columns: typeof COLUMNS): readonly string[] {
-  const table = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, toCell]) => toCell(row)))];
-  const widths = columns.map((_, column) => Math.max(...table.map((line) => toColumns(line[column] ?? ''))));
-  return table.map((line) =>
-    line
-      .map((cell, column) => toPadded(cell, widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }
 
 function renderDetails({ fields, troubles }: InventoryRow, { width, color }: TextOptions): readonly string[] {

@@ -1,0 +1,80 @@
+import { type Command, Option } from 'commander';
+import { assertNever } from '../../model/errors.ts';
+import type { StackListing } from '../../model/stack-tree.ts';
+import {
+  renderGitHubMatrix,
+  renderGitLabMatrix,
+  renderStackFolders,
+  renderStacksJson,
+} from '../../report/programs/stacks.ts';
+import { renderStacksText } from '../../report/text/stacks.ts';
+import { describeStacks, listUnownedLines } from '../../report/view/stack-words.ts';
+import { selectStacks } from '../../stacks/select-stacks.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { toTextOptions } from '../output/present.ts';
+import type { Act } from './act.ts';
+import { RESULT_GROUP } from './help-style.ts';
+import { addColorOption, addExamples, addExitCodes } from './options.ts';
+import { addNarrowingOptions, type NarrowingFlags, toNarrowing } from './stack-options.ts';
+
+/** The forms of the list. */
+const FORMS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
+
+interface Flags extends NarrowingFlags {
+  readonly format: (typeof FORMS)[number];
+  readonly color: boolean;
+}
+
+/** `edgewise stacks`. */
+export function defineStacks(program: Command, act: Act): void {
+  const command = program
+    .command('stacks')
+    .summary('list the stacks below a folder, or those that changed')
+    .description(
+      'List the stacks below a folder: every folder with a Stack document. github and gitlab print a matrix with a job for each. Sends no request.',
+    )
+    .argument('[root]', 'the folder (default: the current folder)');
+  addNarrowingOptions(command)
+    .option('--base-url <url>', 'URL of the service, for all of them; decides whether two may have one name')
+    .addOption(
+      new Option('-o, --format <form>', 'form of the list').choices(FORMS).default('table').helpGroup(RESULT_GROUP),
+    );
+  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
+  addExamples(addColorOption(command), [
+    ['edgewise stacks', 'every stack below the current folder'],
+    ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
+    ['echo "matrix=$(edgewise stacks -o github)" >> "$GITHUB_OUTPUT"', 'a job of GitHub for each'],
+  ]).action((root: string | undefined, { color, ...flags }: Flags) =>
+    act({ format: flags.format === 'json' ? 'json' : 'text', color }, (context) =>
+      listStacks(root ?? '.', { color, ...flags }, context),
+    ),
+  );
+}
+
+async function listStacks(root: string, flags: Flags, context: Context): Promise<ExitCode> {
+  const { tree, ...selected } = await selectStacks(root, toNarrowing(flags), context);
+  const listing = { root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
+  context.stdout.write(render(listing, flags, context));
+  if (flags.format === 'table' || flags.format === 'json') return EXIT.done;
+  // What is for a program says nothing to a person.
+  for (const line of [describeStacks(listing), ...listUnownedLines(listing)]) context.stderr.write(`${line}\n`);
+  return EXIT.done;
+}
+
+function render(listing: StackListing, { format, color }: Flags, context: Context): string {
+  switch (format) {
+    case 'table':
+      return renderStacksText(listing, toTextOptions(context.stdout, context, { format: 'text', color }));
+    case 'json':
+      return renderStacksJson(listing);
+    case 'folder':
+      return renderStackFolders(listing);
+    case 'github':
+      return renderGitHubMatrix(listing);
+    case 'gitlab':
+      return renderGitLabMatrix(listing);
+    default:
+      return assertNever(format);
+  }
+}

@@ -1,0 +1,55 @@
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Environment } from './environment.ts';
+import { createAllowance } from './lex.ts';
+import { parseDocuments } from './parse.ts';
+
+/** A manifest file below a folder that was named. */
+export interface FoundManifest {
+  /** Its path as it is shown. */
+  readonly file: string;
+  /** The folder that it stands in, as it is shown. */
+  readonly folder: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A `Stack` in a text, whatever else is there: what looks like one is parsed. */
+const STACK = /["']?\bkind["']?\s*:\s*["']?Stack\b/;
+
+/**
+ * Says what below a named folder belongs to it. A folder with a `Stack` of its own ends where another one begins; without one, all
+ * is read, and a second `Stack` is a mistake.
+ */
+export function createStackFilter(
+  root: string,
+  found: readonly FoundManifest[],
+): (file: Pick<FoundManifest, 'folder'>) => boolean {
+  const likely = found.filter(({ bytes }) => mayHold(bytes));
+  const isNested = likely.some(({ folder }) => folder !== root) && likely.some(({ folder }) => folder === root);
+  const stacks = isNested ? likely.filter(({ bytes }) => holdsStack(bytes)).map(({ folder }) => folder) : [];
+  if (!stacks.includes(root)) return () => true;
+  const ends = stacks.filter((folder) => folder !== root);
+  return ({ folder }) => !ends.some((end) => folder === end || folder.startsWith(`${end}/`));
+}
+
+/** Every document of a file that is a mapping, those inside of a `List` too. Nothing is checked. */
+export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly JsonObject[] {
+  const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createAllowance())];
+  return parsed.flatMap(({ value }) => unfoldValue(value));
+}
+
+/** Whether a file may hold a `Stack`. Fast: most files hold none. */
+function mayHold(bytes: Uint8Array): boolean {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
+}
+
+function holdsStack(bytes: Uint8Array): boolean {
+  return listRawDocuments(bytes, {}).some(({ kind }) => kind === 'Stack');
+}
+
+/** A mapping, or the mappings of a `List`. */
+export function unfoldValue(value: Json): readonly JsonObject[] {
+  if (!isJsonObject(value)) return [];
+  const { kind, items } = value;
+  return kind === 'List' && items !== undefined && isJsonArray(items) ? items.flatMap(unfoldValue) : [value];
+}

@@ -1,6 +1,6 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { join } from 'node:path';
+import { join, parse, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
 import { listPackages, renderLicenses } from './licenses.ts';
@@ -12,28 +12,56 @@ import { listPackages, renderLicenses } from './licenses.ts';
  */
 
 /**
- * Loads a module of Node's when the module that imports it is first evaluated, not when the file starts: some cost more than the
- * rest of the start together (node:http2), and only `serve` needs them.
+ * Loads a module of Node's when something of it is first used, not when the file starts: some cost more than the rest of the start
+ * together (node:http2, node:crypto), and an import of node:fs loads all that there is in it.
  */
 const lazyBuiltins: Plugin = {
   name: 'lazy-builtins',
   resolveId: (id, importer) =>
     isBuiltin(id) && !importer?.startsWith('\0') ? `\0builtin:${id.replace(/^node:/, '')}` : undefined,
-  load: (id) =>
-    id.startsWith('\0builtin:')
-      ? `module.exports = process.getBuiltinModule(${JSON.stringify(id.replace('\0builtin:', 'node:'))});`
-      : undefined,
+  load: (id) => (id.startsWith('\0builtin:') ? renderLazy(id.replace('\0builtin:', 'node:')) : undefined),
 };
+
+/** A module that itself is a function is loaded at once, with what it is called with. */
+function renderLazy(id: string): string {
+  const builtin: unknown = process.getBuiltinModule(id);
+  const load = `process.getBuiltinModule(${JSON.stringify(id)})`;
+  if (typeof builtin !== 'object' || builtin === null) return `module.exports = ${load};`;
+  const names = JSON.stringify(Object.keys(builtin));
+  return `for (const name of ${names}) Object.defineProperty(exports, name, { enumerable: true, get: () => ${load}[name] });`;
+}
+
+/**
+ * Files that are loaded as a whole, with all that their first module imports: few files load faster than many. A module belongs to
+ * the first of them that needs it. The first two are there before compiled code is kept, so that they hold nothing else.
+ */
+const GROUPS = [
+  'package.json',
+  'src/cli/compile-cache.ts',
+  'src/cli/main.ts',
+  'src/cli/commands/validate.ts',
+  'src/cli/commands/plan.ts',
+].map((first, index, { length }) => ({
+  name: parse(first).name,
+  test: (id: string) => id === resolve(first),
+  priority: length - index,
+}));
 
 /** Gives the paths of the modules that the files were made of. */
 async function buildCommandLine(folder: string): Promise<readonly string[]> {
-  const bundle = await rolldown({ input: { cli: 'src/cli/launch.ts' }, platform: 'node', plugins: [lazyBuiltins] });
+  const bundle = await rolldown({
+    input: { cli: 'src/cli/launch.ts' },
+    platform: 'node',
+    plugins: [lazyBuiltins],
+    preserveEntrySignatures: 'allow-extension',
+  });
   const { output } = await bundle.write({
     dir: folder,
     format: 'esm',
     minify: true,
     entryFileNames: '[name].js',
     chunkFileNames: 'cli/[name]-[hash].js',
+    codeSplitting: { groups: GROUPS },
     banner: ({ isEntry }) => (isEntry ? '#!/usr/bin/env node' : ''),
   });
   await bundle.close();

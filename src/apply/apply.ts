@@ -1,5 +1,5 @@
 import type { Client } from '../client/client.ts';
-import { sleepFor } from '../client/retry.ts';
+import { sleepFor } from '../client/sleep.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';

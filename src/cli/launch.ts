@@ -15,7 +15,14 @@ if (isOlder(process.versions.node, NEEDED)) {
   );
   process.exitCode = INVALID;
 } else {
-  import('./main.ts');
+  start();
+}
+
+/** What Node compiles is kept from the start on, so that the program itself comes from there too. */
+async function start(): Promise<void> {
+  const { useCompileCache } = await import('./compile-cache.ts');
+  useCompileCache({ process, version: packageJson.version });
+  await import('./main.ts');
 }
 
 function isOlder(version: string, needed: string): boolean {

@@ -3,12 +3,10 @@ import { type FormName, isFormName } from '../report/forms.ts';
 import type { RunSubject } from '../stack/surroundings.ts';
 import type { Act } from './commands/act.ts';
 import { defineProgram } from './commands/program.ts';
-import { findUnknownCommand, toParseError } from './commands/usage-error.ts';
 import type { Context } from './context.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
-import { showFailure } from './output/failure.ts';
+import type { FailedCommand } from './output/failure.ts';
 import type { FormatFlags, ReportTarget } from './output/present.ts';
-import { checkReports } from './output/publish.ts';
 import { createRunInputs } from './output/run-inputs.ts';
 
 /** Runs one command line, without the program's name, and returns its exit code. Every error ends here. */
@@ -23,17 +21,19 @@ export async function run(argv: readonly string[], surroundings: Context): Promi
       subject = { ...subject, ...told };
     };
     try {
-      await checkReports(flags, context);
+      if (flags.report !== undefined) await (await import('./output/publish.ts')).checkReports(flags, context);
       exitCode = await body({ ...context, onSubject });
     } catch (error) {
       exitCode = await showFailure(error, { command: name, flags, ...subject }, context);
     }
   };
-  const program = defineProgram(context, act).hook('preAction', (_, command) => {
+  const program = (await defineProgram(argv, context, act)).hook('preAction', (_, command) => {
     name = toName(command);
   });
-  const unknown = findUnknownCommand(argv, program);
-  if (unknown !== undefined) return showFailure(unknown, { flags: findFlags(argv, program) }, context);
+  if (isUnknownCommand(argv, program)) {
+    const { toUnknownCommand } = await import('./commands/usage-error.ts');
+    return showFailure(toUnknownCommand(argv, program), { flags: findFlags(argv, program) }, context);
+  }
   try {
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;
@@ -42,8 +42,20 @@ export async function run(argv: readonly string[], surroundings: Context): Promi
     if (error.exitCode === 0) return EXIT.done;
     // Without a command: the overview is on stderr.
     if (error.code === 'commander.help') return EXIT.invalid;
+    const { toParseError } = await import('./commands/usage-error.ts');
     return showFailure(toParseError(error, argv), { flags: findFlags(argv, program) }, context);
   }
+}
+
+/** What a failure is shown with is loaded when there is one. */
+async function showFailure(error: unknown, command: FailedCommand, context: Context): Promise<ExitCode> {
+  return (await import('./output/failure.ts')).showFailure(error, command, context);
+}
+
+/** Whether the first word is neither a command nor an option. */
+function isUnknownCommand([word]: readonly string[], { commands }: Command): boolean {
+  if (word === undefined || word.startsWith('-')) return false;
+  return !commands.some((command) => [command.name(), ...command.aliases()].includes(word));
 }
 
 /** `plan`, `abuse-report submit`. */

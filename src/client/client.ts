@@ -10,7 +10,8 @@ import { createLimit, type Limit } from './limit.ts';
 import { readPages } from './pages.ts';
 import { toExcerpt } from './printable.ts';
 import { type RequestNotice, withNotices } from './request-notice.ts';
-import { type RetryNotice, type RetryOptions, sleepFor, withRetries } from './retry.ts';
+import { type RetryNotice, type RetryOptions, withRetries } from './retry.ts';
+import { sleepFor } from './sleep.ts';
 import { createStrike } from './strike-key.ts';
 import { checkApiKey, checkBaseUrl, checkVersionHeader, toUrl } from './target.ts';
 

@@ -1,7 +1,7 @@
-import { setTimeout } from 'node:timers/promises';
 import { NetworkError } from '../model/errors.ts';
 import type { Answer, Attempt } from './attempt.ts';
 import type { Governor } from './governor.ts';
+import { sleepFor } from './sleep.ts';
 import { toPath } from './target.ts';
 
 /** Tells of a request that failed and will be sent again. */
@@ -145,13 +145,4 @@ function parseRetryAfter(headers: Headers): number | undefined {
 function describe(request: Request, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause'> {
   const cause = end instanceof NetworkError ? end.message : `HTTP ${end.response.status}`;
   return { method: request.method, path: toPath(new URL(request.url)), cause };
-}
-
-/** Resolves after a time, or as soon as the signal is aborted. */
-export async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
-  try {
-    await setTimeout(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
 }

@@ -200,7 +200,17 @@ function toState(sources: readonly ManifestBytes[], { documents, references, loc
     stack: toStackSettings(stack?.name ?? '', stack?.value['spec'], stack?.position.source.file),
     resources: new Map(resources),
     externals: references.externals,
-    inputs: sources.map(({ file, bytes }) => ({ file, digest: hash('sha256', bytes, 'hex') })),
+    inputs: sources.map(toInput),
+  };
+}
+
+/** The digest is made when it is asked for: a plan has it, and nothing else. */
+function toInput({ file, bytes }: ManifestBytes): DesiredState['inputs'][number] {
+  return {
+    file,
+    get digest() {
+      return hash('sha256', bytes, 'hex');
+    },
   };
 }
 

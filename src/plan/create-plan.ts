@@ -36,7 +36,9 @@ export function createPlan(input: PlanInput): Plan {
     settings: input.settings,
     targets: targets.toSorted(),
     takeOver: takeOver.toSorted(),
-    inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
+    inputs: desired.inputs
+      .map(({ file, digest }) => ({ file, digest }))
+      .sort((left, right) => (left.file < right.file ? -1 : 1)),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     ...(desired.stack.ownerLabel !== undefined && { ownerLabel: desired.stack.ownerLabel }),
     changes,

@@ -4,13 +4,18 @@ import type { Form, Report } from './report.ts';
 interface FormEntry {
   /** The one result that it is offered for; absent: every result. */
   readonly only?: Report['about'];
-  /** Loads it when it is asked for: most runs need one. */
-  readonly load: () => Promise<Form>;
+  /** Loads it when it is asked for, for every result or only this one: most runs show one result in one form. */
+  readonly load: (about?: Report['about']) => Promise<Form>;
 }
 
 /** Every form of reports. Adding a form is its file and a line here. */
 const FORMS = {
-  text: { load: async () => (await import('./text/form.ts')).renderTextForm },
+  text: {
+    load: async (about) =>
+      about === 'validation'
+        ? (await import('./text/validation.ts')).renderValidationForm
+        : (await import('./text/form.ts')).renderTextForm,
+  },
   json: { load: async () => (await import('./programs/json.ts')).renderJsonForm },
   'json-lines': { load: async () => (await import('./programs/json-lines.ts')).renderJsonLinesForm },
   markdown: { load: async () => (await import('./markdown/form.ts')).renderMarkdownForm },
@@ -43,7 +48,7 @@ export function isFormName(text: string): text is FormName {
   return Object.hasOwn(FORMS, text);
 }
 
-/** The form of that name. */
-export async function loadForm(name: FormName): Promise<Form> {
-  return FORMS[name].load();
+/** The form of that name, for every result, or for one that it will be asked for. */
+export async function loadForm(name: FormName, about?: Report['about']): Promise<Form> {
+  return FORMS[name].load(about);
 }

@@ -2,6 +2,7 @@ import { type Client, type ClientOptions, createClient } from '../client/client.
 import { parseRateLimit } from '../model/rate-limit.ts';
 import type { Transport } from '../model/transport.ts';
 import { findClearTextWarning } from './clear-text.ts';
+import { isEmbedded, toEmbeddedFile } from './embedded-url.ts';
 import { findProxy, readAuthorities } from './proxy.ts';
 import { type RunSettings, readApiKey } from './settings.ts';
 import { StackError } from './stack-error.ts';
@@ -21,18 +22,6 @@ export interface Reached {
 export interface Given {
   readonly transport?: Transport | undefined;
   readonly apiKey?: string | undefined;
-}
-
-const EMBEDDED = 'embedded:';
-
-/** Whether a base URL means the bundled server inside of the process. */
-export function isEmbedded(baseUrl: string): boolean {
-  return baseUrl.startsWith(EMBEDDED);
-}
-
-/** The file in which the bundled server keeps its data; empty: it forgets them. */
-export function toEmbeddedFile(baseUrl: string): string {
-  return baseUrl.slice(EMBEDDED.length);
 }
 
 /** Opens the way to the service that the settings name. */

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { sleepFor } from '../client/retry.ts';
+import { sleepFor } from '../client/sleep.ts';
 import { readStream } from '../files/read-input.ts';
 import type { Surroundings } from './surroundings.ts';
 

@@ -4,17 +4,17 @@ import { createNotices } from '../../src/cli/connection/notices.ts';
 const SETTINGS = { rateLimit: '120/60s', baseUrl: 'https://api.test' };
 const NEVER = () => () => undefined;
 
-function tell(env: Readonly<Record<string, string>>, causes: readonly string[]): string {
+async function tell(env: Readonly<Record<string, string>>, causes: readonly string[]): Promise<string> {
   const written: string[] = [];
   const stderr = { write: (text: string) => void written.push(text), isTerminal: false, columns: () => 0 };
-  const { onRetry } = createNotices({ env, stderr, now: () => new Date(0), after: NEVER }, SETTINGS);
+  const { onRetry } = await createNotices({ env, stderr, now: () => new Date(0), after: NEVER }, SETTINGS);
   for (const cause of causes) onRetry({ method: 'GET', path: '/edges/tcp', attempt: 1, delayMs: 500, cause });
   return written.join('');
 }
 
-it('tells a person of each cause once, and forges no line', () => {
+it('tells a person of each cause once, and forges no line', async () => {
   const refused = (path: string) => `GET https://api.test${path}: the connection was refused`;
-  expect(tell({}, [refused('/a'), refused('/b'), 'HTTP 429', 'HTTP 429', 'HTTP 500\u001b[2J\nok'])).toBe(
+  expect(await tell({}, [refused('/a'), refused('/b'), 'HTTP 429', 'HTTP 429', 'HTTP 500\u001b[2J\nok'])).toBe(
     [
       'Reading goes on after a pause: the connection was refused.',
       'Reading goes on after a pause: HTTP 429.',
@@ -24,16 +24,16 @@ it('tells a person of each cause once, and forges no line', () => {
   );
 });
 
-it('tells programs of each one, when they ask for that', () => {
-  const lines = tell({ EDGEWISE_LOG_LEVEL: 'info' }, ['HTTP 429', 'HTTP 429']).split('\n');
+it('tells programs of each one, when they ask for that', async () => {
+  const lines = (await tell({ EDGEWISE_LOG_LEVEL: 'info' }, ['HTTP 429', 'HTTP 429'])).split('\n');
   expect(lines.filter((line) => line.startsWith('{"level":30'))).toHaveLength(2);
 });
 
-it('tells of a wait for the rate limit once, however many requests wait', () => {
+it('tells of a wait for the rate limit once, however many requests wait', async () => {
   const written: string[] = [];
   const stderr = { write: (text: string) => void written.push(text), isTerminal: false, columns: () => 0 };
   let time = 0;
-  const { onWait } = createNotices({ env: {}, stderr, now: () => new Date(time), after: NEVER }, SETTINGS);
+  const { onWait } = await createNotices({ env: {}, stderr, now: () => new Date(time), after: NEVER }, SETTINGS);
   for (const waitMs of [400, 33_500, 33_500]) onWait({ waitMs, reason: 'budget' });
   onWait({ waitMs: 9_000, reason: 'pause' });
   time = 33_500;

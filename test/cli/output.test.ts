@@ -22,7 +22,7 @@ function createStream(fail?: 'throws' | 'reports', code = 'ENOSPC') {
       done(fail === undefined ? null : error);
     },
   });
-  return { output: createOutput(stream), written };
+  return { output: createOutput(() => stream), written };
 }
 
 describe.each(['throws', 'reports'] as const)('an output whose stream %s what went wrong', (fail) => {

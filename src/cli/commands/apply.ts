@@ -17,10 +17,8 @@ import {
 } from './options.ts';
 
 /** `edgewise apply`. */
-export function defineApply(program: Command, act: Act): void {
-  const command = program
-    .command('apply')
-    .summary('apply manifests, or a saved plan')
+export function defineApply(command: Command, act: Act): void {
+  command
     .description(
       'Make the service match the manifests: plan, show, ask, apply. Or apply a saved plan exactly as it is.',
     )

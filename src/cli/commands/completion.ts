@@ -22,15 +22,13 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import { PLAIN } from '../output/present.ts';
 import type { Act } from './act.ts';
 import { GET_FORMS } from './get.ts';
-import { HELP_TOPICS } from './help-topics.ts';
+import { TOPIC_NAMES } from './help-topics.ts';
 import { addExamples, addExitCodes } from './options.ts';
 import { isKindName, isResourceAddress } from './resource-words.ts';
 
-/** `edgewise completion`, and what its scripts call. */
-export function defineCompletion(program: Command, act: Act): void {
-  const command = program
-    .command('completion')
-    .summary('print the script that completes words in a shell')
+/** `edgewise completion`. */
+export function defineCompletion(command: Command, act: Act): void {
+  command
     .description('Print the script with which a shell completes commands, options, values, files and addresses.')
     .addArgument(new Argument('<shell>', 'the shell that is to read the script').choices(SHELLS));
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
@@ -44,8 +42,11 @@ export function defineCompletion(program: Command, act: Act): void {
       return EXIT.done;
     }),
   );
-  program
-    .command('__complete', { hidden: true })
+}
+
+/** What the scripts of `edgewise completion` call. */
+export function defineWordCompletion(command: Command, act: Act, program: Command): void {
+  command
     .argument('[words...]')
     .helpOption(false)
     .action((words: string[]) => act(PLAIN, (context) => complete(program, words, context)));
@@ -116,7 +117,7 @@ function toSources(
         ...toKindCandidates(MANIFEST_KINDS),
         ...Object.entries(DIAGNOSTIC_CODES).map(([word, about]) => ({ word, about })),
       ],
-      words: () => toCandidates([...names, ...HELP_TOPICS.map(({ name }) => name)]),
+      words: () => toCandidates([...names, ...TOPIC_NAMES]),
     },
   };
 }

@@ -13,10 +13,8 @@ import {
 } from './options.ts';
 
 /** `edgewise destroy`. */
-export function defineDestroy(program: Command, act: Act): void {
-  const command = program
-    .command('destroy')
-    .summary('delete everything that the stack owns')
+export function defineDestroy(command: Command, act: Act): void {
+  command
     .description(
       'Delete everything that the stack owns, and the modules that its manifests attach. Protected resources are refused.',
     )

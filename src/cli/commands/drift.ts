@@ -30,10 +30,8 @@ interface Flags extends ConnectionFlags, FormatFlags {
 }
 
 /** `edgewise drift`. */
-export function defineDrift(program: Command, act: Act): void {
-  const command = program
-    .command('drift')
-    .summary('show what others changed at the service')
+export function defineDrift(command: Command, act: Act): void {
+  command
     .description('Show what was changed at the service, and what nobody manages. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--against <plan>', 'compare with the result of a saved plan, without manifests')

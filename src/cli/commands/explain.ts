@@ -7,10 +7,8 @@ import { EXAMPLE_KINDS } from './example-names.ts';
 import { addExamples, addExitCodes, addFormatOptions } from './options.ts';
 
 /** `edgewise explain`. */
-export function defineExplain(program: Command, act: Act): void {
-  const command = program
-    .command('explain')
-    .summary('explain a diagnostic code, a kind, a field or a setting')
+export function defineExplain(command: Command, act: Act): void {
+  command
     .description('Explain a diagnostic code, a kind, or a field of one. Reads no file and sends no request.')
     .argument(
       '[topic]',

@@ -25,10 +25,8 @@ interface Flags extends ConnectionFlags {
 }
 
 /** `edgewise export`. */
-export function defineExport(program: Command, act: Act): void {
-  const command = program
-    .command('export')
-    .summary('write live resources as manifests that adopt them')
+export function defineExport(command: Command, act: Act): void {
+  command
     .description('Write live resources as manifests that adopt them. Sends GET requests only.')
     .argument('[kinds...]', `kinds to export, such as ${EXAMPLE_KINDS[0]} (default: all that the interface lists)`)
     .option('-o, --out <folder>', 'write files to this folder; needs --stack (default: one text on stdout)')

@@ -39,10 +39,8 @@ interface Flags extends ConnectionFlags, Pick<FormatFlags, 'color' | 'verbose'> 
 export const GET_FORMS = ['table', 'json', 'yaml', 'name'] as const;
 
 /** `edgewise get`. */
-export function defineGet(program: Command, act: Act): void {
-  const command = program
-    .command('get')
-    .summary('show what the stack owns, with what the service computed')
+export function defineGet(command: Command, act: Act): void {
+  command
     .description(
       'Show what the stack owns as it is at the service, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
     )

@@ -20,6 +20,9 @@ export const HELP_TOPICS: readonly HelpTopic[] = [
   { name: 'exit-codes', render: renderExitCodes },
 ];
 
+/** Their names. */
+export const TOPIC_NAMES: readonly string[] = HELP_TOPICS.map(({ name }) => name);
+
 function renderConnection(helper: Help): string {
   const flags = CONNECTION_SETTINGS.flatMap(({ flag, ...setting }) =>
     flag === undefined ? [] : [[flag, describeSetting(setting)] as const],

@@ -5,16 +5,12 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { PLAIN } from '../output/present.ts';
 import type { Act } from './act.ts';
 import { createHelper } from './help-style.ts';
-import { HELP_TOPICS } from './help-topics.ts';
-
-const TOPIC_NAMES = HELP_TOPICS.map(({ name }) => name);
+import { HELP_TOPICS, TOPIC_NAMES } from './help-topics.ts';
 
 /** `edgewise help`, of commands and of topics. */
-export function defineHelp(program: Command, act: Act): void {
-  program
-    .command('help')
+export function defineHelp(command: Command, act: Act, program: Command): void {
+  command
     .usage('[command or topic]')
-    .summary(`show help of a command, or of ${TOPIC_NAMES.join(', ')}`)
     .description(`Show the options of a command, or a topic: ${TOPIC_NAMES.join(', ')}.`)
     .argument('[words...]', 'a command or a topic (default: the list of commands)')
     .action((words: string[]) => act(PLAIN, async (context) => showHelp(words, program, context)));

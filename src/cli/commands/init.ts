@@ -16,10 +16,8 @@ interface InitFlags {
 }
 
 /** `edgewise init`. */
-export function defineInit(program: Command, act: Act): void {
-  const command = program
-    .command('init')
-    .summary('write a new stack: its settings, and an example')
+export function defineInit(command: Command, act: Act): void {
+  command
     .description(
       'Write the files of a new stack. Asks for what the options do not say. Replaces no file and sends no request.',
     )

@@ -23,10 +23,8 @@ interface Flags extends PlanFlags, FormatFlags {
 }
 
 /** `edgewise plan`. */
-export function definePlan(program: Command, act: Act): void {
-  const command = program
-    .command('plan')
-    .summary('show what apply would do')
+export function definePlan(command: Command, act: Act): void {
+  command
     .description('Show what apply would do. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')

@@ -17,10 +17,8 @@ interface PostFlags {
 }
 
 /** `edgewise post`. */
-export function definePost(program: Command, act: Act): void {
-  const command = program
-    .command('post')
-    .summary('post a report to GitHub or GitLab, and keep it up to date')
+export function definePost(command: Command, act: Act): void {
+  command
     .description('Post a report to GitHub or GitLab, replacing the previous one. Sends no request to the service.')
     .argument('<report>', 'a file that --report markdown=FILE wrote')
     .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))

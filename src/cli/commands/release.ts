@@ -14,10 +14,8 @@ import {
 import { isResourceAddress, refuseMisspelt } from './resource-words.ts';
 
 /** `edgewise release`. */
-export function defineRelease(program: Command, act: Act): void {
-  const command = program
-    .command('release')
-    .summary('stop managing resources, and leave them as they are')
+export function defineRelease(command: Command, act: Act): void {
+  command
     .description('Remove the mark of the stack from resources and change nothing else. Nobody manages them then.')
     .usage('[options] <address...> [paths...]')
     .argument(

@@ -10,10 +10,8 @@ import { EXAMPLE_KINDS } from './example-names.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
 /** `edgewise schema`. */
-export function defineSchema(program: Command, act: Act): void {
-  const command = program
-    .command('schema')
-    .summary('print a JSON Schema of what edgewise reads and writes')
+export function defineSchema(command: Command, act: Act): void {
+  command
     .description('Print a JSON Schema of manifests, of one kind, or of another format that edgewise reads or writes.')
     .argument('[name]', `a kind, such as ${EXAMPLE_KINDS[0]} or Stack; or one of those below (default: manifest)`)
     .addHelpText('after', `\nSchemas:\n${listPublished().join('\n')}`);

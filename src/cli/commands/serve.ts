@@ -27,10 +27,8 @@ interface Flags {
 const DEFAULT_KEY = 'dev:admin';
 
 /** `edgewise serve`. */
-export function defineServe(program: Command, act: Act): void {
-  const command = program
-    .command('serve')
-    .summary('run the bundled server: the whole API in memory')
+export function defineServe(command: Command, act: Act): void {
+  command
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
     .option('--host <host>', 'address to listen on', '127.0.0.1')

@@ -12,10 +12,8 @@ interface Flags extends FormatFlags {
 }
 
 /** `edgewise show`. */
-export function defineShow(program: Command, act: Act): void {
-  const command = program
-    .command('show')
-    .summary('show a saved plan')
+export function defineShow(command: Command, act: Act): void {
+  command
     .description('Show a saved plan. Sends no request.')
     .argument('<plan>', 'a file that edgewise plan -o wrote')
     .addOption(

@@ -27,10 +27,8 @@ interface Flags extends NarrowingFlags {
 }
 
 /** `edgewise stacks`. */
-export function defineStacks(program: Command, act: Act): void {
-  const command = program
-    .command('stacks')
-    .summary('list the stacks below a folder, or those that changed')
+export function defineStacks(command: Command, act: Act): void {
+  command
     .description(
       'List the stacks below a folder: every folder with a Stack document. github and gitlab print a matrix with a job for each. Sends no request.',
     )

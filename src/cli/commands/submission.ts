@@ -5,7 +5,6 @@ import { isIdOf } from '../../kinds/ids.ts';
 import { listSpecFields, type NamedField, type SubmittedKind, toHyphenated } from '../../kinds/kind.ts';
 import { toResourcePath } from '../../kinds/paths.ts';
 import { toIndefinite } from '../../kinds/submission.ts';
-import { SUBMITTED_KINDS } from '../../kinds/tables/registry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { renderSubmissionJson, type SubmissionResult } from '../../report/programs/json.ts';
 import { toParagraph } from '../../report/text/failure.ts';
@@ -30,17 +29,19 @@ interface GetFlags extends ConnectionFlags, FormatFlags {
 
 const DEFAULT_TIMEOUT = '15m';
 
-/** A command for each kind that is submitted: `edgewise abuse-report submit` and `get`. */
-export function defineSubmissions(program: Command, act: Act): void {
-  for (const kind of SUBMITTED_KINDS) defineSubmission(program, kind, act);
+/** The command of a kind that is submitted: `edgewise abuse-report submit` and `get`. */
+export function defineSubmission(kind: SubmittedKind): (group: Command, act: Act) => void {
+  return (group, act) => {
+    describeGroup(group, kind);
+    defineSubmit(group, kind, act);
+    defineGet(group, kind, act);
+  };
 }
 
-function defineSubmission(program: Command, kind: SubmittedKind, act: Act): void {
+function describeGroup(group: Command, kind: SubmittedKind): void {
   const { noun, purpose, examples } = kind.submission;
-  const name = toHyphenated(kind.name);
-  const group = program
-    .command(name)
-    .summary(purpose)
+  const name = group.name();
+  group
     .helpCommand(false)
     .description(
       `${purpose.charAt(0).toUpperCase()}${purpose.slice(1)}, and read what became of ${toIndefinite(noun)}.`,
@@ -50,8 +51,6 @@ function defineSubmission(program: Command, kind: SubmittedKind, act: Act): void
     [`edgewise ${name} submit ${examples[0]}`, `submit ${toIndefinite(noun)}`],
     [`edgewise ${name} get ${toExampleId(kind)} --wait`, 'wait for the decision and show it'],
   ]);
-  defineSubmit(group, kind, act);
-  defineGet(group, kind, act);
 }
 
 function defineSubmit(group: Command, kind: SubmittedKind, act: Act): void {

@@ -32,11 +32,9 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
   ].flatMap(([words, remedy]) => [words ?? []].flat().map((word): [string, string] => [word, String(remedy)])),
 );
 
-/** What is wrong with a command line whose first word is no command; `undefined`: it is one, or an option. */
-export function findUnknownCommand([word]: readonly string[], program: Command): CommandError | undefined {
-  if (word === undefined || word.startsWith('-')) return undefined;
+/** What is wrong with a command line whose first word is no command. */
+export function toUnknownCommand([word = '']: readonly string[], program: Command): CommandError {
   const names = program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
-  if (names.includes(word)) return undefined;
   const shown = names.filter((name) => !name.startsWith('_'));
   const remedy = ELSEWHERE.get(word.toLowerCase()) ?? toRemedy(word, shown, false);
   return toUsageError(`There is no command ${word}.`, remedy ?? 'edgewise help lists the commands.');

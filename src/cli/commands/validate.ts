@@ -15,11 +15,8 @@ interface Flags extends FormatFlags {
 }
 
 /** `edgewise validate`, which is `edgewise lint` too. */
-export function defineValidate(program: Command, act: Act): void {
-  const command = program
-    .command('validate')
-    .alias('lint')
-    .summary('check manifests, and lint them')
+export function defineValidate(command: Command, act: Act): void {
+  command
     .description('Check manifests, and warn about what is valid but probably a mistake. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--strict', 'fail on warnings too')

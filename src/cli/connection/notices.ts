@@ -3,10 +3,10 @@ import type { ClientOptions } from '../../client/client.ts';
 import type { RequestNotice } from '../../client/request-notice.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { isEmbedded, toEmbeddedFile } from '../../stack/reach-service.ts';
+import { isEmbedded, toEmbeddedFile } from '../../stack/embedded-url.ts';
 import type { RunSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { createLogger } from '../output/logger.ts';
+import { isLogWanted, resolveLogLevel } from '../output/log-level.ts';
 import { createReadingWatch, type ReadingWatch } from './reading-watch.ts';
 
 /** What a client tells of while it works. */
@@ -26,11 +26,11 @@ export type TellBy = (tell: ((line: string) => void) | undefined) => void;
  * Tells that requests are sent again or wait: a person once for each cause, and of each long wait. The log has each retry from `info` on,
  * each request and each wait from `debug` on, and headers at `trace`.
  */
-export function createNotices(
+export async function createNotices(
   context: Pick<Context, 'env' | 'stderr' | 'now' | 'after'>,
   { rateLimit, baseUrl }: Pick<RunSettings, 'rateLimit' | 'baseUrl'>,
-): Notices {
-  const logger = createLogger(context);
+): Promise<Notices> {
+  const logger = await loadLogger(context);
   const { watch, ...reading } = createReadingWatch(context, baseUrl);
   const told = new Set<string>();
   let quietUntil = 0;
@@ -42,9 +42,9 @@ export function createNotices(
       reading.mute(other !== undefined);
       tell = other ?? reading.tell;
     },
-    onRequest: logger.isLevelEnabled('debug') ? (notice) => logRequest(logger, notice) : undefined,
+    onRequest: logger?.isLevelEnabled('debug') ? (notice) => logRequest(logger, notice) : undefined,
     onRetry: (notice) => {
-      logger.info(notice, 'request is sent again');
+      logger?.info(notice, 'request is sent again');
       const cause = toPrintable(notice.cause.replace(/^[A-Z]+ \S+: /, ''));
       if (told.has(cause)) return;
       told.add(cause);
@@ -52,7 +52,7 @@ export function createNotices(
       tell(`${what} goes on after a pause: ${cause}.`);
     },
     onWait: ({ waitMs, reason }) => {
-      logger.debug({ waitMs: Math.ceil(waitMs), reason }, 'request waits');
+      logger?.debug({ waitMs: Math.ceil(waitMs), reason }, 'request waits');
       const now = context.now().getTime();
       if (reason === 'pause' || waitMs < WORTH_TELLING_MS || now < quietUntil) return;
       quietUntil = now + waitMs;
@@ -61,8 +61,14 @@ export function createNotices(
   };
 }
 
+/** The log, unless nothing of what is told here would be in it. */
+async function loadLogger(context: Pick<Context, 'env' | 'stderr'>): Promise<Logger | undefined> {
+  resolveLogLevel(context, 'warn');
+  return isLogWanted(context) ? (await import('../output/logger.ts')).createLogger(context) : undefined;
+}
+
 /** The notices of a command's client. A server inside the process is never waited for, however busy the machine is. */
-export function createServiceNotices(settings: RunSettings, context: Context): Notices {
+export async function createServiceNotices(settings: RunSettings, context: Context): Promise<Notices> {
   const unwatched = { ...context, after: () => () => undefined };
   return createNotices(isEmbedded(settings.baseUrl) ? unwatched : context, settings);
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Context } from '../context.ts';
-import { isLogWanted } from '../output/logger.ts';
+import { isLogWanted } from '../output/log-level.ts';
 import { createStatusLine } from '../output/status-line.ts';
 
 /** Says what is being read when reading takes long. */

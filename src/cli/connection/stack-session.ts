@@ -26,7 +26,7 @@ export async function withAccount<T>(
   task: (session: AccountSession) => Promise<T>,
 ): Promise<T> {
   const { signal, stopListening } = listenForInterrupts(context);
-  const { tellBy, watch, end, ...notices } = createServiceNotices(settings, context);
+  const { tellBy, watch, end, ...notices } = await createServiceNotices(settings, context);
   const onReached: AccountParts['onReached'] = ({ warning }) => tellOfService(settings, warning, context);
   const account = createAccount({ settings, watch, notices, onReached }, context);
   try {

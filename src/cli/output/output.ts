@@ -8,19 +8,28 @@ export interface ProcessOutput extends Output {
   readonly settle: () => Promise<string | undefined>;
 }
 
-/** Writes to a stream until that fails. The command goes on even if its output is lost. */
-export function createOutput(
-  stream: Writable & { readonly isTTY?: boolean; readonly columns?: number },
-): ProcessOutput {
+/** A stream of the process. */
+type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/**
+ * Writes to a stream until that fails. The command goes on even if its output is lost. The stream is opened when it is first needed, since that takes
+ * time and many runs write to one of them only.
+ */
+export function createOutput(open: () => ProcessStream): ProcessOutput {
+  let opened: ProcessStream | undefined;
   let isGone = false;
   let fault: string | undefined;
   const lose = (error: NodeJS.ErrnoException): void => {
     if (!isGone && error.code !== 'EPIPE') fault = error.message;
     isGone = true;
   };
+  const get = (): ProcessStream => {
+    opened ??= open().on('error', lose);
+    return opened;
+  };
   const write = (text: string, end?: () => void): void => {
     try {
-      stream.write(text, (error) => {
+      get().write(text, (error) => {
         if (error) lose(error);
         end?.();
       });
@@ -30,15 +39,16 @@ export function createOutput(
       end?.();
     }
   };
-  stream.on('error', lose);
   return {
     write: (text) => {
       if (!isGone) write(text);
     },
-    isTerminal: stream.isTTY === true,
-    columns: () => stream.columns ?? 0,
+    get isTerminal() {
+      return get().isTTY === true;
+    },
+    columns: () => get().columns ?? 0,
     settle: async () => {
-      if (!isGone) await new Promise<void>((done) => write('', done));
+      if (opened !== undefined && !isGone) await new Promise<void>((done) => write('', done));
       return fault;
     },
   };

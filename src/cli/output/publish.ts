@@ -29,7 +29,7 @@ export async function publish(report: Report, publication: Publication, context:
   const { flags, isShown = false, exitCode } = publication;
   const surroundings = { ...toSurroundings(publication, context), ...(await loadRules(flags)) };
   if (!isShown) {
-    const form = await loadForm(flags.format);
+    const form = await loadForm(flags.format, report.about);
     const text = form(report, { ...toTextOptions(context.stdout, context, flags), ...surroundings });
     context.stdout.write(flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text);
   }
@@ -106,7 +106,7 @@ async function writeReport(
 ): Promise<readonly string[]> {
   if (await context.inputs?.has(file))
     return [`The report ${name}=${file} was not written: ${file} is a file that this run reads.`];
-  const form = await loadForm(name);
+  const form = await loadForm(name, report.about);
   try {
     await writeResultFile(file, form(report, options), context);
     return [];

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { readInput } from '../../files/read-input.ts';
 import { isForeignFile } from '../../manifest/foreign-file.ts';
-import { isEmbedded, toEmbeddedFile } from '../../stack/reach-service.ts';
+import { isEmbedded, toEmbeddedFile } from '../../stack/embedded-url.ts';
 import type { RunSettings } from '../../stack/settings.ts';
 import type { Context, RunInputs } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';

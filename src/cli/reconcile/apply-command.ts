@@ -1,6 +1,6 @@
 import type { Plan } from '../../model/plan.ts';
 import type { CommandLine } from '../../report/report.ts';
-import { isEmbedded } from '../../stack/reach-service.ts';
+import { isEmbedded } from '../../stack/embedded-url.ts';
 import { givesToken } from '../../stack/token-sinks.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';

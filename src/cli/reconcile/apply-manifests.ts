@@ -7,9 +7,10 @@ import { resolveTokens } from '../../stack/token-sinks.ts';
 import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { type FormatFlags, showPlanFirst } from '../output/present.ts';
+import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { refuseInputs } from '../output/run-inputs.ts';
+import { showPlanFirst } from '../output/show-plan.ts';
 import { type Execution, executePlan } from './execute-plan.ts';
 import { listRefused, type PlanFlags, resolveStackSettings, toConsent, toPlanOptions } from './plan-flags.ts';
 

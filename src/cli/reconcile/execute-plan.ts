@@ -8,10 +8,11 @@ import type { TellBy } from '../connection/notices.ts';
 import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showFailure } from '../output/failure.ts';
-import { isLogWanted } from '../output/logger.ts';
-import { type FormatFlags, renderAskedPlan, toTextOptions } from '../output/present.ts';
+import { isLogWanted } from '../output/log-level.ts';
+import { type FormatFlags, toTextOptions } from '../output/present.ts';
 import { createProgress, type Progress } from '../output/progress.ts';
 import { publish } from '../output/publish.ts';
+import { renderAskedPlan } from '../output/show-plan.ts';
 
 /** A plan that was let through, and how it is applied. */
 export interface Execution {

@@ -1,7 +1,7 @@
 import type { Locate } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
-import { isEmbedded } from '../../stack/reach-service.ts';
+import { isEmbedded } from '../../stack/embedded-url.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';

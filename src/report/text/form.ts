@@ -1,13 +1,12 @@
 import { assertNever } from '../../model/errors.ts';
-import type { FormOptions, PlanReport, Report, Validation } from '../report.ts';
+import type { FormOptions, PlanReport, Report } from '../report.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
-import { toValidationSize } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
-import { renderDiagnosticsText } from './diagnostics.ts';
 import { renderDriftText } from './drift.ts';
 import { renderFailureText } from './failure.ts';
 import { renderPlanText } from './plan.ts';
+import { renderValidationText } from './validation.ts';
 
 /** A report for a person at a terminal. That of an apply has its plan before it. */
 export function renderTextForm(report: Report, options: FormOptions): string {
@@ -22,7 +21,7 @@ export function renderTextForm(report: Report, options: FormOptions): string {
     case 'drift':
       return renderDriftText(toDriftView(report.drift), options);
     case 'validation':
-      return renderValidation(report.validation, options);
+      return renderValidationText(report.validation, options);
     case 'failure':
       return renderFailureText(report.failure, options);
     default:
@@ -32,11 +31,4 @@ export function renderTextForm(report: Report, options: FormOptions): string {
 
 function renderPlanReport({ plan, standing }: PlanReport, options: FormOptions): string {
   return renderPlanText(toPlanView({ ...plan, violations: standing }), options);
-}
-
-function renderValidation(validation: Validation, options: FormOptions): string {
-  const { diagnostics } = validation;
-  const found = renderDiagnosticsText(diagnostics, options);
-  if (diagnostics.some(({ severity }) => severity === 'error')) return found;
-  return `${found}${toValidationSize(validation)}: valid.\n`;
 }

@@ -1,0 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
+
+/** Resolves after a time, or as soon as the signal is aborted. */
+export async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
+  try {
+    await setTimeout(ms, undefined, { signal });
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+  }
+}

@@ -67,6 +67,14 @@ export {
   type PlanSettings,
   type Withheld,
 } from './model/plan.ts';
+export {
+  type ChangeExcess,
+  type FieldExcess,
+  isSamePlan,
+  isWithin,
+  type PlanComparison,
+  type PlanExcess,
+} from './model/plan-comparison.ts';
 export { parseRateLimit, type RateLimit, toLeastMs } from './model/rate-limit.ts';
 export {
   type LintSettings,
@@ -78,6 +86,7 @@ export {
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
 export type { Transport } from './model/transport.ts';
 export type { Act, Write, WriteId } from './model/write.ts';
+export { comparePlans } from './plan/compare/compare-plans.ts';
 export { type DriftInput, toDrift } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
 export { toDestroyState } from './plan/destroy.ts';
@@ -113,6 +122,7 @@ export { toManifestJsonSchema } from './schemas/manifest.ts';
 export { toOpenApiDocument } from './schemas/openapi.ts';
 export { PLAN_SCHEMA, toPlanJsonSchema } from './schemas/plan.ts';
 export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';
+export { NotApproved } from './stack/approve.ts';
 export { openStack, type StackOptions } from './stack/open-stack.ts';
 export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';

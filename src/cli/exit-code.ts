@@ -18,11 +18,11 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.done]: 'done',
   [EXIT.failed]: 'failed (API or network), or only partly done',
-  [EXIT.changes]: 'there are changes (drift, and plan --detailed-exitcode)',
+  [EXIT.changes]: 'there are changes (drift, diff, and plan --detailed-exitcode)',
   [EXIT.invalid]: 'manifests or usage invalid',
   [EXIT.authentication]: 'authentication or permission',
   [EXIT.refused]: 'refused by a safety rule',
-  [EXIT.stale]: 'the saved plan is stale',
+  [EXIT.stale]: 'the saved plan is stale, or does not cover what would be done',
   [EXIT.bug]: 'a bug in edgewise',
   [EXIT.interrupted]: 'interrupted, or declined',
 };

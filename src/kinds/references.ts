@@ -36,6 +36,11 @@ export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
   return replaced.length === 0 ? spec : { ...spec, ...Object.fromEntries(replaced) };
 }
 
+/** A value of a type with each reference in it replaced. */
+export function mapReferencesIn(type: FieldType, value: Json, replace: Replace): Json {
+  return mapValue(type, value, [], replace);
+}
+
 /** The spec with the id of each address in it. Every id must be known. */
 export function resolveReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<string, string>): Spec {
   return mapReferences(kind, spec, ({ value }) =>

@@ -6,11 +6,12 @@ import { mapFields, mapInner } from './walk.ts';
 
 /** A spec as it is written, with the lists whose order means nothing sorted. */
 export function sortSets(kind: Kind, spec: Spec): Spec {
-  return mapFields(kind.fields, spec, { visit: sortValue });
+  return mapFields(kind.fields, spec, { visit: sortSetsIn });
 }
 
-function sortValue(type: FieldType, value: Json): Json {
-  const sorted = mapInner(type, value, { visit: sortValue });
+/** The same of a value of a type. */
+export function sortSetsIn(type: FieldType, value: Json): Json {
+  const sorted = mapInner(type, value, { visit: sortSetsIn });
   return type.type === 'list' && type.unordered && isJsonArray(sorted) ? sortMembers(sorted) : sorted;
 }
 

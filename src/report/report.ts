@@ -2,16 +2,27 @@ import type { Diagnostic, Locate } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
+import type { PlanComparison } from '../model/plan-comparison.ts';
 import type { RuleSeverity } from '../model/stack.ts';
 
 /** What a command has to show, whatever its form. */
-export type Report = PlanReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
+export type Report = PlanReport | ComparisonReport | ApplyReport | DriftReport | ValidationReport | FailureReport;
 
 /** A plan, and the safety rules that stand against it: those that no flag allows. */
 export interface PlanReport {
   readonly about: 'plan';
   readonly plan: Plan;
   readonly standing: readonly GuardViolation[];
+}
+
+/** Two plans, and what each does that the other does not. */
+export interface ComparisonReport {
+  readonly about: 'comparison';
+  /** `apply`: the earlier plan was approved, and the later one is refused when it does more. */
+  readonly command: 'diff' | 'apply';
+  readonly comparison: PlanComparison;
+  /** What people call the plans: their files. */
+  readonly names: { readonly before: string; readonly after: string };
 }
 
 /** A plan that was let through, and what became of it. */

@@ -29,6 +29,8 @@ const summary = z.looseObject({
   tokens: optional(z.array(z.looseObject({ address: z.string(), place: z.string(), rescued: z.boolean() }))),
   files: optional(z.array(z.looseObject({ address: z.string(), path: z.string(), outcome }))),
   drifted: optional(z.boolean()),
+  same: optional(z.boolean()).describe('Of two plans: they do the same.'),
+  within: optional(z.boolean()).describe('Of two plans: the later one does nothing that the earlier one does not.'),
   error: optional(z.string()).describe('Why the command has no result.'),
 });
 

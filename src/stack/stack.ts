@@ -14,6 +14,7 @@ import type { DesiredState } from '../model/state.ts';
 import { toDrift } from '../plan/compute-drift.ts';
 import { toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
 import type { Account } from './account.ts';
+import { refuseUnapproved, refuseUnfit } from './approve.ts';
 import { refuseOtherVersion, refuseViolations } from './check-saved.ts';
 import { verifyShown } from './parse-plan.ts';
 import { isInvalid, type PlanOptions, planAndRehearse, planLive } from './plan-live.ts';
@@ -35,7 +36,8 @@ export interface Stack extends AsyncDisposable {
   /**
    * Does what a plan says. One that this stack made is applied as it is, once; any other is held against what is live first, and refused when what it
    * touches has moved. What failed is in the result. Rejects before the first write: with `InvalidManifests` for a plan with errors,
-   * with `StackError` for a safety rule, a stale plan, or a place for tokens that does not work.
+   * with `StackError` for a safety rule, a stale plan, or a place for tokens that does not work; with `NotApproved`, which has the comparison,
+   * when it does what the approved plan does not.
    */
   readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
   /** Compares what is live with the manifests. Sends GETs only. */
@@ -54,6 +56,8 @@ export interface ApplyOptions extends RunOptions {
   readonly allowDeletes?: boolean;
   /** Protected addresses that may be deleted, replaced or released. */
   readonly allowProtected?: readonly string[];
+  /** A plan that was approved: nothing is written unless it shows all that this plan does. */
+  readonly approved?: Plan;
 }
 
 /** What is asked for of what the stack owns. */
@@ -139,6 +143,7 @@ async function applyTo(run: Run, plan: Plan, options: ApplyOptions): Promise<App
   if (isInvalid(plan)) throw new InvalidManifests(plan.diagnostics);
   if (!isKnown) refuseForeign(plan, run);
   refuseViolations(plan.violations, allowances);
+  if (options.approved !== undefined) checkApproval(plan, options.approved, parts);
   if (plan.writes.length + plan.files.length === 0) return NOTHING_DONE;
   const { guard } = state.stack;
   if (!isKnown) return account.apply({ plan, name: NAME, allowances, guard, tokens, sinks }, options);
@@ -146,6 +151,13 @@ async function applyTo(run: Run, plan: Plan, options: ApplyOptions): Promise<App
 }
 
 const NAME = 'The plan';
+
+function checkApproval(plan: Plan, approved: Plan, { version }: StackParts): void {
+  const name = 'The approved plan';
+  const given = { plan: verifyShown(name, toPlanDocument(approved)), name };
+  refuseUnfit(given, version);
+  refuseUnapproved(plan, given);
+}
 
 /** A plan that somebody else made, or that came out of a file. */
 function refuseForeign(plan: Plan, { parts: { state, version }, account: { settings } }: Run): void {

@@ -29,6 +29,10 @@ export function defineApply(command: Command, act: Act): void {
         'with a plan file: the manifests that it was made of, whose Stack says where tokens and the API key may go',
       ),
     );
+  command.option(
+    '--approved <plan>',
+    'apply only what this plan file shows, or less; else exit with 6 and show the difference',
+  );
   const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
   addPlanFormatOptions(addWriteOptions(addPlanOptions(command)));
@@ -38,6 +42,7 @@ export function defineApply(command: Command, act: Act): void {
     [`edgewise apply --rotate ${TOKEN_ADDRESS}`, 'a new token, delivered before the old one is deleted'],
     ['edgewise apply plan.json --yes', 'exactly this plan; refused if it is stale'],
     ['edgewise apply plan.json --stack manifests', 'with the place for tokens from the Stack'],
+    ['edgewise apply manifests --approved plan.json --yes', 'after a merge: plan anew, do no more than was approved'],
   ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));
 }
 

@@ -70,6 +70,11 @@ export const GROUPS: readonly (readonly [heading: string, commands: readonly Com
         load: async () => (await import('./show.ts')).defineShow,
       },
       {
+        name: 'diff',
+        summary: 'compare two saved plans',
+        load: async () => (await import('./diff.ts')).defineDiff,
+      },
+      {
         name: 'post',
         summary: 'post a report to GitHub or GitLab, and keep it up to date',
         load: async () => (await import('./post.ts')).definePost,

@@ -11,6 +11,7 @@ import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { refuseInputs } from '../output/run-inputs.ts';
 import { showPlanFirst } from '../output/show-plan.ts';
+import { findUnapproved, readApproved } from './approval.ts';
 import { type Execution, executePlan } from './execute-plan.ts';
 import { listRefused, type PlanFlags, resolveStackSettings, toConsent, toPlanOptions } from './plan-flags.ts';
 
@@ -21,6 +22,8 @@ export interface ApplyFlags extends PlanFlags, FormatFlags {
   readonly journal?: string;
   /** With a saved plan: manifests whose Stack says where tokens go. */
   readonly stack?: readonly string[];
+  /** A plan file: nothing is written unless it shows all that the plan does. */
+  readonly approved?: string;
 }
 
 /** Plans from manifests and applies that plan. */
@@ -29,6 +32,7 @@ export async function applyManifests(
   { flags, mode }: { readonly flags: ApplyFlags; readonly mode: Plan['mode'] },
   context: Context,
 ): Promise<ExitCode> {
+  const approved = await readApproved(flags.approved, context);
   const { state, diagnostics, locate } = await readValidManifests(
     paths,
     context,
@@ -45,6 +49,8 @@ export async function applyManifests(
       const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
       return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
     }
+    const unapproved = findUnapproved(plan, approved);
+    if (unapproved !== undefined) return publish(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
     showPlanFirst(plan, flags, context);
     if (plan.writes.length + plan.files.length > 0) {
       const apply: Execution['apply'] = (options) => stack.apply(plan, { ...toConsent(flags), ...options });

@@ -49,6 +49,7 @@ function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...f
     ...(takeOver.length > 0 ? ['--take-over'] : []),
     ...(revertDrift === false ? ['--no-revert-drift'] : []),
     ...(flags.delete === false ? ['--no-delete'] : []),
+    ...(flags.approved !== undefined ? ['--approved'] : []),
   ];
   if (given.length === 0) return;
   const names = given.join(' and ');

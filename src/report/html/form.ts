@@ -2,6 +2,7 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
 import type {
   ApplyReport,
+  ComparisonReport,
   DriftReport,
   FailureReport,
   FormOptions,
@@ -10,6 +11,7 @@ import type {
   ValidationReport,
 } from '../report.ts';
 import { toApplyView } from '../view/apply-view.ts';
+import { toComparisonView } from '../view/comparison-view.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toFailureView } from '../view/failure-view.ts';
@@ -32,6 +34,8 @@ export function renderHtmlForm(report: Report, options: FormOptions): string {
       return renderPlanPage(report, options);
     case 'apply':
       return renderApplyPage(report, options);
+    case 'comparison':
+      return renderComparisonPage(report);
     case 'drift':
       return renderDriftPage(report);
     case 'validation':
@@ -101,6 +105,20 @@ function renderApplyPage({ plan, result }: ApplyReport, options: FormOptions): s
       renderPlanCounts(view),
       renderChanges(view),
       ...listMore(view),
+    ],
+  });
+}
+
+function renderComparisonPage(report: ComparisonReport): string {
+  const { title, summary, remedy, parts, isRefused } = toComparisonView(report);
+  const sentences = [`${summary}`, ...(remedy === undefined ? [] : [remedy])].join(' ');
+  return renderDocument({
+    heading: title,
+    notes: [],
+    verdict: [isRefused ? html`<strong class="bad">${sentences}</strong>` : html`<strong>${sentences}</strong>`],
+    body: [
+      renderChanges({ parts: parts.filter(({ changes }) => changes.length > 0) }),
+      ...parts.map(({ part, heading, files }) => renderList(`${part}-files`, `${heading}: files`, files)),
     ],
   });
 }

@@ -23,7 +23,7 @@ export function renderCommand(view: PlanView, command: CommandLine | undefined):
 }
 
 /** The changes of a plan, part for part, and what they can be narrowed by. Nothing when there are none. */
-export function renderChanges({ parts }: Pick<PlanView, 'parts'>): Html | undefined {
+export function renderChanges({ parts }: { readonly parts: readonly ChangePart[] }): Html | undefined {
   const changes = parts.flatMap((part) => part.changes);
   if (changes.length === 0) return undefined;
   const isOpen = isOpenAtFirst(changes.reduce((sum, { fields, lost }) => sum + fields.length + lost.length, 0));
@@ -44,12 +44,21 @@ export function renderChanges({ parts }: Pick<PlanView, 'parts'>): Html | undefi
   return html`${filter}${lists}`;
 }
 
+/** What stands below one heading. */
+interface ChangePart {
+  readonly part: keyof typeof HEADINGS;
+  readonly heading?: string;
+  readonly changes: readonly ChangeView[];
+}
+
 /** Of each part, where nothing needs to be told apart. */
-const HEADINGS: Readonly<Record<PlanView['parts'][number]['part'], string>> = {
+const HEADINGS = {
   deletes: 'What will be lost',
   change: 'Changes',
   drift: PART_HEADINGS.drift,
-};
+  more: 'More',
+  less: 'Less',
+} as const;
 
 interface Place {
   readonly index: number;

@@ -1,11 +1,13 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyReport, Failure, FormOptions, PlanReport, Report, ValidationReport } from '../report.ts';
 import { toApplyView } from '../view/apply-view.ts';
+import { toComparisonView } from '../view/comparison-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toFailureView } from '../view/failure-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
 import { APPLIED_PLAN, toCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import { listResultHeadPieces, listResultPieces } from './apply.ts';
+import { listComparisonHeadPieces, listComparisonPieces } from './comparison.ts';
 import { listDriftHeadPieces, listDriftPieces } from './drift.ts';
 import { joinPieces, type Piece, toDiagnosticPiece } from './pieces.ts';
 import { listCallPieces, listCommandPieces, listHeadPieces, listPlanPieces } from './plan.ts';
@@ -33,6 +35,15 @@ function toComment(report: Report, options: FormOptions): Comment {
       return toPlanComment(report, options);
     case 'apply':
       return toApplyComment(report, options);
+    case 'comparison': {
+      const view = toComparisonView(report);
+      return {
+        command: report.command === 'diff' ? 'diff' : 'plan',
+        stack: report.comparison.after.stack,
+        head: listComparisonHeadPieces(view),
+        body: listComparisonPieces(view),
+      };
+    }
     case 'drift': {
       const view = toDriftView(report.drift);
       return {

@@ -94,6 +94,13 @@ function listPartPieces({ part, heading, changes }: Part): readonly Piece[] {
   const title = part === 'deletes' ? 'Deletes' : heading;
   return [
     { text: title === undefined ? '' : `### ${title}\n\n`, weight: 'always' },
+    ...listChangePieces(changes, part),
+  ];
+}
+
+/** A table of changes, then the fields of each, folded. */
+export function listChangePieces(changes: readonly ChangeView[], part: Part['part'] = 'change'): readonly Piece[] {
+  return [
     { text: `${toRow(['', 'Resource', 'What'])}| --- | --- | --- |\n`, weight: 'always' },
     ...changes.map(toRowPiece),
     { text: '\n', weight: 'always' },
@@ -140,7 +147,8 @@ function listDetailPieces(change: ChangeView, part: Part['part']): readonly Piec
   ];
 }
 
-function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Piece[] {
+/** A list of sentences below its heading; nothing when there are none. */
+export function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Piece[] {
   return listItemPieces(list, sentences.map(toProse));
 }
 

@@ -1,6 +1,7 @@
 import type { FormOptions, Report } from '../report.ts';
 import { toCount } from '../view/wording.ts';
-import { joinNotStarted, listRemarks, type Remark, summarizeReport, toFilePosition } from './remarks.ts';
+import { joinNotStarted, listRemarks, type Remark, toFilePosition } from './remarks.ts';
+import { summarizeReport } from './summarize-report.ts';
 
 /**
  * A report as workflow annotations: a command on each line and nothing else, so that no text of others is ever read as one.

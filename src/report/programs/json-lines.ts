@@ -3,6 +3,7 @@ import { hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
+import { isSamePlan, isWithin } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { countActions } from '../../model/totals.ts';
 import type { ApplyReport, FormOptions, Report, SentEvents } from '../report.ts';
@@ -32,6 +33,8 @@ function listEvents(report: Report, isSent: boolean): readonly EventBody[] {
   switch (report.about) {
     case 'plan':
       return listDiagnosticEvents(report.plan.diagnostics);
+    case 'comparison':
+      return [];
     case 'apply':
       return isSent ? [] : listApplyEvents(report);
     case 'drift':
@@ -75,6 +78,11 @@ function toSummary(report: Report, { exitCode = null }: Pick<FormOptions, 'exitC
       const totals = { applied, already_done: alreadyDone, failed, skipped };
       const ok = isFullyApplied(result);
       return { command: plan.mode, ok, exit_code: exitCode, interrupted, totals, tokens, files };
+    }
+    case 'comparison': {
+      const { command, comparison } = report;
+      const within = isWithin(comparison);
+      return { command, ok: command === 'diff' || within, exit_code: exitCode, same: isSamePlan(comparison), within };
     }
     case 'drift':
       return {

@@ -6,11 +6,13 @@ import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
+import { isWithin } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { toShownTotals } from '../../model/totals.ts';
 import type { Failure, LintRuleRow, Report, Validation } from '../report.ts';
 import { redactDrift, redactPlan } from '../view/redact.ts';
 import { isFullyApplied, toApplyTotals } from '../view/totals.ts';
+import { toComparisonDocument } from './comparison.ts';
 
 /**
  * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each is one
@@ -35,6 +37,13 @@ export function renderJsonForm(report: Report): string {
   switch (report.about) {
     case 'plan':
       return renderPlanJson(report.plan);
+    case 'comparison':
+      return renderDocument({
+        format: REPORT_FORMAT,
+        command: report.command,
+        ok: report.command === 'diff' || isWithin(report.comparison),
+        ...toComparisonDocument(report),
+      });
     case 'apply':
       return renderApplyJson(report.plan, report.result);
     case 'drift':

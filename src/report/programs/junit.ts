@@ -53,6 +53,8 @@ function listAddresses(report: Report): readonly string[] {
     case 'plan':
     case 'apply':
       return report.plan.changes.map(({ address }) => toPrintable(address));
+    case 'comparison':
+      return report.comparison.after.changes.map(({ address }) => toPrintable(address));
     case 'drift':
       return report.drift.resources.map(({ address }) => toPrintable(address));
     case 'validation':

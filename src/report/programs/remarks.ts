@@ -1,31 +1,21 @@
 import { toPlainAddress, toShownAddress } from '../../model/address.ts';
 import { type Change, type Difference, toShownChange } from '../../model/change.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
-import { countDriftStates, hasDrift, type ResourceDrift } from '../../model/drift.ts';
+import type { ResourceDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
-import type { GuardViolation, Plan } from '../../model/plan.ts';
+import type { GuardViolation } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { countActions } from '../../model/totals.ts';
 import { toShownWriteAddress } from '../../model/write.ts';
-import type { Failure, FormOptions, Report } from '../report.ts';
+import type { ComparisonReport, Failure, FormOptions, Report } from '../report.ts';
 import { findFailedPlace } from '../view/apply-view.ts';
+import { toComparisonView } from '../view/comparison-view.ts';
 import { type DangerView, listDangerViews } from '../view/danger-words.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
-import { findNotStarted, toApplyTotals } from '../view/totals.ts';
-import {
-  countSeverities,
-  toActionCounts,
-  toApplySummary,
-  toCount,
-  toDriftSummary,
-  toNoResult,
-  toNotStarted,
-  toValidationSize,
-  toWriteName,
-} from '../view/wording.ts';
+import { findNotStarted } from '../view/totals.ts';
+import { toNotStarted, toWriteName } from '../view/wording.ts';
 
 /**
  * Statements about single resources and places, for forms that have no room for a plan (annotations, findings,
@@ -57,6 +47,8 @@ export const OTHER_RULES = {
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
   danger: 'A change lets more in than before, takes protection away, or makes a token or certificate that differs.',
+  'not-approved': 'The plan does something that the approved plan does not.',
+  'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
@@ -76,47 +68,6 @@ export function listRemarks(report: Report, options: FormOptions): readonly Rema
 
 const LEVELS = ['error', 'warning', 'notice'] as const;
 
-/** The report in one sentence. */
-export function summarizeReport(report: Report): string {
-  switch (report.about) {
-    case 'plan':
-      return summarizePlan(report.plan, report.standing);
-    case 'apply':
-      return summarizeApply(report.result);
-    case 'drift': {
-      const { resources } = report.drift;
-      const off = resources.filter(({ state }) => state !== 'in-sync').length;
-      return hasDrift(report.drift)
-        ? `${off} of ${toCount(resources.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
-        : toDriftSummary(countDriftStates(report.drift), true);
-    }
-    case 'validation': {
-      const { diagnostics } = report.validation;
-      const found = diagnostics.length === 0 ? 'no diagnostics' : countSeverities(diagnostics);
-      return `${toValidationSize(report.validation)}: ${found}.`;
-    }
-    case 'failure': {
-      const { diagnostics = [], command } = report.failure;
-      return `${toNoResult(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
-    }
-    default:
-      return assertNever(report);
-  }
-}
-
-function summarizePlan({ changes, diagnostics }: Plan, standing: readonly GuardViolation[]): string {
-  const found = [
-    ...(diagnostics.length === 0 ? [] : [countSeverities(diagnostics)]),
-    ...(standing.length === 0 ? [] : [`refused by ${toCount(standing.length, 'safety rule')}`]),
-  ];
-  return `${[toActionCounts(countActions(changes)), ...found].join('; ')}.`;
-}
-
-function summarizeApply(result: ApplyResult): string {
-  const end = result.interrupted ? '; interrupted' : '';
-  return `${toApplySummary(toApplyTotals(result))}${end}.`;
-}
-
 function listUnordered(report: Report, options: FormOptions): readonly Remark[] {
   switch (report.about) {
     case 'plan':
@@ -125,6 +76,8 @@ function listUnordered(report: Report, options: FormOptions): readonly Remark[] 
         ...report.plan.diagnostics.map(toDiagnosticRemark),
         ...report.plan.changes.flatMap(listChangeRemarks),
       ];
+    case 'comparison':
+      return listComparisonRemarks(report);
     case 'apply':
       return [...listResultRemarks(report.result, options), ...report.plan.diagnostics.map(toDiagnosticRemark)];
     case 'drift':
@@ -327,6 +280,20 @@ function listFailureRemarks({ command, diagnostics = [], error }: Failure): read
     ...(remedy !== undefined && { remedy: toPrintable(remedy) }),
   };
   return [failure, ...found];
+}
+
+/** What was not approved is an error; that plans differ is what one wants to know. */
+function listComparisonRemarks(report: ComparisonReport): readonly Remark[] {
+  const { parts } = toComparisonView(report);
+  const isApply = report.command === 'apply';
+  return parts.flatMap(({ part, heading, changes }) =>
+    changes.map(({ address, action, fields, notes }) => {
+      const more = [...fields.map(({ path }) => path), ...notes].join(', ');
+      const message = `${heading}: ${action} ${address}${more === '' ? '' : ` (${more})`}`;
+      if (isApply && part === 'more') return toRemark('not-approved', 'error', message, { address });
+      return toRemark('plan-differs', 'notice', message, { address });
+    }),
+  );
 }
 
 function toRemark(

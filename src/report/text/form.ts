@@ -1,8 +1,10 @@
 import { assertNever } from '../../model/errors.ts';
 import type { FormOptions, PlanReport, Report } from '../report.ts';
+import { toComparisonView } from '../view/comparison-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
 import { renderApplyResultText } from './apply.ts';
+import { renderComparisonText } from './comparison.ts';
 import { renderDriftText } from './drift.ts';
 import { renderFailureText } from './failure.ts';
 import { renderPlanText } from './plan.ts';
@@ -18,6 +20,8 @@ export function renderTextForm(report: Report, options: FormOptions): string {
       const shown = renderPlanReport({ about: 'plan', plan, standing: [] }, options);
       return `${shown}\n${renderApplyResultText(plan, result, options)}`;
     }
+    case 'comparison':
+      return renderComparisonText(toComparisonView(report), options);
     case 'drift':
       return renderDriftText(toDriftView(report.drift), options);
     case 'validation':

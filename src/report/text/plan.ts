@@ -88,7 +88,8 @@ function renderCompactChanges(
   return [lines];
 }
 
-function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
+/** Changes as blocks of lines. */
+export function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
   const blocks: string[][] = [];
   let isDense = false;
   for (const change of changes) {
@@ -101,7 +102,8 @@ function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): rea
   return blocks;
 }
 
-function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
+/** A list of sentences below a heading; nothing when there are none. */
+export function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
   if (sentences.length === 0) return [];
   return [`${heading}:`, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
 }

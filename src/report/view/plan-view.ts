@@ -140,7 +140,8 @@ function toLintView(diagnostic: Diagnostic): LintView {
   return { position, said: address === undefined ? code : `${code} (${address})` };
 }
 
-function toFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
+/** A file that will be written, in one sentence. */
+export function toFileSentence({ address, path, text, replaces }: Plan['files'][number]): string {
   const notes = [
     ...(text === undefined ? ['known after apply'] : []),
     ...(replaces === true ? ['replaces an existing file that has other content'] : []),
@@ -155,7 +156,8 @@ function toViolationView(violation: GuardViolation): GuardViolation {
   return { ...violation, message, remedy: toPrintable(violation.remedy), addresses };
 }
 
-function toNames({ changes, externals }: Plan): Names {
+/** What the ids of a plan are called. */
+export function toNames({ changes, externals }: Plan): Names {
   const known = changes.flatMap((change) =>
     change.live === undefined ? [] : [[change.live.id, toShownChange(change)] as const],
   );

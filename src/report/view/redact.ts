@@ -6,6 +6,7 @@ import { assertNever } from '../../model/errors.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import type { MarkDraft } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
+import type { PlanComparison, PlanExcess } from '../../model/plan-comparison.ts';
 import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 
@@ -14,7 +15,27 @@ export function redactPlan(plan: Plan): Plan {
   return { ...plan, changes: plan.changes.map(redactChange), writes: plan.writes.map(redactWrite) };
 }
 
-/** A comparison without them. */
+/** Two plans without them, and what they do differently. */
+export function redactComparison(comparison: PlanComparison): PlanComparison {
+  const { before, after, more, less } = comparison;
+  const sides = { before: redactPlan(before), after: redactPlan(after) };
+  return { ...comparison, ...sides, more: redactExcess(more), less: redactExcess(less) };
+}
+
+function redactExcess({ changes, files }: PlanExcess): PlanExcess {
+  const redacted = changes.map(({ change, other, fields, ...rest }) => {
+    const secrets = listSecrets(change.kind);
+    return {
+      ...rest,
+      change: redactChange(change),
+      ...(other !== undefined && { other: redactChange(other) }),
+      fields: fields.filter(({ difference: { field } }) => field === undefined || !secrets.includes(field)),
+    };
+  });
+  return { changes: redacted, files };
+}
+
+/** What is live and what should be, without them. */
 export function redactDrift(drift: Drift): Drift {
   return { ...drift, resources: drift.resources.map((one) => ({ ...one, differences: redactDifferences(one) })) };
 }

@@ -1,0 +1,190 @@
+import { renderTimeSpan } from '../../kinds/duration.ts';
+import { findKind } from '../../kinds/tables/registry.ts';
+import type { Change } from '../../model/change.ts';
+import {
+  type ChangeExcess,
+  type FieldExcess,
+  isSamePlan,
+  isWithin,
+  type PlanExcess,
+} from '../../model/plan-comparison.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { ComparisonReport } from '../report.ts';
+import { type ChangeView, toChangeView } from './change-view.ts';
+import { listDangerNotes } from './danger-words.ts';
+import { type FieldContext, type FieldLine, type FieldView, toDifferenceView } from './field-view.ts';
+import { toFileSentence, toNames } from './plan-view.ts';
+import { redactComparison } from './redact.ts';
+import type { Names } from './value-lines.ts';
+import { toCount, toSubject } from './wording.ts';
+
+/** What two plans do differently, ready to read. */
+export interface ComparisonView {
+  readonly title: string;
+  /** What it comes to, in one sentence. */
+  readonly summary: string;
+  /** What to do about it; absent: nothing has to be done. */
+  readonly remedy?: string;
+  /** What the later plan does beyond the earlier one, then what it no longer does. None of them is empty. */
+  readonly parts: readonly ComparisonPart[];
+  readonly isSame: boolean;
+  /** The later plan does something that was not approved. */
+  readonly isRefused: boolean;
+}
+
+/** What one of the plans does and the other does not. */
+export interface ComparisonPart {
+  readonly part: 'more' | 'less';
+  readonly heading: string;
+  readonly changes: readonly ChangeView[];
+  readonly files: readonly string[];
+}
+
+/** What to do when a plan is not the one that was approved. */
+const REMEDY = 'Nothing was written. Make a new plan and have that approved.';
+
+/** The view of a comparison. */
+export function toComparisonView({ command, comparison, names }: ComparisonReport): ComparisonView {
+  const redacted = redactComparison(comparison);
+  const { before, after, more, less } = redacted;
+  const words = toWords(command, names);
+  const ids = new Map([...toNames(before), ...toNames(after)]);
+  const isRefused = command === 'apply' && !isWithin(redacted);
+  const parts = [
+    toPart('more', more, { heading: words.more, other: words.before, names: ids }),
+    toPart('less', less, { heading: words.less, other: words.after, names: ids }),
+  ];
+  return {
+    title:
+      command === 'apply'
+        ? `Plan for ${toSubject(after)} against ${words.names.before}`
+        : `Plans for ${toSubject(after)} compared`,
+    summary: toSummary(redacted, words),
+    ...(isRefused && { remedy: REMEDY }),
+    parts: parts.filter(({ changes, files }) => changes.length + files.length > 0),
+    isSame: isSamePlan(redacted),
+    isRefused,
+  };
+}
+
+/** How the plans and what each has of its own are called. */
+interface Words {
+  readonly before: string;
+  readonly after: string;
+  readonly more: string;
+  readonly less: string;
+  readonly names: ComparisonReport['names'];
+}
+
+function toWords(command: ComparisonReport['command'], names: ComparisonReport['names']): Words {
+  const [before, after] = [toPrintable(names.before), toPrintable(names.after)];
+  const printable = { before, after };
+  return command === 'apply'
+    ? { before: 'approved', after: 'now', more: 'Not approved', less: 'Approved, and not done now', names: printable }
+    : { before, after, more: `In ${after}, and not so in ${before}`, less: `Only in ${before}`, names: printable };
+}
+
+function toSummary(comparison: Parameters<typeof isWithin>[0], { names }: Words): string {
+  const { mismatch, more, less } = comparison;
+  if (mismatch !== undefined)
+    return `${names.before} and ${names.after} cannot stand for each other: ${toPrintable(mismatch)}.`;
+  const [added, gone] = [countExcess(more), countExcess(less)];
+  if (added + gone === 0) return 'Both plans do the same.';
+  if (added === 0)
+    return `${names.after} does less than ${names.before}, and nothing else: ${toCount(gone, 'difference')}.`;
+  const rest = gone === 0 ? '' : ` ${toCount(gone, 'other difference')}: it no longer does that.`;
+  return `${names.after} does what ${names.before} does not: ${toCount(added, 'difference')}.${rest}`;
+}
+
+function countExcess({ changes, files }: PlanExcess): number {
+  return changes.length + files.length;
+}
+
+interface PartContext {
+  readonly heading: string;
+  /** Stands before how the other plan has a field. */
+  readonly other: string;
+  readonly names: Names;
+}
+
+function toPart(part: ComparisonPart['part'], { changes, files }: PlanExcess, context: PartContext): ComparisonPart {
+  return {
+    part,
+    heading: context.heading,
+    changes: changes.map((excess) => toExcessView(excess, context)),
+    files: files.map(toFileSentence),
+  };
+}
+
+/** A change that the other plan does not make, as a plan shows it; of one that it makes otherwise, what is not the same. */
+function toExcessView(excess: ChangeExcess, { other: word, names }: PartContext): ChangeView {
+  const { change, other, fields, dangers, notes } = excess;
+  const { action } = change;
+  if (action === 'no-op') throw new TypeError('what is left as it is cannot be in excess');
+  const share = { change, action, differences: change.differences, isContinued: false };
+  if (other === undefined) return toChangeView(share, names);
+  if (other.action !== action) {
+    const view = toChangeView(share, names);
+    return { ...view, notes: [`${word}: ${other.action}`, ...view.notes] };
+  }
+  const context = { kind: findKind(change.kind), names };
+  const said = [...listDangerNotes({ ...change, dangers }), ...notes.map(toPrintable)];
+  return {
+    ...toChangeView({ ...share, differences: [] }, names),
+    notes: said.length === 0 ? [] : said.map((note) => `not so ${word}: ${note}`),
+    fields: fields.map((field) => toExcessField(field, { ...context, word, action })),
+    lost: [],
+    unchanged: 0,
+  };
+}
+
+interface ExcessContext extends FieldContext {
+  readonly word: string;
+  readonly action: Change['action'];
+}
+
+function toExcessField({ difference, other }: FieldExcess, context: ExcessContext): FieldView {
+  const { word, action } = context;
+  const shown = toDifferenceView(toReadable(difference), context);
+  if (other === undefined) return shown;
+  const theirs = toDifferenceView(toReadable({ ...difference, from: undefined, to: undefined, ...other }), context);
+  const side = findSide(action, difference);
+  const inline = shown.inline && (side === undefined ? shown.inline : { [side]: shown.inline[side] ?? '' });
+  const notes = [...shown.notes, `${word}: ${toSaid(theirs, side)}`];
+  return { ...shown, notes, ...(inline !== undefined && { inline }) };
+}
+
+type Side = 'from' | 'to';
+
+/** What is made, and what goes, has values of one side only. */
+function findSide(action: Change['action'], { field }: Difference): Side | undefined {
+  if (action === 'delete' || action === 'release') return 'from';
+  return action === 'create' || field === undefined ? 'to' : undefined;
+}
+
+/** How the other plan has a field, on one line. */
+function toSaid({ inline, lines }: FieldView, side: Side | undefined): string {
+  const list = (role: FieldLine['role']) => lines.filter((line) => line.role === role).map(({ text }) => text.trim());
+  const { from, to } = inline ?? { from: list('removed').join(', '), to: list('added').join(', ') };
+  const said = side === undefined ? `${from || NOTHING} → ${to || NOTHING}` : (side === 'from' ? from : to) || NOTHING;
+  return said.length <= MAX_SAID ? said : `${said.slice(0, MAX_SAID)}…`;
+}
+
+const NOTHING = '(none)';
+
+/** Characters of a value that are said beside another one. */
+const MAX_SAID = 160;
+
+/** A length of time is a number of milliseconds in a plan. */
+function toReadable({ from, to, ...rest }: Loose): Parameters<typeof toDifferenceView>[0] {
+  const read = (value: Loose['from']) =>
+    rest.path === 'lifecycle.valid_for' && typeof value === 'number' ? renderTimeSpan(value) : value;
+  return {
+    ...rest,
+    ...(from !== undefined && { from: read(from) ?? null }),
+    ...(to !== undefined && { to: read(to) ?? null }),
+  };
+}
+
+type Difference = FieldExcess['difference'];
+type Loose = Omit<Difference, 'from' | 'to'> & { readonly from?: Difference['from']; readonly to?: Difference['to'] };

@@ -39,7 +39,7 @@ const MAY_IMPORT = {
   cli: [...STAGES, 'report', 'explain', 'forge', 'stack', 'stacks'],
 };
 
-/** Which room of src/cli may import which of the others. What stands beside the rooms is for all of them, but for main.ts and run.ts, which know them all. */
+/** Which room of src/cli may import which of the others. What stands beside the rooms is for all of them, but for main.ts, program.ts and run.ts, which know them all. */
 const CLI_ROOMS = {
   completion: [],
   output: [],
@@ -112,7 +112,7 @@ const roomRules = Object.entries(CLI_ROOMS).map(([room, allowed]) => ({
   severity: 'error',
   from: { path: `^src/cli/${room}/` },
   to: {
-    path: ['^src/cli/\\w+/', '^src/cli/(main|run)[.]ts$'],
+    path: ['^src/cli/\\w+/', '^src/cli/(main|program|run)[.]ts$'],
     pathNot: [room, ...allowed].map((name) => `^src/cli/${name}/`),
   },
 }));
@@ -187,9 +187,9 @@ export default {
     {
       name: 'process-is-a-parameter',
       comment:
-        'Only src/cli/main.ts and launch.ts, and what a program leaves out, name the process; everything else gets what it needs from its caller.',
+        'Only src/cli/program.ts and launch.ts, and what a program leaves out, name the process; everything else gets what it needs from its caller.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli/(main|launch)|stack/this-process)[.]ts$' },
+      from: { path: '^src/', pathNot: '^src/(cli/(program|launch)|stack/this-process)[.]ts$' },
       to: { path: '^process$', dependencyTypes: ['core'] },
     },
     {

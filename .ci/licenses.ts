@@ -7,7 +7,7 @@ const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 /** The licences of the packages that a bundle's modules (by path) come from. Throws when one has no licence. */
 export async function renderLicenses(modules: readonly string[]): Promise<string> {
   const texts = await Promise.all(listFolders(modules).map(renderLicense));
-  return `The files of dist/cli hold the following packages.\n${texts.join('')}`;
+  return `The files of dist/parts hold the following packages.\n${texts.join('')}`;
 }
 
 /** The packages that a bundle's modules come from. */

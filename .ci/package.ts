@@ -135,13 +135,18 @@ function expectRefusal(folder: string, node: string): void {
   }
 }
 
-/** The command line needs no package beside it. */
+/** Neither the command line nor the library needs a package beside it. */
 function useAlone(packed: string): void {
   const folder = join(work, 'alone');
   cpSync(packed, folder, { recursive: true });
-  const args = [join(folder, 'dist', 'cli.js'), 'plan', '--format', 'markdown', join('examples', 'quickstart')];
   const env = { ...process.env, EDGEWISE_BASE_URL: 'embedded:' };
-  execFileSync(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const example = join('examples', 'quickstart');
+  const program = `import('edgewise').then(({ openStack }) => openStack({ paths: ['${example}'] })).then((stack) => stack.plan())`;
+  for (const args of [
+    [join(folder, 'dist', 'cli.js'), 'plan', '--format', 'markdown', example],
+    ['--eval', program],
+  ])
+    execFileSync(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 /** What the README links to is in the package. */

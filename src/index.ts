@@ -120,7 +120,7 @@ export { renderPlanText } from './report/text/plan.ts';
 export { toPlanView } from './report/view/plan-view.ts';
 export { toManifestJsonSchema } from './schemas/manifest.ts';
 export { toOpenApiDocument } from './schemas/openapi.ts';
-export { PLAN_SCHEMA, toPlanJsonSchema } from './schemas/plan.ts';
+export { toPlanJsonSchema } from './schemas/plan-json-schema.ts';
 export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';
 export { NotApproved } from './stack/approve.ts';
 export { openStack, type StackOptions } from './stack/open-stack.ts';

@@ -22,6 +22,7 @@ import {
   readFiles,
   readLive,
   renderPlanText,
+  type StackOptions,
   type Transport,
   toDrift,
   toPlanView,
@@ -127,8 +128,8 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
 }
 
 /** The usual, in the manner of the command line. */
-async function converge(transport: Transport): Promise<void> {
-  const stack = await openStack({ paths: ['manifests'], transport, baseUrl: BASE_URL, apiKey: 'dev' });
+async function converge(service: Pick<StackOptions, 'baseUrl' | 'transport'>): Promise<void> {
+  await using stack = await openStack({ paths: ['manifests'], apiKey: 'dev', ...service });
   const { outcomes } = await stack.apply(await stack.plan());
   assert.ok(outcomes.length > 0);
   assert.ok(outcomes.every(({ outcome }) => outcome === 'applied'));
@@ -142,11 +143,19 @@ for (const schema of [eventsSchema, journalSchema, manifestSchema, planSchema])
 assert.match(openApi.openapi, /^3\.1/);
 
 await apply(createServer().at(BASE_URL), BASE_URL);
-await converge(createServer().at(BASE_URL));
+await converge({ baseUrl: BASE_URL, transport: createServer().at(BASE_URL) });
 
 const listening = await listen(createServer(), { port: 0 });
 await apply(createFetchTransport(), listening.url);
 await listening.close();
+
+const reached = await listen(createServer(), { port: 0 });
+await converge({ baseUrl: reached.url });
+await reached.close();
+
+// Whoever reports an error has its stack trace and nothing else: functions keep their names in it.
+// @ts-expect-error: this is no place for files
+assert.throws(() => listFilePaths(undefined), { stack: /at listFilePaths/ });
 
 const msw = setupServer(...createMswHandlers(createServer(), BASE_URL));
 msw.listen();

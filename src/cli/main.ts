@@ -1,47 +1,5 @@
-import { sleepFor } from '../client/sleep.ts';
-import { readStream } from '../files/read-input.ts';
-import { createAsk } from './ask.ts';
-import type { Context } from './context.ts';
-import { EXIT } from './exit-code.ts';
-import { createOutput, settleOutputs } from './output/output.ts';
-import { run } from './run.ts';
+import { runProgram } from './program.ts';
 
-const stdout = createOutput(() => process.stdout);
-const stderr = createOutput(() => process.stderr);
-
-/** The only file that names the process: gives its parts to `run` and takes the exit code back. */
-const context: Context = {
-  stdout,
-  stderr,
-  env: process.env,
-  cwd: process.cwd(),
-  now: () => new Date(),
-  sleep: sleepFor,
-  after: (ms, act) => {
-    const timer = setTimeout(act, ms).unref();
-    return () => clearTimeout(timer);
-  },
-  readStdin: () => readStream(process.stdin),
-  ask: (question) => createAsk({ input: process.stdin, output: process.stderr, onInterrupt })(question),
-  onInterrupt,
-  exitNow: (code) => process.exit(code),
-  openTransport: async (settings) => (await import('../stack/open-transport.ts')).openTransport(settings),
-};
-
-start();
-
-/** Nothing is awaited at the top: what a command loads could not import a file that waits for the command to end. */
-async function start(): Promise<void> {
-  // So that a run which never comes to its end does not look like a success.
-  process.exitCode = EXIT.bug;
-  process.exitCode = await settleOutputs(await run(process.argv.slice(2), context), { stdout, stderr });
-}
-
-function onInterrupt(listener: () => void): () => void {
-  process.on('SIGINT', listener);
-  process.on('SIGTERM', listener);
-  return () => {
-    process.off('SIGINT', listener);
-    process.off('SIGTERM', listener);
-  };
-}
+// Nothing is awaited: what a command loads could not import a file that waits for the command to end. Nothing else is here: the bundle shares files
+// between the command line and the library, and whatever is done on loading a shared file, the library would do too.
+runProgram();

@@ -9,7 +9,8 @@ import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } fr
 import { eachFinding } from '../schemas/findings.ts';
 import { cutAlike, type Tally, toMore } from './cut.ts';
 import type { Environment } from './environment.ts';
-import { fillInFiles, type ReadFieldFile } from './field-files.ts';
+import type { ReadFieldFile } from './field-files.ts';
+import { fillInFiles } from './fill-in-files.ts';
 import type { YamlAllowance } from './lex.ts';
 import type { Locator, Position } from './locate.ts';
 import { findOrigin } from './origin.ts';

@@ -1,17 +1,21 @@
 import { z } from 'zod';
 import type { JsonObject } from '../model/json.ts';
+import type { FaultRange, FaultRule, ServerFaults } from '../model/server-faults.ts';
+
+/** A key that may be absent, and is not undefined. */
+const optional = z.exactOptional;
 
 /** A number, or from one to another: `3`, `3-5`; open at its end with `3-`. */
 const RANGE = /^(\d{1,9})(?:-(\d{0,9}))?$/;
 
 /** The limits of a range, both included. Never throws: a text that is no range gives an empty one. */
-export function parseRange(range: number | string): { readonly from: number; readonly to: number } {
+export function parseRange(range: FaultRange): { readonly from: number; readonly to: number } {
   if (typeof range === 'number') return { from: range, to: range };
   const [, from = '1', to = from] = RANGE.exec(range) ?? [undefined, '1', '0'];
   return { from: Number(from), to: to === '' ? Number.POSITIVE_INFINITY : Number(to) };
 }
 
-function isForward(range: number | string): boolean {
+function isForward(range: FaultRange): boolean {
   const { from, to } = parseRange(range);
   return from <= to;
 }
@@ -37,30 +41,25 @@ const CHOICE = {
       'Which requests: a method and a path. `*` is any method, or any text in a path; `{id}` is one path segment. `*` alone is every request. The query is compared only if there is a `?`.',
     )
     .meta({ examples: ['*', 'GET *', 'POST /credentials', 'PATCH /edges/tcp/{id}'] }),
-  nth: z
-    .union([CALLS, z.array(CALLS).min(1), z.literal('every')])
-    .optional()
-    .describe('Which of those requests, counted from 1: `2`, `"3-5"`, `[1, "4-"]`, `every`. Default: every.'),
-  rate: z
-    .number()
-    .min(0)
-    .max(1)
-    .optional()
-    .describe('Probability of the fault for each of those requests, 0 to 1. The seed decides which requests meet it.'),
-  times: z.int().min(1).optional().describe('How often at most. Default: no limit.'),
+  nth: optional(z.union([CALLS, z.array(CALLS).min(1), z.literal('every')])).describe(
+    'Which of those requests, counted from 1: `2`, `"3-5"`, `[1, "4-"]`, `every`. Default: every.',
+  ),
+  rate: optional(z.number().min(0).max(1)).describe(
+    'Probability of the fault for each of those requests, 0 to 1. The seed decides which requests meet it.',
+  ),
+  times: optional(z.int().min(1)).describe('How often at most. Default: no limit.'),
 };
 
-const WHEN = z
-  .enum(['before', 'after'])
-  .optional()
-  .describe('Whether the fault comes before or after the request takes effect. Default: before.');
+const WHEN = optional(z.enum(['before', 'after'])).describe(
+  'Whether the fault comes before or after the request takes effect. Default: before.',
+);
 
 /** A rule of one fault. */
 function rule<Name extends string, Shape extends z.core.$ZodLooseShape>(fault: Name, about: string, shape: Shape) {
   return z.strictObject({ ...CHOICE, fault: z.literal(fault), ...shape }).describe(about);
 }
 
-const RULE = z
+const RULE: z.ZodType<FaultRule> = z
   .discriminatedUnion('fault', [
     rule('latency', 'The response is delayed. Unlike other faults, this one combines with another.', {
       ms: z
@@ -74,38 +73,33 @@ const RULE = z
         .describe('Milliseconds, or a range of them: `"20-200"`.'),
     }),
     rule('throttle', 'Responds with 429.', {
-      retry_after: z
-        .int()
-        .min(0)
-        .optional()
-        .describe('Seconds in `Retry-After`. Left out: the response has no such header.'),
+      retry_after: optional(z.int().min(0)).describe(
+        'Seconds in `Retry-After`. Left out: the response has no such header.',
+      ),
     }),
     rule('status', 'Responds with a server error.', {
-      code: z
-        .union([z.literal(500), z.literal(502), z.literal(503), z.literal(504)])
-        .optional()
-        .describe('Default: 500.'),
+      code: optional(z.union([z.literal(500), z.literal(502), z.literal(503), z.literal(504)])).describe(
+        'Default: 500.',
+      ),
       when: WHEN,
     }),
     rule('reset', 'The connection is reset.', { when: WHEN }),
     rule('cut', 'The response is truncated in the middle of its body. The request takes effect.', {}),
     rule('hang', 'No response comes, and the connection is closed later.', {
-      ms: z
-        .int()
-        .min(0)
-        .optional()
-        .describe('Milliseconds until the connection is closed. Default: 120000, which is longer than clients wait.'),
+      ms: optional(z.int().min(0)).describe(
+        'Milliseconds until the connection is closed. Default: 120000, which is longer than clients wait.',
+      ),
       when: WHEN,
     }),
     rule('broken_json', 'The response is complete, but contains only half of its JSON. The request takes effect.', {}),
     rule('content_type', 'Responds with 200 and an HTML page, as a proxy does.', { when: WHEN }),
     rule('missing', 'A page of a list silently lacks resources. Other requests are not affected.', {
-      resources: z.int().min(1).optional().describe('How many; the seed chooses which. Default: 1.'),
+      resources: optional(z.int().min(1)).describe('How many; the seed chooses which. Default: 1.'),
     }),
     rule('no_next', 'A page of a list claims to be the last one. Other requests are not affected.', {}),
     rule('stale', 'A list is outdated. Other requests are not affected.', {
-      changes: z.int().min(1).optional().describe('Age in successful writes. Default, without `requests`: 1.'),
-      requests: z.int().min(1).optional().describe('Age in requests, instead of `changes`.'),
+      changes: optional(z.int().min(1)).describe('Age in successful writes. Default, without `requests`: 1.'),
+      requests: optional(z.int().min(1)).describe('Age in requests, instead of `changes`.'),
     }),
   ])
   .superRefine((value, context) => {
@@ -117,13 +111,11 @@ const RULE = z
   });
 
 /** Schema of what goes wrong on the bundled server. */
-export const FAULTS_SCHEMA = z
+export const FAULTS_SCHEMA: z.ZodType<ServerFaults> = z
   .strictObject({
-    seed: z
-      .int()
-      .min(0)
-      .optional()
-      .describe('Decides everything random: the same seed gives the same faults. Default: 0.'),
+    seed: optional(z.int().min(0)).describe(
+      'Decides everything random: the same seed gives the same faults. Default: 0.',
+    ),
     rules: z
       .array(RULE)
       .describe('Of the rules that match a request, the first one applies, and in addition the first `latency` rule.'),
@@ -132,12 +124,6 @@ export const FAULTS_SCHEMA = z
     title: 'Edgewise faults',
     description: 'Faults of the bundled server: `edgewise serve --faults FILE`.',
   });
-
-/** What goes wrong on the bundled server. */
-export type ServerFaults = Readonly<z.infer<typeof FAULTS_SCHEMA>>;
-
-/** One thing that goes wrong, and when. */
-export type FaultRule = Readonly<z.infer<typeof RULE>>;
 
 /** The published JSON Schema of faults files, draft 2020-12. */
 export function toFaultsJsonSchema(): JsonObject {

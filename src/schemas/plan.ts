@@ -262,8 +262,3 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     }),
   })
   .meta({ title: 'Edgewise plan', description: 'What applying a stack of manifests would do. Holds no secrets.' });
-
-/** The published JSON Schema of plan files, draft 2020-12. */
-export function toPlanJsonSchema(): JsonObject {
-  return z.toJSONSchema(PLAN_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
-}

@@ -5,7 +5,7 @@ import { toFaultsJsonSchema } from './faults.ts';
 import { toJournalJsonSchema } from './journal.ts';
 import { toManifestJsonSchema } from './manifest.ts';
 import { toOpenApiDocument } from './openapi.ts';
-import { toPlanJsonSchema } from './plan.ts';
+import { toPlanJsonSchema } from './plan-json-schema.ts';
 
 /** What is published in `schemas/`: the file, what it describes, and where it comes from. */
 export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { type FaultRule, parseRange, type ServerFaults } from '../schemas/faults.ts';
+import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
+import { parseRange } from '../schemas/faults.ts';
 
 /** A fault that applies, with its random number. */
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {

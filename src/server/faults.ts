@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
+import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
 import type { Transport } from '../model/transport.ts';
-import type { FaultRule, ServerFaults } from '../schemas/faults.ts';
 import { createFaultChooser } from './choose-faults.ts';
 import { answerWithFault, delay, type FaultScene } from './fault-effects.ts';
 import type { Server } from './server.ts';

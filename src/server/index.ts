@@ -1,5 +1,5 @@
 /** The bundled server, for programs: the package export `edgewise/server`. */
-export type { FaultRule, ServerFaults } from '../schemas/faults.ts';
+export type { FaultChoice, FaultRange, FaultRule, FaultTime, ServerFaults } from '../model/server-faults.ts';
 export type { ExistingResource } from './existing.ts';
 export { type FaultLogEntry, type FaultOptions, withFaults } from './faults.ts';
 export { type Listener, listen } from './listen.ts';

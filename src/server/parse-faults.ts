@@ -1,8 +1,9 @@
 import { parseDocuments } from '../manifest/parse.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { ServerFaults } from '../model/server-faults.ts';
 import type { FieldPath } from '../model/state.ts';
-import { FAULTS_SCHEMA, type ServerFaults } from '../schemas/faults.ts';
+import { FAULTS_SCHEMA } from '../schemas/faults.ts';
 import { listFindings } from '../schemas/findings.ts';
 
 /** Faults from their text, YAML or JSON. Throws `RangeError`, with everything that is wrong and the rule that it is in, on a bad one. */
@@ -12,7 +13,7 @@ export function parseServerFaults(text: string): ServerFaults {
     ({ path, message }) => `${toPathText(path)}${nameRule(value, path)} ${message}`,
   );
   if (problems.length > 0) throw new RangeError(problems.map((problem) => problem.trim()).join('\n'));
-  return value as ServerFaults; // the schema has said so
+  return value as unknown as ServerFaults; // the schema has said so
 }
 
 function parseOne(text: string): Json {

@@ -1,4 +1,4 @@
-import type { FaultRule, ServerFaults } from '../../src/schemas/faults.ts';
+import type { FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
 import type { Chance } from './random.ts';
 
 type FaultName = FaultRule['fault'];

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { toReason } from '../../model/errors.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model/rate-limit.ts';
+import type { ServerFaults } from '../../model/server-faults.ts';
 import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
-import type { ServerFaults } from '../../schemas/faults.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
 import { createKeeper } from '../../stack/keeper.ts';
 import { readServerFile, withServerInput } from '../../stack/server-input.ts';

@@ -45,7 +45,8 @@ const CLI_ROOMS = {
   output: [],
   connection: ['output'],
   reconcile: ['output', 'connection'],
-  commands: ['completion', 'output', 'connection', 'reconcile'],
+  many: ['output', 'connection', 'reconcile'],
+  commands: ['completion', 'output', 'connection', 'reconcile', 'many'],
 };
 
 /** The one folder that imports each third-party package. */
@@ -126,7 +127,7 @@ const homeRules = Object.entries(HOMES).map(([name, folder]) => ({
 }));
 
 /** What every room of src/report may import: what a command has to show, and the view of it that all forms share. */
-const SHARED_BY_FORMS = ['^src/report/report[.]ts$', '^src/report/view/'];
+const SHARED_BY_FORMS = ['^src/report/(stacks-)?report[.]ts$', '^src/report/view/'];
 
 const reportRules = [
   {

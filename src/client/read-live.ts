@@ -3,7 +3,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { toModulePath } from '../kinds/paths.ts';
 import { readAttachment, readResources } from '../kinds/read-response.ts';
 import { assertDefined } from '../model/errors.ts';
-import type { Json } from '../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import type { Client } from './client.ts';
 import { expectModule } from './conform.ts';
@@ -48,8 +48,14 @@ async function readKind(
   kind: Kind,
   stop: AbortController,
 ): Promise<readonly LiveResource[]> {
-  return readResources(kind, await client.list(kind, stop));
+  const list = await client.list(kind, stop);
+  const known = READ.get(list) ?? readResources(kind, list);
+  READ.set(list, known);
+  return known;
 }
+
+/** What was made of a list: several stacks may be given the same one. */
+const READ = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
 
 async function readModules(
   client: Pick<Client, 'readModule' | 'excerpt'>,

@@ -6,6 +6,7 @@ import type { ConnectionFlags } from '../../stack/settings.ts';
 import { withAccount, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import type { NarrowingFlags } from '../many/narrowing.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { refuseInputs } from '../output/run-inputs.ts';
@@ -13,16 +14,11 @@ import { readPlanFile } from '../reconcile/plan-file.ts';
 import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import { readStack, resolvePlanSettings } from '../reconcile/plan-settings.ts';
 import type { Act } from './act.ts';
-import {
-  addConnectionOptions,
-  addExamples,
-  addExitCodes,
-  addPlanFormatOptions,
-  addTargetOption,
-  repeatable,
-} from './options.ts';
+import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addTargetOption } from './options.ts';
+import { addRecursiveOptionsWith, isRecursive } from './stack-options.ts';
 
-interface Flags extends ConnectionFlags, FormatFlags {
+interface Flags extends ConnectionFlags, FormatFlags, NarrowingFlags {
+  readonly recursive?: boolean;
   readonly target: readonly string[];
   readonly against?: string;
   /** With --against: manifests whose Stack says where the service is. */
@@ -34,8 +30,8 @@ export function defineDrift(command: Command, act: Act): void {
   command
     .description('Show what was changed at the service, and what nobody manages. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
-    .option('--against <plan>', 'compare with the result of a saved plan, without manifests')
-    .addOption(repeatable('--stack <path>', 'with --against: manifests whose Stack says where the service is'));
+    .option('--against <plan>', 'compare with the result of a saved plan, without manifests');
+  addRecursiveOptionsWith(command, 'with --against: manifests whose Stack says where the service is');
   const { done, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication]);
   addPlanFormatOptions(addTargetOption(command), listFormNames('drift'));
@@ -46,9 +42,15 @@ export function defineDrift(command: Command, act: Act): void {
     ['edgewise drift --against plan.json', 'whether the result of a plan is still in place'],
   ]).action((paths: string[], flags: Flags) =>
     act(flags, (context) =>
-      flags.against === undefined ? drift(paths, flags, context) : driftAgainst(paths, flags, context),
+      flags.against === undefined ? driftAny(paths, flags, context) : driftAgainst(paths, flags, context),
     ),
   );
+}
+
+async function driftAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  if (!isRecursive(flags)) return drift(paths, flags, context);
+  const { driftOfStacks } = await import('../many/check-stacks.ts');
+  return driftOfStacks(paths, flags, context);
 }
 
 async function drift(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {

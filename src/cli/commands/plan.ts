@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { GuardViolation, Plan } from '../../model/plan.ts';
+import type { Plan } from '../../model/plan.ts';
 import { listFilePaths } from '../../plan/files.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { readValidManifests, type ValidManifests } from '../../stack/read-manifests.ts';
@@ -7,17 +7,26 @@ import { resolveTokens } from '../../stack/token-sinks.ts';
 import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { NarrowingFlags } from '../many/narrowing.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import { refuseInputs } from '../output/run-inputs.ts';
 import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
 import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
-import { listRefused, type PlanFlags, resolveStackSettings, toPlanOptions } from '../reconcile/plan-flags.ts';
+import {
+  listRefused,
+  type PlanFlags,
+  resolveStackSettings,
+  toPlanExitCode,
+  toPlanOptions,
+} from '../reconcile/plan-flags.ts';
 import type { Act } from './act.ts';
 import { EXAMPLE_ADDRESS } from './example-names.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addPlanOptions } from './options.ts';
+import { addRecursiveOptions, isRecursive } from './stack-options.ts';
 
-interface Flags extends PlanFlags, FormatFlags {
+interface Flags extends PlanFlags, FormatFlags, NarrowingFlags {
+  readonly recursive?: boolean;
   readonly out?: string;
   readonly detailedExitcode?: boolean;
 }
@@ -29,6 +38,7 @@ export function definePlan(command: Command, act: Act): void {
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('-o, --out <file>', 'also write the plan to a file, for edgewise apply FILE')
     .option('--detailed-exitcode', 'exit with 2 when there are changes');
+  addRecursiveOptions(command);
   const { done, failed, changes, invalid, authentication, refused } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication, refused]);
   addPlanFormatOptions(addPlanOptions(command));
@@ -37,8 +47,16 @@ export function definePlan(command: Command, act: Act): void {
     ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
     ['edgewise plan manifests --report markdown=plan.md', 'also write it as a comment for a pull request'],
     [`edgewise plan --target ${EXAMPLE_ADDRESS}`, 'only one resource and its dependencies'],
+    ['edgewise plan -R live --changed-since origin/main', 'every stack below a folder that a branch touches'],
     ['edgewise plan --detailed-exitcode', 'for scripts: 0 nothing to do, 2 changes'],
-  ]).action((paths: string[], flags: Flags) => act(flags, (context) => plan(paths, flags, context)));
+  ]).action((paths: string[], flags: Flags) =>
+    act(flags, (context) => (isRecursive(flags) ? planMany(paths, flags, context) : plan(paths, flags, context))),
+  );
+}
+
+async function planMany(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  const { planStacks } = await import('../many/plan-stacks.ts');
+  return planStacks(paths, flags, context);
 }
 
 async function plan(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
@@ -48,7 +66,7 @@ async function plan(paths: readonly string[], flags: Flags, context: Context): P
     if (isInvalid(made)) await withdraw(flags.out, context);
     else await writePlanFile(flags.out, made, context);
   }
-  const exitCode = toExitCode(made, standing, flags);
+  const exitCode = toPlanExitCode(made, standing, flags);
   const run = { paths: paths.length === 0 ? ['.'] : paths, flags, env: context.env };
   const applyCommand = flags.out === undefined ? toApplyCommand(run) : toSavedCommand(flags.out, run);
   const publication = { flags, exitCode, locate, ...(!lacksSink(made) && { applyCommand }) };
@@ -79,10 +97,4 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
 
 async function withdraw(file: string, context: Context): Promise<void> {
   context.stderr.write(`${await withdrawPlanFile(file, context.cwd)}\n`);
-}
-
-function toExitCode(made: Plan, standing: readonly GuardViolation[], flags: Flags): ExitCode {
-  if (isInvalid(made)) return EXIT.invalid;
-  if (standing.length > 0) return EXIT.refused;
-  return flags.detailedExitcode === true && made.writes.length + made.files.length > 0 ? EXIT.changes : EXIT.done;
 }

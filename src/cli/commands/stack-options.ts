@@ -1,27 +1,24 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Shard } from '../../model/stack-tree.ts';
-import type { Narrowing } from '../../stacks/select-stacks.ts';
 import { parseShard, SHARD_EXPECTED } from '../../stacks/shard.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import type { NarrowingFlags } from '../many/narrowing.ts';
 import { parseStackName, repeatable } from './options.ts';
-
-/** Flags that narrow a run over many stacks. */
-export interface NarrowingFlags {
-  readonly stack: readonly string[];
-  readonly changedSince?: string;
-  readonly shard?: Shard;
-  readonly baseUrl?: string;
-}
 
 /** Which of many stacks are meant. */
 export function addNarrowingOptions(command: Command): Command {
+  return addPartOptions(command).addOption(
+    repeatable('--stack <name>', 'only the stack of this name', { parse: parseStackName, default: 'every stack' }),
+  );
+}
+
+function addPartOptions(command: Command): Command {
   return command
     .option(
       '--changed-since <ref>',
       'only stacks that differ from this commit: their files, their inputs, what they depend on',
     )
-    .addOption(
-      repeatable('--stack <name>', 'only the stack of this name', { parse: parseStackName, default: 'every stack' }),
-    )
+
     .addOption(
       new Option(
         '--shard <shard>',
@@ -30,9 +27,38 @@ export function addNarrowingOptions(command: Command): Command {
     );
 }
 
-/** The same for those who select. */
-export function toNarrowing({ stack, changedSince, shard, baseUrl }: NarrowingFlags): Narrowing {
-  return { names: stack, since: changedSince, shard, baseUrl };
+const RECURSIVE = ['-R, --recursive', 'every stack below a folder: each folder with a Stack document'] as const;
+
+/** Every stack below a folder, and which of them. */
+export function addRecursiveOptions(command: Command): Command {
+  return addNarrowingOptions(command.option(...RECURSIVE));
+}
+
+/** The same for a command that takes manifests with `--stack` too, for what it says: one option that means both. */
+export function addRecursiveOptionsWith(command: Command, stack: string): Command {
+  return addPartOptions(command.option(...RECURSIVE)).addOption(
+    repeatable('--stack <stack>', `with -R: only the stack of this name; ${stack}`),
+  );
+}
+
+/** Whether a run is over many stacks. Throws for a flag that narrows what is not. */
+export function isRecursive({
+  recursive,
+  stack = [],
+  changedSince,
+  shard,
+}: NarrowingFlags & { readonly recursive?: boolean }): boolean {
+  if (recursive === true) return true;
+  const given = [
+    ...(stack.length > 0 ? ['--stack'] : []),
+    ...(changedSince === undefined ? [] : ['--changed-since']),
+    ...(shard === undefined ? [] : ['--shard']),
+  ];
+  if (given.length === 0) return false;
+  throw new CommandError(`${given.join(' and ')} narrows a run over many stacks.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Add -R (--recursive).',
+  });
 }
 
 function parseShardFlag(text: string): Shard {

@@ -12,11 +12,12 @@ import { describeStacks, listUnownedLines } from '../../report/view/stack-words.
 import { selectStacks } from '../../stacks/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { type NarrowingFlags, toNarrowing } from '../many/narrowing.ts';
 import { toTextOptions } from '../output/present.ts';
 import type { Act } from './act.ts';
 import { RESULT_GROUP } from './help-style.ts';
 import { addColorOption, addExamples, addExitCodes } from './options.ts';
-import { addNarrowingOptions, type NarrowingFlags, toNarrowing } from './stack-options.ts';
+import { addNarrowingOptions } from './stack-options.ts';
 
 /** The forms of the list. */
 const FORMS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;

@@ -3,13 +3,16 @@ import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { NarrowingFlags } from '../many/narrowing.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import type { Act } from './act.ts';
 import { listRules } from './list-rules.ts';
 import { addExamples, addExitCodes, addReportOptions } from './options.ts';
+import { addRecursiveOptions, isRecursive } from './stack-options.ts';
 
-interface Flags extends FormatFlags {
+interface Flags extends FormatFlags, NarrowingFlags {
+  readonly recursive?: boolean;
   readonly strict?: boolean;
   readonly listRules?: boolean;
 }
@@ -21,6 +24,7 @@ export function defineValidate(command: Command, act: Act): void {
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--strict', 'fail on warnings too')
     .option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets');
+  addRecursiveOptions(command);
   addExitCodes(command, [EXIT.done, EXIT.invalid]);
   addExamples(addReportOptions(command), [
     ['edgewise validate', 'check the manifests in this folder'],
@@ -28,8 +32,15 @@ export function defineValidate(command: Command, act: Act): void {
     ['kustomize build overlays/production | edgewise validate -', 'check what another tool makes'],
     ['edgewise validate --list-rules', 'what lint looks for'],
   ]).action((paths: string[], flags: Flags) =>
-    act(flags, (context) => (flags.listRules ? listRules(paths, flags, context) : validate(paths, flags, context))),
+    act(flags, (context) => (flags.listRules ? listRules(paths, flags, context) : validateAny(paths, flags, context))),
   );
+}
+
+async function validateAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  if (!isRecursive(flags)) return validate(paths, flags, context);
+  const { validateStacks } = await import('../many/check-stacks.ts');
+  const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
+  return validateStacks(paths, { ...flags, toShown }, context);
 }
 
 async function validate(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {

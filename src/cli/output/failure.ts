@@ -35,7 +35,7 @@ export async function showFailure(
     {
       flags,
       isShown,
-      exitCode: toExitCode(error),
+      exitCode: toFailedExitCode(error),
       ...(sent !== undefined && { sent }),
       ...(locate !== undefined && { locate }),
     },
@@ -45,7 +45,8 @@ export async function showFailure(
   return exitCode;
 }
 
-function toExitCode(error: unknown): ExitCode {
+/** What a command ends with that came to no result. */
+export function toFailedExitCode(error: unknown): ExitCode {
   if (error instanceof CommandError) return error.exitCode;
   if (error instanceof StackError) return EXIT[error.reason];
   if (error instanceof InvalidManifests) return EXIT.invalid;
@@ -53,7 +54,8 @@ function toExitCode(error: unknown): ExitCode {
   return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
 }
 
-function toReported(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
+/** What is reported of an error. */
+export function toReported(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
   if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
   if (!(error instanceof CommandError || error instanceof StackError))
     return { error: error instanceof Error ? error : new Error(String(error)) };

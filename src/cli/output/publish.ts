@@ -1,8 +1,10 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
-import { loadForm } from '../../report/forms.ts';
+import { type FormName, loadForm } from '../../report/forms.ts';
 import type { FormOptions, Report, RuleDescription, SentEvents } from '../../report/report.ts';
+import { loadStacksForm } from '../../report/stacks-forms.ts';
+import type { StacksReport } from '../../report/stacks-report.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { VERSION } from '../version.ts';
@@ -25,18 +27,44 @@ export interface Publication {
 }
 
 /** Shows a report on stdout, writes it into the files that `--report` names, and gives the exit code. */
-export async function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
+export function publish(report: Report, publication: Publication, context: Context): Promise<ExitCode> {
+  return publishAs(
+    async (name) => {
+      const form = await loadForm(name, report.about);
+      return (options) => form(report, options);
+    },
+    publication,
+    context,
+  );
+}
+
+/** Does the same with the report of a run over many stacks. */
+export function publishStacks(run: StacksReport, publication: Publication, context: Context): Promise<ExitCode> {
+  return publishAs(
+    async (name) => {
+      const form = await loadStacksForm(name);
+      return (options) => form(run, options);
+    },
+    publication,
+    context,
+  );
+}
+
+/** Loads what renders in a form. */
+type LoadRenderer = (name: FormName) => Promise<(options: FormOptions) => string>;
+
+async function publishAs(load: LoadRenderer, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
   const surroundings = { ...toSurroundings(publication, context), ...(await loadRules(flags)) };
   if (!isShown) {
-    const form = await loadForm(flags.format, report.about);
-    const text = form(report, { ...toTextOptions(context.stdout, context, flags), ...surroundings });
+    const render = await load(flags.format);
+    const text = render({ ...toTextOptions(context.stdout, context, flags), ...surroundings });
     context.stdout.write(flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text);
   }
   const faults: string[] = [];
   const { verbose = false, compact = false } = flags;
   const options: FormOptions = { color: false, width: 0, verbose, compact, ...surroundings };
-  for (const target of flags.report ?? []) faults.push(...(await writeReport(report, target, { options, context })));
+  for (const target of flags.report ?? []) faults.push(...(await writeReport(load, target, { options, context })));
   for (const fault of faults) context.stderr.write(`edgewise: ${fault}\n`);
   const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
   return faults.length > 0 && isGood ? EXIT.failed : exitCode;
@@ -100,15 +128,15 @@ export async function checkReports({ report = [] }: FormatFlags, { cwd }: Pick<C
 }
 
 async function writeReport(
-  report: Report,
+  load: LoadRenderer,
   { form: name, file }: ReportTarget,
   { options, context }: { readonly options: FormOptions; readonly context: Context },
 ): Promise<readonly string[]> {
   if (await context.inputs?.has(file))
     return [`The report ${name}=${file} was not written: ${file} is a file that this run reads.`];
-  const form = await loadForm(name, report.about);
+  const render = await load(name);
   try {
-    await writeResultFile(file, form(report, options), context);
+    await writeResultFile(file, render(options), context);
     return [];
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;

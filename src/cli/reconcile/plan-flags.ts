@@ -1,11 +1,12 @@
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { type Allowances, listStanding } from '../../plan/guard.ts';
-import type { PlanOptions } from '../../stack/plan-live.ts';
+import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings, toStoredSettings } from '../../stack/settings.ts';
 import type { ApplyOptions } from '../../stack/stack.ts';
 import type { TokenFlags } from '../../stack/token-sinks.ts';
 import type { Context } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
 
 /** Flags that say what a plan covers and what it may do. */
 export interface PlanFlags extends ConnectionFlags, TokenFlags {
@@ -60,4 +61,15 @@ export function toConsent({
 /** The safety rules that a plan breaks and that no flag allows. */
 export function listRefused(plan: Plan, flags: PlanFlags): readonly GuardViolation[] {
   return listStanding(plan.violations, toAllowances(flags));
+}
+
+/** What a command ends with that only plans. */
+export function toPlanExitCode(
+  plan: Plan,
+  standing: readonly GuardViolation[],
+  { detailedExitcode }: { readonly detailedExitcode?: boolean },
+): ExitCode {
+  if (isInvalid(plan)) return EXIT.invalid;
+  if (standing.length > 0) return EXIT.refused;
+  return detailedExitcode === true && plan.writes.length + plan.files.length > 0 ? EXIT.changes : EXIT.done;
 }

@@ -101,6 +101,9 @@ h1 { margin-top: 0.9rem; }
 .remedy::before { content: "\\2192\\a0"; color: var(--soft); }
 .addresses { columns: 18rem; list-style: none; margin: 0.4rem 0; }
 figure { margin: 0.5rem 0; }
+.stack { margin-top: 0.6rem; }
+.stack iframe { width: 100%; height: 85vh; border: 1px solid var(--line); border-radius: 8px; }
+.scroll th, .scroll td { padding: 0.2rem 0.9rem 0.2rem 0; vertical-align: top; }
 figcaption { color: var(--soft); }
 pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); border-radius: 5px; overflow-x: auto; overflow-wrap: normal; }
 

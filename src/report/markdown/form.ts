@@ -20,6 +20,12 @@ export function renderMarkdownForm(report: Report, options: FormOptions): string
   return `${joinPieces([marker, ...head], body).trimEnd()}\n`;
 }
 
+/** A report without what makes it a comment: a part of a longer one. */
+export function listReportPieces(report: Report, options: FormOptions): readonly Piece[] {
+  const { head, body } = toComment(report, options);
+  return [...head, ...body];
+}
+
 interface Comment {
   /** What makes it, for those who look for the comment of an earlier run. */
   readonly command: string;

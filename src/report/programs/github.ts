@@ -1,4 +1,6 @@
 import type { FormOptions, Report } from '../report.ts';
+import type { StacksReport } from '../stacks-report.ts';
+import { toStacksView } from '../view/stacks-view.ts';
 import { toCount } from '../view/wording.ts';
 import { joinNotStarted, listRemarks, type Remark, toFilePosition } from './remarks.ts';
 import { summarizeReport } from './summarize-report.ts';
@@ -15,6 +17,17 @@ export function renderGithubForm(report: Report, options: FormOptions): string {
   const more = left > 0 ? ` ${toCount(left, 'notice')} left out.` : '';
   const summary = toCommand('notice', { title: 'edgewise' }, `${summarizeReport(report)}${more}`);
   return [...shown.map((remark) => toAnnotation(remark, options)), summary, ''].join('\n');
+}
+
+/** The annotations of a run over many stacks: those of each, and one summary. */
+export function renderStacksGithub(run: StacksReport, options: FormOptions): string {
+  const shown = run.parts.flatMap(({ report, options: own }) => {
+    const whole = { ...options, ...own };
+    const remarks = joinNotStarted(listRemarks(report, whole)).filter(({ level }) => level !== 'notice');
+    return remarks.map((remark) => toAnnotation(remark, whole));
+  });
+  const summary = toCommand('notice', { title: 'edgewise' }, toStacksView(run).summary);
+  return [...shown, summary, ''].join('\n');
 }
 
 /** GitHub shows ten annotations of each level for a step; one of the notices is the summary. */

@@ -1,6 +1,7 @@
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
+import type { StacksReport } from '../stacks-report.ts';
 import { toWord } from '../view/escape.ts';
 import { listRemarks, type Remark } from './remarks.ts';
 
@@ -9,7 +10,22 @@ import { listRemarks, type Remark } from './remarks.ts';
  * that fails for each thing that is wrong. What an apply will do is nothing wrong. Structure: the schema of the Jenkins JUnit plugin.
  */
 export function renderJunitForm(report: Report, options: FormOptions): string {
-  const cases = listCases(report, options);
+  return renderCases(listCases(report, options));
+}
+
+/** A run over many stacks as test results: a suite for each stack. */
+export function renderStacksJunit({ parts }: StacksReport, options: FormOptions): string {
+  return renderCases(
+    parts.flatMap(({ name, folder, report, options: own }) => {
+      const suite = toPrintable(name === '' ? folder : name);
+      const cases = listCases(report, { ...options, ...own });
+      // A suite without cases would not be seen.
+      return (cases.length === 0 ? [{ suite, name: 'stack' }] : cases).map((one) => ({ ...one, suite }));
+    }),
+  );
+}
+
+function renderCases(cases: readonly Case[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].sort(([left], [right]) => (left < right ? -1 : 1));
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',

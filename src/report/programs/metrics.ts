@@ -1,6 +1,7 @@
 import { countDriftStates, DRIFT_STATES, type Drift, isComplete, toCoverage } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { Report } from '../report.ts';
+import type { StacksReport } from '../stacks-report.ts';
 
 /**
  * What a comparison says of its stack as gauges, in OpenMetrics text that collectors of text files read as well; each sample bears the stack, so
@@ -19,6 +20,43 @@ export function renderMetricsForm(report: Report): string {
  */
 export function renderAccountMetricsForm(report: Report): string {
   return renderFamilies(report.about === 'drift' ? listAccountFamilies(report.drift) : []);
+}
+
+/** What a run over many stacks says of each: the samples of all, family by family. */
+export function renderStacksMetrics({ parts }: StacksReport): string {
+  return renderFamilies(
+    joinFamilies(
+      parts.flatMap(({ name, report }) => {
+        if (report.about === 'drift') return listStackFamilies(report.drift);
+        return [toSuccess(false, { stack: name })];
+      }),
+    ),
+  );
+}
+
+/** What it says of the accounts, each once. With several of them, each sample bears the base URL. */
+export function renderStacksAccountMetrics({ parts }: StacksReport): string {
+  const drifts = parts.flatMap(({ report }) => (report.about === 'drift' ? [report.drift] : []));
+  const accounts = [...Map.groupBy(drifts, ({ baseUrl }) => baseUrl).values()].flatMap((group) => {
+    const [widest] = group.toSorted((left, right) => right.kinds.length - left.kinds.length);
+    return widest ?? [];
+  });
+  const families = accounts.flatMap((drift) => {
+    const more: Sample['labels'] = accounts.length > 1 ? { base_url: drift.baseUrl } : {};
+    return listAccountFamilies(drift).map((family) => withLabels(family, more));
+  });
+  return renderFamilies(joinFamilies(families));
+}
+
+function withLabels(family: Family, more: Sample['labels']): Family {
+  return { ...family, samples: family.samples.map(({ labels, value }) => ({ labels: { ...more, ...labels }, value })) };
+}
+
+/** The samples of a family stand together. */
+function joinFamilies(families: readonly Family[]): readonly Family[] {
+  return [...Map.groupBy(families, ({ name }) => name).values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [{ ...first, samples: [first, ...others].flatMap(({ samples }) => samples) }],
+  );
 }
 
 function renderFamilies(families: readonly Family[]): string {

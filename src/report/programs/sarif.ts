@@ -3,6 +3,7 @@ import { DIAGNOSTIC_CODES } from '../../model/diagnostic-codes.ts';
 import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
+import type { StacksReport } from '../stacks-report.ts';
 import { type FilePosition, joinNotStarted, listRemarks, OTHER_RULES, type Remark, toFilePosition } from './remarks.ts';
 
 /**
@@ -10,10 +11,27 @@ import { type FilePosition, joinNotStarted, listRemarks, OTHER_RULES, type Remar
  * will do is nothing wrong, and is not in it. Source: SARIF 2.1.0.
  */
 export function renderSarifForm(report: Report, options: FormOptions): string {
-  const remarks = joinNotStarted(listRemarks(report, options));
-  const findings = remarks.filter(({ nature }) => nature === 'finding' || nature === 'danger');
-  const failures = remarks.filter(({ nature }) => nature === 'failure');
-  const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
+  return renderLog([{ report, options }], { ...options, ...toVersion(report, options) });
+}
+
+/** A run over many stacks as a SARIF log with one run. */
+export function renderStacksSarif({ parts }: StacksReport, options: FormOptions): string {
+  const subjects = parts.map(({ report, options: own }) => ({ report, options: { ...options, ...own } }));
+  return renderLog(subjects, options);
+}
+
+interface Subject {
+  readonly report: Report;
+  readonly options: FormOptions;
+}
+
+function renderLog(subjects: readonly Subject[], run: FormOptions): string {
+  const remarks = subjects.flatMap(({ report, options }) =>
+    joinNotStarted(listRemarks(report, options)).map((remark) => ({ remark, options })),
+  );
+  const findings = remarks.filter(({ remark: { nature } }) => nature === 'finding' || nature === 'danger');
+  const failures = remarks.flatMap(({ remark }) => (remark.nature === 'failure' ? [remark] : []));
+  const rules = [...new Set(findings.map(({ remark }) => remark.rule))].sort();
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -22,13 +40,13 @@ export function renderSarifForm(report: Report, options: FormOptions): string {
         tool: {
           driver: {
             name: 'edgewise',
-            ...toVersion(report, options),
-            rules: rules.map((rule) => toRule(rule, options)),
+            ...(run.version !== undefined && { version: run.version }),
+            rules: rules.map((rule) => toRule(rule, run)),
           },
         },
         columnKind: 'utf16CodeUnits',
-        invocations: [toInvocation(failures, options)],
-        results: toResults(findings, { rules, options }),
+        invocations: [toInvocation(failures, run)],
+        results: toResults(findings, rules),
       },
     ],
   };
@@ -78,14 +96,14 @@ function toInvocation(failures: readonly Remark[], { exitCode = failures.length 
   };
 }
 
-interface Log {
-  readonly rules: readonly string[];
+interface Finding {
+  readonly remark: Remark;
   readonly options: FormOptions;
 }
 
-function toResults(findings: readonly Remark[], { rules, options }: Log): readonly object[] {
+function toResults(findings: readonly Finding[], rules: readonly string[]): readonly object[] {
   const seen = new Map<string, number>();
-  return findings.map((finding) => {
+  return findings.map(({ remark: finding, options }) => {
     const { rule, level, message, remedy, place, related = [] } = finding;
     const digest = toFingerprint(finding, options);
     const number = (seen.get(digest) ?? 0) + 1;

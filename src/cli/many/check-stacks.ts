@@ -1,0 +1,53 @@
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { hasDrift, isComplete } from '../../model/drift.ts';
+import { readManifests } from '../../stack/read-manifests.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { refuseSingleFlags } from './plan-stacks.ts';
+import { forEachStack, openFolder, publishRun, type StackResult, type StacksFlags, withStacks } from './stacks-run.ts';
+
+/** Validates every stack below a folder. Sends no request. */
+export async function validateStacks(
+  paths: readonly string[],
+  flags: StacksFlags & { readonly toShown: (found: Diagnostic) => Diagnostic },
+  context: Context,
+): Promise<ExitCode> {
+  return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
+    const { onSubject: _, ...quiet } = context;
+    const parts = await forEachStack(run, async ({ name, folder }): Promise<StackResult> => {
+      const { state, diagnostics: found, files, subject } = await readManifests([folder], quiet, { lint: 'all' });
+      const diagnostics = found.map(flags.toShown);
+      const addresses = [...(state?.resources.keys() ?? [])];
+      const stack = name === '' ? {} : { stack: name };
+      const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };
+      return {
+        report: { about: 'validation', command: 'validate', validation },
+        exitCode: state !== undefined && !hasErrors(diagnostics) ? EXIT.done : EXIT.invalid,
+        options: { locate: subject.locate },
+      };
+    });
+    return publishRun(run, parts);
+  });
+}
+
+/** Compares every stack below a folder with what is live. Sends GETs only. */
+export async function driftOfStacks(
+  paths: readonly string[],
+  flags: StacksFlags & { readonly target: readonly string[] },
+  context: Context,
+): Promise<ExitCode> {
+  refuseSingleFlags({ ...flags, allowProtected: [] });
+  return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
+      const { stack, locate } = await openFolder(run, folder);
+      const drift = await stack.drift({ signal: run.signal });
+      const differs = hasDrift(drift) ? EXIT.changes : EXIT.done;
+      return {
+        report: { about: 'drift', drift },
+        exitCode: isComplete(drift) ? differs : EXIT.invalid,
+        options: { locate },
+      };
+    });
+    return publishRun(run, parts);
+  });
+}

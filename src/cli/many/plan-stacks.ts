@@ -1,0 +1,118 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { toReason } from '../../model/errors.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
+import { listFilePaths } from '../../plan/files.ts';
+import { isInvalid } from '../../stack/plan-live.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
+import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
+import { listRefused, type PlanFlags, toPlanExitCode, toPlanOptions } from '../reconcile/plan-flags.ts';
+import {
+  forEachStack,
+  openFolder,
+  publishRun,
+  type StackResult,
+  type StacksFlags,
+  type StacksRun,
+  withStacks,
+} from './stacks-run.ts';
+
+/** Flags of a plan for many stacks. */
+export interface PlanStacksFlags extends StacksFlags, PlanFlags {
+  /** A folder: a plan file for each stack. */
+  readonly out?: string;
+  readonly detailedExitcode?: boolean;
+}
+
+/** Plans every stack below a folder, and shows one report of all. */
+export async function planStacks(
+  paths: readonly string[],
+  flags: PlanStacksFlags,
+  context: Context,
+): Promise<ExitCode> {
+  refuseSingleFlags(flags);
+  if (flags.out !== undefined) await makeFolder(flags.out, context);
+  return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
+    const parts = await forEachStack(run, (folder) => planOne(run, folder, flags));
+    return publishRun(run, parts);
+  });
+}
+
+/** If no plan can be made, an older plan file is removed, so that nobody takes it for the new one. */
+async function planOne(run: StacksRun, folder: StackFolder, flags: PlanStacksFlags): Promise<StackResult> {
+  const { context, selected, signal } = run;
+  const out = flags.out === undefined ? undefined : join(flags.out, toPlanFileName(folder, selected.tree));
+  const withdraw = async (): Promise<void> => {
+    if (out !== undefined) await withdrawPlanFile(out, context.cwd);
+  };
+  try {
+    const { stack, locate } = await openFolder(run, folder, { lint: 'for-plan', listOutputs: listFilePaths });
+    const plan = await stack.plan({ ...toPlanOptions(flags), signal });
+    if (isInvalid(plan)) await withdraw();
+    else if (out !== undefined) await writePlanFile(out, plan, context);
+    return toPlanResult(plan, { run, folder, flags, out, locate });
+  } catch (error) {
+    await withdraw();
+    throw error;
+  }
+}
+
+interface PlannedStack {
+  readonly run: StacksRun;
+  readonly folder: StackFolder;
+  readonly flags: PlanStacksFlags;
+  readonly out?: string | undefined;
+  readonly locate: NonNullable<NonNullable<StackResult['options']>['locate']>;
+}
+
+/** A plan as the result of its stack. */
+export function toPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
+  const standing = listRefused(plan, flags);
+  const planned = { paths: [folder.folder], flags, env: run.context.env };
+  const applyCommand = out === undefined ? toApplyCommand(planned) : toSavedCommand(out, planned);
+  return {
+    report: { about: 'plan', plan, standing },
+    exitCode: toPlanExitCode(plan, standing, flags),
+    options: { locate, ...(!lacksSink(plan) && { applyCommand }) },
+  };
+}
+
+/** The name of the stack; where another of that name is for another service, the folder too. */
+export function toPlanFileName({ name, folder }: StackFolder, { stacks }: Pick<StackTree, 'stacks'>): string {
+  const isUnique = name !== '' && stacks.filter((stack) => stack.name === name).length === 1;
+  return isUnique ? `${name}.json` : `${name}@${folder.replace(/[^\w.-]+/g, '-')}.json`;
+}
+
+async function makeFolder(out: string, { cwd }: Pick<Context, 'cwd'>): Promise<void> {
+  try {
+    await mkdir(resolve(cwd, out), { recursive: true });
+  } catch (cause) {
+    const message = `The plans cannot be written to ${out}: ${toReason(cause)}`;
+    throw new CommandError(message, {
+      exitCode: EXIT.invalid,
+      remedy: 'With --recursive, -o names a folder, which gets a plan file for each stack.',
+      cause,
+    });
+  }
+}
+
+/** What is said of one resource or one stack is said for none of many. */
+export function refuseSingleFlags({ target, rotate = [], takeOver = [], allowProtected }: PlanFlags): void {
+  const given = [
+    ...(target.length > 0 ? ['--target'] : []),
+    ...(rotate.length > 0 ? ['--rotate'] : []),
+    ...(takeOver.length > 0 ? ['--take-over'] : []),
+    ...(allowProtected.length > 0 ? ['--allow-protected'] : []),
+  ];
+  if (given.length === 0) return;
+  throw new CommandError(
+    `${given.join(' and ')} cannot be used with --recursive: several stacks may have that address.`,
+    {
+      exitCode: EXIT.invalid,
+      remedy: 'Run the command on the folder of the stack that you mean.',
+    },
+  );
+}

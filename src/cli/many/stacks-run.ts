@@ -1,0 +1,179 @@
+import type { Diagnostic, Locate } from '../../model/diagnostic.ts';
+import { assertDefined } from '../../model/errors.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
+import type { DesiredState } from '../../model/state.ts';
+import type { Report } from '../../report/report.ts';
+import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
+import { describeStacks, listUnownedLines } from '../../report/view/stack-words.ts';
+import { readValidManifests } from '../../stack/read-manifests.ts';
+import type { ConnectionFlags, RunSettings } from '../../stack/settings.ts';
+import { createStack, type Stack } from '../../stack/stack.ts';
+import { resolveTokens, type TokenFlags } from '../../stack/token-sinks.ts';
+import { type SelectedStacks, selectStacks } from '../../stacks/select-stacks.ts';
+import { listenForInterrupts } from '../connection/interrupts.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { toFailedExitCode, toReported } from '../output/failure.ts';
+import type { FormatFlags } from '../output/present.ts';
+import { publishStacks } from '../output/publish.ts';
+import { refuseInputs } from '../output/run-inputs.ts';
+import { resolveStackSettings } from '../reconcile/plan-flags.ts';
+import { VERSION } from '../version.ts';
+import { type AccountPool, createAccountPool, type PooledAccount } from './account-pool.ts';
+import { type NarrowingFlags, toNarrowing } from './narrowing.ts';
+
+/** What a run over many stacks is asked for. */
+export interface StacksFlags extends NarrowingFlags, ConnectionFlags, TokenFlags, FormatFlags {
+  readonly recursive?: boolean;
+}
+
+/** A run over many stacks, until its report is shown. */
+export interface StacksRun {
+  readonly selected: SelectedStacks;
+  readonly flags: StacksFlags;
+  readonly command: string;
+  readonly pool: AccountPool;
+  readonly signal: AbortSignal;
+  readonly context: Context;
+}
+
+/** One stack of a run, its manifests read. */
+export interface OpenedStack {
+  readonly folder: StackFolder;
+  readonly state: DesiredState;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly locate: Locate;
+  readonly settings: RunSettings;
+  readonly stack: Stack;
+  readonly pooled: PooledAccount;
+}
+
+/** What one stack came to. */
+export interface StackResult {
+  readonly report: Report;
+  readonly exitCode: ExitCode;
+  readonly options?: StackPart['options'];
+}
+
+/** Finds the stacks, does something with them, and closes every account however that ends. */
+export async function withStacks(
+  paths: readonly string[],
+  { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
+  context: Context,
+  task: (run: StacksRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const selected = await selectStacks(toRoot(paths), toNarrowing(flags), context);
+  for (const line of listUnownedLines(toListing(selected))) context.stderr.write(`${line}\n`);
+  const { signal, stopListening } = listenForInterrupts(context);
+  const pool = createAccountPool(context, signal);
+  try {
+    return await task({ selected, flags, command, pool, signal, context });
+  } finally {
+    try {
+      await pool.close();
+    } finally {
+      stopListening();
+    }
+  }
+}
+
+function toRoot(paths: readonly string[]): string {
+  const [root = '.', ...more] = paths;
+  if (more.length === 0 && root !== '-') return root;
+  const message = '--recursive takes one folder, below which the stacks are.';
+  throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name a folder that all of them are in.' });
+}
+
+function toListing({ tree, ...selected }: SelectedStacks) {
+  return { root: tree.root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
+}
+
+/**
+ * Does something with each stack. What goes wrong with one is its result, and the others go on. Those of one service are done one after another,
+ * so that no more is kept than what is being done; different services do not wait for each other.
+ */
+export async function forEachStack(
+  { selected, command, signal }: StacksRun,
+  task: (folder: StackFolder) => Promise<StackResult>,
+): Promise<readonly StackPart[]> {
+  const parts = new Map<StackFolder, StackPart>();
+  const groups = [...Map.groupBy(selected.stacks, ({ baseUrl }) => baseUrl).values()];
+  await Promise.all(
+    groups.map(async (group) => {
+      for (const folder of group) {
+        signal.throwIfAborted();
+        parts.set(
+          folder,
+          toPart(folder, await task(folder).catch((error: unknown) => toFailed(error, folder, command))),
+        );
+      }
+    }),
+  );
+  signal.throwIfAborted();
+  return selected.stacks.map((folder) => assertDefined(parts.get(folder), `a result of ${folder.folder}`));
+}
+
+/** A result as a part of the report. */
+export function toPart({ name, folder }: StackFolder, { report, exitCode, options = {} }: StackResult): StackPart {
+  return { name, folder, report, exitCode, options };
+}
+
+/** Why one stack came to no result. */
+export function toFailed(error: unknown, { name, file }: StackFolder, command: string): StackResult {
+  const place = { file, line: 1, column: 1, excerpt: '' };
+  return {
+    report: { about: 'failure', failure: { command, ...(name !== '' && { stack: name }), ...toReported(error) } },
+    exitCode: toFailedExitCode(error),
+    options: { locate: (address) => (address === undefined ? place : undefined) },
+  };
+}
+
+/** Reads the manifests of a stack, and finds its account. Sends nothing. */
+export async function openFolder(
+  { flags, pool, context }: StacksRun,
+  folder: StackFolder,
+  options: { readonly lint?: 'for-plan'; readonly listOutputs?: (state: DesiredState) => readonly string[] } = {},
+): Promise<OpenedStack> {
+  const { onSubject: _, ...quiet } = context;
+  const { lint, listOutputs = () => [] } = options;
+  const read = await readValidManifests([folder.folder], quiet, lint === undefined ? {} : { lint });
+  const { state, diagnostics, locate } = read;
+  const settings = resolveStackSettings(flags, context, state);
+  await refuseInputs(flags, { files: listOutputs(state), settings }, context);
+  const tokens = resolveTokens(flags, state.stack.tokens);
+  const pooled = await pool.find(settings, folder.file);
+  const stack = createStack({ state, diagnostics, tokens, version: VERSION }, pooled.account.toView(settings), context);
+  return { folder, state, diagnostics, locate, settings, stack, pooled };
+}
+
+/** The report of a run. */
+export function toStacksReport({ selected, command }: StacksRun, parts: readonly StackPart[]): StacksReport {
+  return { command, root: selected.tree.root, selection: describeStacks(toListing(selected)), parts };
+}
+
+/** Shows the report of a run, and gives the gravest of its exit codes. */
+export function publishRun(
+  run: StacksRun,
+  parts: readonly StackPart[],
+  more: { readonly isShown?: boolean } = {},
+): Promise<ExitCode> {
+  const exitCode = toGravest(parts.map((part) => part.exitCode));
+  return publishStacks(toStacksReport(run, parts), { flags: run.flags, exitCode, ...more }, run.context);
+}
+
+/** From what is no trouble to what is most. */
+const GRAVITY: readonly ExitCode[] = [
+  EXIT.done,
+  EXIT.changes,
+  EXIT.invalid,
+  EXIT.refused,
+  EXIT.stale,
+  EXIT.authentication,
+  EXIT.failed,
+  EXIT.interrupted,
+  EXIT.bug,
+];
+
+function toGravest(codes: readonly number[]): ExitCode {
+  return GRAVITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
+}

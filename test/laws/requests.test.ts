@@ -5,7 +5,7 @@ import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts'
 import { toWriteRequest } from '../../src/kinds/write-request.ts';
 import type { WriteId } from '../../src/model/write.ts';
 import { canBeMadeTwice } from '../../src/plan/look-ups.ts';
-import { toRequestSentence } from '../../src/report/view/wording.ts';
+import { toRequestSentence } from '../../src/report/view/plan-wording.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import type { TestStack } from './stack.ts';

@@ -3,7 +3,7 @@ import { countDriftStates, type Drift } from '../../src/model/drift.ts';
 import { renderGithubForm } from '../../src/report/programs/github.ts';
 import { renderDriftText } from '../../src/report/text/drift.ts';
 import { toDriftView } from '../../src/report/view/drift-view.ts';
-import { toDriftSummary } from '../../src/report/view/wording.ts';
+import { toDriftSummary } from '../../src/report/view/drift-wording.ts';
 import { PLAIN } from './sample-plans.ts';
 import { DRIFT } from './sample-reports.ts';
 

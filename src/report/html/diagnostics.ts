@@ -2,7 +2,8 @@ import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagno
 import type { GuardViolation } from '../../model/plan.ts';
 import { findSubject } from '../view/diagnostic-view.ts';
 import type { ErrorView } from '../view/failure-view.ts';
-import { countSeverities, toStandingText } from '../view/wording.ts';
+import { toStandingText } from '../view/plan-wording.ts';
+import { countSeverities } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
 /** Messages below a heading; nothing when there are none. Their texts are printable. */

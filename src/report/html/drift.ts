@@ -1,6 +1,7 @@
 import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
 import type { DriftedView, DriftGroup, DriftView } from '../view/drift-view.ts';
-import { MOVED, STATE_LABELS, toCount } from '../view/wording.ts';
+import { MOVED, STATE_LABELS } from '../view/drift-wording.ts';
+import { toCount } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
 import { renderFields } from './fields.ts';
 import { type Item, isOpenAtFirst, renderFilter, renderItems } from './item.ts';

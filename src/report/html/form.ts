@@ -11,12 +11,14 @@ import type {
   ValidationReport,
 } from '../report.ts';
 import { toApplyView } from '../view/apply-view.ts';
+import { APPLIED_PLAN, NOT_ALL } from '../view/apply-wording.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toFailureView } from '../view/failure-view.ts';
 import { type PlanView, toPlanView } from '../view/plan-view.ts';
-import { APPLIED_PLAN, LIST_HEADINGS, NOT_ALL, toNoResult, toValidationSize } from '../view/wording.ts';
+import { LIST_HEADINGS } from '../view/plan-wording.ts';
+import { toNoResult, toValidationSize } from '../view/wording.ts';
 import { renderList } from './counts.ts';
 import { renderDiagnostics, renderError, renderPointers, renderViolations } from './diagnostics.ts';
 import { renderDocument } from './document.ts';

@@ -1,5 +1,6 @@
 import type { AppliedView, ApplyView, FailedView, FileView, SkippedView } from '../view/apply-view.ts';
-import { RESULT_HEADINGS, toCount } from '../view/wording.ts';
+import { RESULT_HEADINGS } from '../view/apply-wording.ts';
+import { toCount } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
 import { renderPlace } from './diagnostics.ts';
 import { type Html, html } from './node.ts';

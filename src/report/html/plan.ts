@@ -1,7 +1,8 @@
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { PlanView } from '../view/plan-view.ts';
-import { ACTION_LABELS, CONTINUED, PART_HEADINGS, toApplyLead, toCount, toUnchangedText } from '../view/wording.ts';
+import { ACTION_LABELS, CONTINUED, PART_HEADINGS, toApplyLead, toUnchangedText } from '../view/plan-wording.ts';
+import { toCount } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
 import { renderFields } from './fields.ts';
 import { type Item, isOpenAtFirst, renderFilter, renderItems } from './item.ts';

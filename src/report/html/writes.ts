@@ -1,5 +1,6 @@
 import type { WriteView } from '../view/plan-view.ts';
-import { REQUESTS_HEADING, REQUESTS_ORDER, toCount } from '../view/wording.ts';
+import { REQUESTS_HEADING, REQUESTS_ORDER } from '../view/plan-wording.ts';
+import { toCount } from '../view/wording.ts';
 import { type Html, html } from './node.ts';
 
 /** The API calls of a plan, in a valid order. Nothing when there are none. */

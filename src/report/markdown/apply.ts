@@ -1,5 +1,5 @@
 import type { AppliedView, ApplyView, FailedView, SkippedView } from '../view/apply-view.ts';
-import { NOT_ALL, RESULT_HEADINGS } from '../view/wording.ts';
+import { NOT_ALL, RESULT_HEADINGS } from '../view/apply-wording.ts';
 import { type Piece, toDiagnosticPiece } from './pieces.ts';
 import { toCode, toProse, toRow } from './text.ts';
 

@@ -1,6 +1,6 @@
 import { assertNever } from '../../model/errors.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
-import { toUnchangedText } from '../view/wording.ts';
+import { toUnchangedText } from '../view/plan-wording.ts';
 
 /** Fields as lines that a reader of `diff` knows: `-` before what was, `+` before what will be. */
 export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {

@@ -1,11 +1,12 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyReport, Failure, FormOptions, PlanReport, Report, ValidationReport } from '../report.ts';
 import { toApplyView } from '../view/apply-view.ts';
+import { APPLIED_PLAN } from '../view/apply-wording.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toFailureView } from '../view/failure-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
-import { APPLIED_PLAN, toCount, toNoResult, toValidationSize } from '../view/wording.ts';
+import { toCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import { listResultHeadPieces, listResultPieces } from './apply.ts';
 import { listComparisonHeadPieces, listComparisonPieces } from './comparison.ts';
 import { listDriftHeadPieces, listDriftPieces } from './drift.ts';

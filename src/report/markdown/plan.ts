@@ -2,7 +2,7 @@ import type { GuardViolation } from '../../model/plan.ts';
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/wording.ts';
+import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/plan-wording.ts';
 import { listDiffLines } from './fields.ts';
 import { renderMermaidLines } from './mermaid.ts';
 import { type Piece, toDiagnosticPiece } from './pieces.ts';

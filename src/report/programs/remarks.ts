@@ -9,13 +9,14 @@ import { toPrintable } from '../../model/printable.ts';
 import { toShownWriteAddress } from '../../model/write.ts';
 import type { ComparisonReport, Failure, FormOptions, Report } from '../report.ts';
 import { findFailedPlace } from '../view/apply-view.ts';
+import { toNotStarted } from '../view/apply-wording.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
 import { type DangerView, listDangerViews } from '../view/danger-words.ts';
 import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
 import { findNotStarted } from '../view/totals.ts';
-import { toNotStarted, toWriteName } from '../view/wording.ts';
+import { toWriteName } from '../view/wording.ts';
 
 /**
  * Statements about single resources and places, for forms that have no room for a plan (annotations, findings,

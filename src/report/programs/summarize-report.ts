@@ -4,17 +4,12 @@ import type { ApplyResult } from '../../model/outcome.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { countActions } from '../../model/totals.ts';
 import type { Report } from '../report.ts';
+import { toApplySummary } from '../view/apply-wording.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
+import { toDriftSummary } from '../view/drift-wording.ts';
+import { toActionCounts } from '../view/plan-wording.ts';
 import { toApplyTotals } from '../view/totals.ts';
-import {
-  countSeverities,
-  toActionCounts,
-  toApplySummary,
-  toCount,
-  toDriftSummary,
-  toNoResult,
-  toValidationSize,
-} from '../view/wording.ts';
+import { countSeverities, toCount, toNoResult, toValidationSize } from '../view/wording.ts';
 
 /** The report in one sentence. */
 export function summarizeReport(report: Report): string {

@@ -9,9 +9,9 @@ import {
   type SkippedView,
   toApplyView,
 } from '../view/apply-view.ts';
+import { RESULT_HEADINGS } from '../view/apply-wording.ts';
 import { toColumns } from '../view/columns.ts';
 import { listPlaceLines } from '../view/diagnostic-view.ts';
-import { RESULT_HEADINGS } from '../view/wording.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { isTooWide, toPadded, toPaint, wrapBehind } from './layout.ts';
 

@@ -3,7 +3,7 @@ import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { toColumns } from '../view/columns.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
-import { CONTINUED, toUnchangedText } from '../view/wording.ts';
+import { CONTINUED, toUnchangedText } from '../view/plan-wording.ts';
 import { renderCompactLine } from './compact.ts';
 import { breakBehind, isTooWide, type Paint, type Style, toPadded, toPaint, wrapBehind } from './layout.ts';
 

@@ -1,6 +1,6 @@
 import type { TextOptions } from '../report.ts';
 import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
-import { LIST_HEADINGS } from '../view/wording.ts';
+import { LIST_HEADINGS } from '../view/plan-wording.ts';
 import { toActionColumn } from './change.ts';
 import { toPaint, wrapBehind } from './layout.ts';
 import { renderBlocks, renderList } from './plan.ts';

@@ -3,7 +3,7 @@ import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { type DiagnosticLine, listHelpLines } from '../view/diagnostic-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/wording.ts';
+import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/plan-wording.ts';
 import { type ChangeLayout, listShownFields, renderChange, renderCompactChange, toActionColumn } from './change.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { breakBehind, type Style, toPaint, wrapBehind } from './layout.ts';

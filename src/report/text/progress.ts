@@ -4,8 +4,9 @@ import { toPrintable } from '../../model/printable.ts';
 import { parseRateLimit, toLeastMs } from '../../model/rate-limit.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextOptions } from '../report.ts';
+import { toNotStarted } from '../view/apply-wording.ts';
 import { toClipped } from '../view/columns.ts';
-import { toNotStarted, toTimeText, toWriteName } from '../view/wording.ts';
+import { toTimeText, toWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { toPaint } from './layout.ts';
 

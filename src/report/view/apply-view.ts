@@ -4,20 +4,13 @@ import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
+import { toAppliedRemark, toApplySummary, toNotStarted, toWaitClause, UNKNOWN_EFFECT } from './apply-wording.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
 import { listNextSteps } from './next-steps.ts';
+import { toPlanTitle } from './plan-wording.ts';
 import { type ApplyTotals, findNotStarted, isFullyApplied, toApplyTotals } from './totals.ts';
-import {
-  toAppliedRemark,
-  toApplySummary,
-  toNotStarted,
-  toPlanTitle,
-  toSubject,
-  toWaitClause,
-  toWriteName,
-  UNKNOWN_EFFECT,
-} from './wording.ts';
+import { toSubject, toWriteName } from './wording.ts';
 
 /** The one view of how an apply ended that all forms for people share: printable texts in reading order. */
 export interface ApplyView {

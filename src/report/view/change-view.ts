@@ -8,8 +8,8 @@ import { toWord } from './escape.ts';
 import { type FieldView, listFieldViews, type OriginWords, toDifferenceView } from './field-view.ts';
 import { listLeaves } from './leaves.ts';
 import type { ChangeAction, ChangeShare } from './plan-parts.ts';
+import { toTakesOver } from './plan-wording.ts';
 import type { Names } from './value-lines.ts';
-import { toTakesOver } from './wording.ts';
 
 /** One change, or its share of one part of a plan, ready to read. */
 export interface ChangeView {

@@ -11,18 +11,13 @@ import {
 } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
+import { STATE_HEADINGS, toCoverageSentence, toDriftSummary, toDriftTitle } from './drift-wording.ts';
 import { toWord } from './escape.ts';
 import { type FieldView, type OriginWords, toDifferenceView } from './field-view.ts';
+import { listNarrowing } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
 import type { Names } from './value-lines.ts';
-import {
-  listNarrowing,
-  STATE_HEADINGS,
-  toCoverageSentence,
-  toDriftSummary,
-  toDriftTitle,
-  toReadSentence,
-} from './wording.ts';
+import { toReadSentence } from './wording.ts';
 
 /** The one view of a comparison that all forms for people share: printable texts in reading order. */
 export interface DriftView {

@@ -1,6 +1,7 @@
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { NEXT_STEPS, toAgainStep, toForbiddenStep, toWriteName } from './wording.ts';
+import { NEXT_STEPS, toAgainStep, toForbiddenStep } from './apply-wording.ts';
+import { toWriteName } from './wording.ts';
 
 type Failed = Extract<Outcome, { readonly outcome: 'failed' }>;
 

@@ -1,5 +1,5 @@
 import type { Action, Change, Difference } from '../../model/change.ts';
-import { PART_HEADINGS } from './wording.ts';
+import { PART_HEADINGS } from './plan-wording.ts';
 
 /** What is done to a resource that is not left as it is. */
 export type ChangeAction = Exclude<Action, 'no-op'>;

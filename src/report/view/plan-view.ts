@@ -11,17 +11,10 @@ import { type DangerView, listDangerViews } from './danger-words.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
 import { listPlanParts, type PlanPart } from './plan-parts.ts';
+import { listNarrowing, toPlanSummary, toPlanTitle, toRehearsalSentence, toRequestSentence } from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
 import type { Names } from './value-lines.ts';
-import {
-  countSeverities,
-  listNarrowing,
-  toPlanSummary,
-  toPlanTitle,
-  toRehearsalSentence,
-  toRequestSentence,
-  toWriteName,
-} from './wording.ts';
+import { countSeverities, toWriteName } from './wording.ts';
 
 /**
  * The one view of a plan that all forms for people share: what is read, in reading order, as texts that are printable and

@@ -5,19 +5,14 @@ import { toPrintable } from '../../model/printable.ts';
 import { countActions } from '../../model/totals.ts';
 import type { ApplyReport, PlanReport } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
+import { toApplySummary } from './apply-wording.ts';
 import { toComparisonView } from './comparison-view.ts';
+import { toDriftSummary } from './drift-wording.ts';
 import { toWord } from './escape.ts';
 import { toFailureView } from './failure-view.ts';
+import { toActionCounts } from './plan-wording.ts';
 import { toApplyTotals } from './totals.ts';
-import {
-  countSeverities,
-  toActionCounts,
-  toApplySummary,
-  toCount,
-  toDriftSummary,
-  toTimeText,
-  toValidationSize,
-} from './wording.ts';
+import { countSeverities, toCount, toTimeText, toValidationSize } from './wording.ts';
 
 /** One stack of a run in a line. Texts are printable. */
 export interface StackRow {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type Foretelling, renderForetellings } from './foretelling.ts';
 import { MUTANTS, NO_MUTANT } from './mutants.ts';
 import { walk } from './walk.ts';
 
@@ -23,8 +24,10 @@ if (mutant === undefined) throw new Error(`Known mutants: ${Object.keys(MUTANTS)
 const PROGRESS = 100;
 const start = performance.now();
 const failed: number[] = [];
+const failures: Foretelling[] = [];
 for (let seed = from; seed < from + seeds; seed += 1) {
-  const { violations, trace } = await walk(seed, mutant);
+  const { violations, trace, failures: own } = await walk(seed, mutant);
+  failures.push(...own);
   if (values.trace) process.stdout.write(`${trace.join('\n')}\n`);
   if (violations.length > 0) {
     failed.push(seed);
@@ -43,4 +46,5 @@ process.stdout.write(
     ? `${seeds} walks from ${from} in ${took} s: all is well\n`
     : `failed: ${failed.join(' ')} (${took} s)\n`,
 );
+process.stdout.write(renderForetellings(failures));
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,12 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EXIT } from '../../src/cli/exit-code.ts';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { parseRateLimit } from '../../src/model/rate-limit.ts';
 import type { TestStack } from '../laws/stack.ts';
+import { toCause } from './foretelling.ts';
 import { findOurMark, listHeld } from './ledger.ts';
-import type { Run } from './run-edgewise.ts';
+import type { Fate, Run } from './run-edgewise.ts';
 import { API_KEY, type World } from './world.ts';
 
 /** Holds a run that is over against what always holds. */
@@ -23,6 +25,25 @@ export async function judgeRun(world: World, run: Run): Promise<void> {
   const { exitCode } = await result;
   world.tell(`${name}: exits with ${exitCode}`);
   if (exitCode === 70) accuse(`a bug: ${shown}`);
+}
+
+/** What a rehearsal says of a write, in a report for people. */
+const FORETOLD = '[rehearsal-failed]';
+
+/** Holds what a rehearsal said against what happened: a plan whose rehearsal is clean does not fail where nothing else happens. */
+export async function judgeRehearsal(
+  world: World,
+  { plan, apply, fate }: { readonly plan: Run; readonly apply: Run; readonly fate: Fate },
+): Promise<void> {
+  const [planned, applied] = [await plan.result, await apply.result];
+  if (applied.exitCode !== EXIT.failed && applied.exitCode !== EXIT.interrupted) return;
+  const isForetold = plan.shown().includes(FORETOLD);
+  const met = toCause(fate);
+  world.failures.push({ met, isForetold });
+  if (met === 'nothing else' && !isForetold)
+    world.ledger.accuse(
+      `${apply.name} fails, and its rehearsal (exit ${planned.exitCode}) did not say so:\n${apply.shown()}`,
+    );
 }
 
 function isOverBudget({ sentMs, rateLimit }: Run): boolean {

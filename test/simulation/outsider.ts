@@ -1,9 +1,13 @@
-import { listOneTimeFields } from '../../src/kinds/kind.ts';
+import fc from 'fast-check';
+import { type Kind, listOneTimeFields } from '../../src/kinds/kind.ts';
 import { toResourcePath } from '../../src/kinds/paths.ts';
+import { isReferable, listReferences, mapReferences, type Reference } from '../../src/kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { toAddress } from '../../src/model/address.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { changeField, createBehind, listChangeable, type SharedService } from '../laws/behind-the-back.ts';
 import { STACK_NAME, type TestResource, type TestStack } from '../laws/stack.ts';
 import { findOurMark } from './ledger.ts';
@@ -57,16 +61,43 @@ async function change(
   await changeField(service, { resource, stack }, chance.pickAny(fields) ?? 'description');
 }
 
-function pickOurs(service: SharedService, chance: Chance) {
-  const ours = OWNED_KINDS.flatMap((kind) =>
+function listOurs(service: SharedService) {
+  return OWNED_KINDS.flatMap((kind) =>
     (service.resources()[kind.name] ?? []).filter(findOurMark).map((resource) => ({ kind, resource })),
   );
-  return chance.pickAny(ours);
 }
 
 async function remove(service: SharedService, chance: Chance): Promise<void> {
-  const found = pickOurs(service, chance);
+  const found = chance.pickAny(listOurs(service));
   if (found !== undefined) await service.call('DELETE', toResourcePath(found.kind, found.resource));
+}
+
+/** Others make something that refers to a resource of ours, which then cannot be deleted. Gives its address, if there is one. */
+export async function useOurs({ service, chance }: Omit<Others, 'stacks'>): Promise<string | undefined> {
+  const found = chance.pickAny(listOurs(service).filter(({ kind }) => isReferable(kind)));
+  const mark = found && findOurMark(found.resource);
+  if (found === undefined || mark === undefined) return undefined;
+  const id = String(found.resource['id']);
+  const user = OWNED_KINDS.map((kind) => sampleUser(kind, { of: found.kind, id, chance })).find(Boolean);
+  await create(service, user, chance);
+  return toAddress(found.kind.name, mark.name);
+}
+
+const SAMPLES = 20;
+
+/** A resource of a kind that refers to the id, if the kind can. */
+function sampleUser(
+  kind: Kind,
+  { of, id, chance }: { readonly of: Kind; readonly id: string; readonly chance: Chance },
+): TestResource | undefined {
+  const options = { seed: chance.int(0, 1e9), numRuns: SAMPLES };
+  const specs = fc.sample(arbitrarySpec(kind), options).map((spec) => mapReferences(kind, spec, toOurs(of, id)));
+  const spec = specs.find((each) => listReferences(kind, each).some(({ value }) => value === id));
+  return spec && { kind: kind.name, name: 'user-of-ours', spec, lifecycle: { protect: false, ignore: [] } };
+}
+
+function toOurs({ idPrefix }: Kind, id: string): (reference: Reference) => string {
+  return ({ type, value }) => (type.prefixes.includes(idPrefix) ? id : value);
 }
 
 /** What only one can have they leave to us: who takes that is in the way, and no apply can help it. */
@@ -94,7 +125,7 @@ const METADATA: readonly [(user: string | JsonObject) => string, ...((user: stri
  * credential says that its token was delivered, and nothing can show that it is not so.
  */
 async function copy(service: SharedService, chance: Chance): Promise<void> {
-  const found = pickOurs(service, chance);
+  const found = chance.pickAny(listOurs(service));
   if (found === undefined || listOneTimeFields(found.kind).length > 0) return;
   const { id: _, created_at: __, state: ___, deletable: ____, ...spec } = found.resource;
   const unique = Object.entries(spec).filter(([name]) => !found.kind.fields[name]?.unique);
@@ -103,7 +134,7 @@ async function copy(service: SharedService, chance: Chance): Promise<void> {
 
 /** Takes our mark away, or puts another one in its place. */
 async function mark(service: SharedService, chance: Chance): Promise<void> {
-  const found = pickOurs(service, chance);
+  const found = chance.pickAny(listOurs(service));
   if (found === undefined) return;
   await service.call('PATCH', toResourcePath(found.kind, found.resource), { metadata: chance.pick(METADATA)('') });
 }

@@ -6,8 +6,9 @@ import { parseJson } from '../../src/model/json.ts';
 import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { chooseFaults } from './faults.ts';
-import { judgeEnd, judgeRun } from './oracle.ts';
-import { clearTheWay, meddle } from './outsider.ts';
+import type { Foretelling } from './foretelling.ts';
+import { judgeEnd, judgeRehearsal, judgeRun } from './oracle.ts';
+import { clearTheWay, meddle, useOurs } from './outsider.ts';
 import { type Chance, createChance } from './random.ts';
 import { type Fate, finishRuns, KIND_FATE, type Run, startRun } from './run-edgewise.ts';
 import { createWorld, type Mutant, toManifestText, type World } from './world.ts';
@@ -19,6 +20,8 @@ export interface Walked {
   readonly violations: readonly string[];
   /** Every step, request and fault. */
   readonly trace: readonly string[];
+  /** Applies that failed, each with what a rehearsal had said before. */
+  readonly failures: readonly Foretelling[];
 }
 
 /**
@@ -37,13 +40,14 @@ export async function walk(seed: number, mutant: Mutant = (inner) => inner): Pro
       for (let count = chance.int(1, 2); count > 0; count -= 1)
         await takeStep(world, stack, chance.fork(`${index} ${count}`));
     await settle(world, stacks.at(-1) ?? []);
-    return { seed, violations: world.ledger.violations, trace: world.trace };
+    return { seed, violations: world.ledger.violations, trace: world.trace, failures: world.failures };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     return {
       seed,
       violations: [...world.ledger.violations, error.stack ?? error.message],
       trace: world.trace,
+      failures: world.failures,
     };
   } finally {
     Math.random = random;
@@ -57,7 +61,7 @@ function chooseStacks(seed: number, chance: Chance): readonly TestStack[] {
 }
 
 async function takeStep(world: World, stack: TestStack, chance: Chance): Promise<void> {
-  const step = chance.pick([applyOnce, applyOnce, applyOnce, applyTwiceAtOnce, applyLate, planOnly, meddleOnly]);
+  const step = chance.pick([applyOnce, applyOnce, applyRehearsed, applyTwiceAtOnce, applyLate, planOnly, meddleOnly]);
   await step(world, stack, chance);
 }
 
@@ -68,6 +72,20 @@ async function applyInPeace(world: World, stack: TestStack, chance: Chance): Pro
 async function applyOnce(world: World, stack: TestStack, chance: Chance): Promise<void> {
   const argv = ['apply', '-', '--yes', ...chooseFlags(stack, chance)];
   await runAll(world, [start(world, argv, { stack, chance, fate: chooseFate(chance) })]);
+}
+
+/** A plan that was rehearsed, and right after it the same as an apply without a rehearsal: what the rehearsal said is held against what happens. */
+async function applyRehearsed(world: World, whole: TestStack, chance: Chance): Promise<void> {
+  const used = chance.isLucky(0.5) ? await useOurs({ service: world.shared, chance }) : undefined;
+  if (used !== undefined) world.tell(`others: refer to ${used}, which leaves the manifests`);
+  const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
+  const flags = chooseFlags(stack, chance);
+  const plan = start(world, ['plan', '-', ...flags], { stack, chance: chance.fork('plan'), fate: KIND_FATE });
+  await runAll(world, [plan]);
+  const fate = chance.isLucky(0.5) ? KIND_FATE : chooseFate(chance);
+  const apply = start(world, ['apply', '-', '--yes', '--no-rehearsal', ...flags], { stack, chance, fate });
+  await runAll(world, [apply]);
+  if (!apply.isDead()) await judgeRehearsal(world, { plan, apply, fate });
 }
 
 async function applyTwiceAtOnce(world: World, stack: TestStack, chance: Chance): Promise<void> {

@@ -12,6 +12,7 @@ import { renderStack } from '../laws/render-stack.ts';
 import { toExternalId } from '../laws/settle-stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { closeLeftFiles } from './file-work.ts';
+import type { Foretelling } from './foretelling.ts';
 import { Ledger, type Suspect, toTarget } from './ledger.ts';
 import { type Chance, createChance } from './random.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
@@ -38,6 +39,8 @@ export interface World {
   readonly mutant: Mutant;
   /** Every run that was started, the first one first. */
   readonly runs: Suspect[];
+  /** Every apply that failed after a rehearsal. */
+  readonly failures: Foretelling[];
   readonly close: () => Promise<void>;
 }
 
@@ -74,7 +77,22 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
     await closeLeftFiles();
     rmSync(folder, { recursive: true });
   };
-  return { seed, chance, time, server, ledger, shared, stacks, folder, trace, tell, mutant, runs: [], close };
+  return {
+    seed,
+    chance,
+    time,
+    server,
+    ledger,
+    shared,
+    stacks,
+    folder,
+    trace,
+    tell,
+    mutant,
+    runs: [],
+    failures: [],
+    close,
+  };
 }
 
 async function callByOthers(

@@ -186,7 +186,7 @@ async function edgewise(transport: Transport, argv: readonly string[]) {
 }
 
 function toFlags(tokens: string): readonly string[] {
-  return ['--yes', '--token-directory', tokens];
+  return ['--yes', '--no-rehearsal', '--token-directory', tokens];
 }
 
 /** Lets an hour pass for the files of a folder: what is older than a minute is under nobody's hands. */

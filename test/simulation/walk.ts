@@ -60,6 +60,9 @@ function chooseStacks(seed: number, chance: Chance): readonly TestStack[] {
   return fc.sample(history, { seed, numRuns: 1 }).flat();
 }
 
+/** A rehearsal takes as long as the rest of an apply, and changes nothing of what it sends. */
+const QUICKLY = ['--no-rehearsal'];
+
 async function takeStep(world: World, stack: TestStack, chance: Chance): Promise<void> {
   const step = chance.pick([applyOnce, applyOnce, applyRehearsed, applyTwiceAtOnce, applyLate, planOnly, meddleOnly]);
   await step(world, stack, chance);
@@ -70,7 +73,7 @@ async function applyInPeace(world: World, stack: TestStack, chance: Chance): Pro
 }
 
 async function applyOnce(world: World, stack: TestStack, chance: Chance): Promise<void> {
-  const argv = ['apply', '-', '--yes', ...chooseFlags(stack, chance)];
+  const argv = ['apply', '-', '--yes', ...chooseFlags(stack, chance), ...(chance.isLucky(0.7) ? QUICKLY : [])];
   await runAll(world, [start(world, argv, { stack, chance, fate: chooseFate(chance) })]);
 }
 
@@ -83,7 +86,7 @@ async function applyRehearsed(world: World, whole: TestStack, chance: Chance): P
   const plan = start(world, ['plan', '-', ...flags], { stack, chance: chance.fork('plan'), fate: KIND_FATE });
   await runAll(world, [plan]);
   const fate = chance.isLucky(0.5) ? KIND_FATE : chooseFate(chance);
-  const apply = start(world, ['apply', '-', '--yes', '--no-rehearsal', ...flags], { stack, chance, fate });
+  const apply = start(world, ['apply', '-', '--yes', ...QUICKLY, ...flags], { stack, chance, fate });
   await runAll(world, [apply]);
   if (!apply.isDead()) await judgeRehearsal(world, { plan, apply, fate });
 }
@@ -93,7 +96,7 @@ async function applyTwiceAtOnce(world: World, stack: TestStack, chance: Chance):
   const started = [stack, chance.isLucky(0.8) ? stack : other].map((each, index) => {
     const own = chance.fork(`run ${index}`);
     const fate = chance.isLucky(0.5) ? chooseFate(own) : KIND_FATE;
-    return start(world, ['apply', '-', '--yes', '--allow-deletes'], { stack: each, chance: own, fate });
+    return start(world, ['apply', '-', '--yes', '--allow-deletes', ...QUICKLY], { stack: each, chance: own, fate });
   });
   await runAll(world, started);
 }

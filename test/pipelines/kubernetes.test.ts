@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
+import { startService } from './start-service.ts';
 import { describeWith, runTool } from './tools.ts';
 
 const EXAMPLE = 'examples/pipelines/kubernetes';
@@ -32,7 +32,7 @@ describeWith(['prometheus-pushgateway'], 'drift in a cluster', () => {
     await mountConfigMap(join(EXAMPLE, 'base', 'manifests'), join(folder, 'manifests'));
     const service = await listen(createServer({ apiKeys: [parseApiKey('dev:admin')] }), { port: 0 });
     onTestFinished(() => service.close());
-    const gateway = await startPushgateway();
+    const gateway = await startService('prometheus-pushgateway', []);
     const metrics = join(folder, 'edgewise.prom');
     const drift = ['src/cli/main.ts', 'drift', join(folder, 'manifests'), '--report', `metrics=${metrics}`];
     const env = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: service.url };
@@ -98,22 +98,4 @@ async function mountConfigMap(source: string, target: string): Promise<void> {
   await cp(source, join(target, '..2026_03_01_12_00_00.1'), { recursive: true });
   await symlink('..2026_03_01_12_00_00.1', join(target, '..data'));
   for (const file of ['edgewise.yaml', 'postgres.yaml']) await symlink(join('..data', file), join(target, file));
-}
-
-/** Gives its URL. It chooses its own port, and says which on standard error. */
-async function startPushgateway(): Promise<string> {
-  const child = spawn('prometheus-pushgateway', ['--web.listen-address=127.0.0.1:0'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  onTestFinished(() => void child.kill());
-  let log = '';
-  for await (const part of child.stderr) {
-    log += String(part);
-    const [, address] = /address=(127\.0\.0\.1:\d+)/.exec(log.replaceAll('"', '')) ?? [];
-    if (address !== undefined && !address.endsWith(':0')) {
-      child.stderr.resume();
-      return `http://${address}`;
-    }
-  }
-  throw new Error(log);
 }

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { startService } from './start-service.ts';
 
 /** A Prometheus that reads what a test gives it. */
 export interface Prometheus {
@@ -29,7 +29,7 @@ scrape_configs:
     static_configs: [{ targets: ['${source.address}'] }]
 `;
   await writeFile(join(folder, 'prometheus.yml'), config);
-  const url = await startProgram(folder);
+  const url = await startService('prometheus', toFlags(folder), 'ready to receive');
   const ask = async (path: string): Promise<Answer> => {
     const body = await (await fetch(`${url}/api/v1/${path}`)).json();
     return (body as { readonly data: Answer }).data; // the form of every answer of its API
@@ -86,23 +86,8 @@ async function startSource(): Promise<{ readonly address: string; readonly serve
   };
 }
 
-/** Gives its URL. It chooses its own port, and says which on standard error. */
-async function startProgram(folder: string): Promise<string> {
-  const flags = [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`];
-  const child = spawn('prometheus', [...flags, '--web.listen-address=127.0.0.1:0', '--log.level=info'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  onTestFinished(() => void child.kill());
-  let log = '';
-  for await (const part of child.stderr) {
-    log += String(part);
-    const [, address] = /address=(127\.0\.0\.1:[1-9]\d*)/.exec(log.replaceAll('"', '')) ?? [];
-    if (address !== undefined && log.includes('ready to receive')) {
-      child.stderr.resume();
-      return `http://${address}`;
-    }
-  }
-  throw new Error(log);
+function toFlags(folder: string): readonly string[] {
+  return [`--config.file=${folder}/prometheus.yml`, `--storage.tsdb.path=${folder}/data`, '--log.level=info'];
 }
 
 function pass(ms: number): Promise<void> {

@@ -11,7 +11,8 @@ const FOLDER = 'dist/types';
 const ENTRIES = ['index.d.ts', 'server/index.d.ts', 'server/msw.d.ts'];
 const GIVEN = ['msw'];
 
-const SPECIFIER = /\b(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g;
+/** As the compiler writes them: `from '…'` and `import("…")`. */
+const SPECIFIER = /\bfrom '([^']+)'|\bimport\("([^"]+)"\)/g;
 
 const needed = new Set<string>();
 for (const entry of ENTRIES) await follow(resolve(FOLDER, entry));
@@ -24,7 +25,8 @@ async function follow(file: string): Promise<void> {
   if (needed.has(file)) return;
   needed.add(file);
   const text = await readFile(file, 'utf8');
-  for (const [, name = ''] of text.matchAll(SPECIFIER)) {
+  for (const [, from, imported] of text.matchAll(SPECIFIER)) {
+    const name = from ?? imported ?? '';
     if (name.startsWith('.')) await follow(toDeclaration(join(dirname(file), name)));
     else if (!GIVEN.includes(name)) throw new Error(`The types of the library need ${name}: ${file}`);
   }

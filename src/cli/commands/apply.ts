@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { NarrowingFlags } from '../many/narrowing.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
 import { applySaved } from '../reconcile/apply-saved.ts';
 import { isPlanFile } from '../reconcile/plan-file.ts';
@@ -13,8 +14,8 @@ import {
   addPlanFormatOptions,
   addPlanOptions,
   addWriteOptions,
-  repeatable,
 } from './options.ts';
+import { addRecursiveOptionsWith, isRecursive } from './stack-options.ts';
 
 /** `edgewise apply`. */
 export function defineApply(command: Command, act: Act): void {
@@ -22,13 +23,11 @@ export function defineApply(command: Command, act: Act): void {
     .description(
       'Make the service match the manifests: plan, show, ask, apply. Or apply a saved plan exactly as it is.',
     )
-    .argument('[paths...]', 'files, folders, or - for standard input; or one plan file (default: the current folder)')
-    .addOption(
-      repeatable(
-        '--stack <path>',
-        'with a plan file: the manifests that it was made of, whose Stack says where tokens and the API key may go',
-      ),
-    );
+    .argument('[paths...]', 'files, folders, or - for standard input; or one plan file (default: the current folder)');
+  addRecursiveOptionsWith(
+    command,
+    'with a plan file: the manifests that it was made of, whose Stack says where tokens and the API key may go',
+  );
   command.option(
     '--approved <plan>',
     'apply only what this plan file shows, or less; else exit with 6 and show the difference',
@@ -38,15 +37,25 @@ export function defineApply(command: Command, act: Act): void {
   addPlanFormatOptions(addWriteOptions(addPlanOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise apply', 'plan, show, ask, apply'],
+    ['edgewise apply -R live', 'every stack below a folder'],
     ['edgewise apply manifests --yes', 'without asking, for a pipeline'],
     [`edgewise apply --rotate ${TOKEN_ADDRESS}`, 'a new token, delivered before the old one is deleted'],
     ['edgewise apply plan.json --yes', 'exactly this plan; refused if it is stale'],
     ['edgewise apply plan.json --stack manifests', 'with the place for tokens from the Stack'],
     ['edgewise apply manifests --approved plan.json --yes', 'after a merge: plan anew, do no more than was approved'],
-  ]).action((paths: string[], flags: ApplyFlags) => act(flags, (context) => apply(paths, flags, context)));
+  ]).action((paths: string[], flags: Flags) => act(flags, (context) => apply(paths, flags, context)));
 }
 
-async function apply(paths: readonly string[], flags: ApplyFlags, context: Context): Promise<ExitCode> {
+interface Flags extends ApplyFlags, NarrowingFlags {
+  readonly recursive?: boolean;
+  readonly stack?: readonly string[];
+}
+
+async function apply(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  if (isRecursive({ ...flags, stack: flags.recursive === true ? (flags.stack ?? []) : [] })) {
+    const { applyStacks } = await import('../many/apply-stacks.ts');
+    return applyStacks(paths, { flags, mode: 'apply' }, context);
+  }
   const [first, ...more] = paths;
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
   return isSaved ? applySaved(first, flags, context) : applyManifests(paths, { flags, mode: 'apply' }, context);

@@ -9,6 +9,7 @@ import { readValidManifests } from '../../stack/read-manifests.ts';
 import type { ConnectionFlags, RunSettings } from '../../stack/settings.ts';
 import { createStack, type Stack } from '../../stack/stack.ts';
 import { resolveTokens, type TokenFlags } from '../../stack/token-sinks.ts';
+import { orderStacks } from '../../stacks/order-stacks.ts';
 import { type SelectedStacks, selectStacks } from '../../stacks/select-stacks.ts';
 import { listenForInterrupts } from '../connection/interrupts.ts';
 import type { Context } from '../context.ts';
@@ -97,7 +98,7 @@ export async function forEachStack(
   task: (folder: StackFolder) => Promise<StackResult>,
 ): Promise<readonly StackPart[]> {
   const parts = new Map<StackFolder, StackPart>();
-  const groups = [...Map.groupBy(selected.stacks, ({ baseUrl }) => baseUrl).values()];
+  const groups = [...Map.groupBy(orderStacks(selected.stacks), ({ baseUrl }) => baseUrl).values()];
   await Promise.all(
     groups.map(async (group) => {
       for (const folder of group) {

@@ -42,7 +42,7 @@ export async function executePlan(execution: Execution, context: Context): Promi
     const options = { ...toTextOptions(context.stdout, context, flags), locate };
     context.stdout.write(`\n${renderApplyResultText(plan, result, options)}`);
   }
-  const exitCode = toExitCode(result);
+  const exitCode = toAppliedExitCode(result);
   const publication = { flags, isShown, exitCode, sent: stream.sent(), locate };
   return publish({ about: 'apply', plan, result }, publication, context);
 }
@@ -101,12 +101,12 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
 }
 
 /** Log lines would be drawn over by a live view. */
-function toProgressOutput({ env, stderr }: Context): Output {
+export function toProgressOutput({ env, stderr }: Context): Output {
   return isLogWanted({ env }) ? { ...stderr, isTerminal: false } : stderr;
 }
 
 /** An apply that did nothing, for nothing but permissions, says so; one that did a part has failed, whatever the rest failed for. */
-function toExitCode({ outcomes, files, interrupted }: ApplyResult): ExitCode {
+export function toAppliedExitCode({ outcomes, files, interrupted }: ApplyResult): ExitCode {
   const failed = outcomes.filter((one) => one.outcome === 'failed');
   const isWhole = outcomes.every(({ outcome }) => outcome === 'applied');
   if (isWhole && files.every(({ outcome }) => outcome === 'applied')) return EXIT.done;

@@ -1,6 +1,9 @@
+import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
+import { toWord } from '../view/escape.ts';
 import { type StackRow, toStacksView } from '../view/stacks-view.ts';
+import { renderApplyResultText } from './apply.ts';
 import { renderTextForm } from './form.ts';
 import { toPaint } from './layout.ts';
 import { type Column, toTable } from './table.ts';
@@ -26,6 +29,24 @@ export function renderStackTexts(run: StacksReport, options: FormOptions): strin
   return shown
     .map(({ row, part }) => `${paint('strong', `── ${row.name} (${row.folder})`)}\n${renderPart(part, options)}\n`)
     .join('');
+}
+
+/** What became of each stack whose plan was shown already, then a line for each of all. */
+export function renderStacksEndText(run: StacksReport, options: FormOptions): string {
+  const paint = toPaint(options.color);
+  const ends = run.parts.map((part) => {
+    const end = renderEnd(part, { ...options, ...part.options });
+    return end === '' ? '' : `${paint('strong', `── ${toWord(part.name)} (${toPrintable(part.folder)})`)}\n${end}\n`;
+  });
+  return `${ends.join('')}${renderStacksTable(run, options)}`;
+}
+
+function renderEnd({ report }: StackPart, options: FormOptions): string {
+  if (report.about === 'failure') return renderTextForm(report, options);
+  if (report.about !== 'apply') return '';
+  const { plan, result } = report;
+  const isNothing = result.outcomes.length + result.files.length + result.diagnostics.length === 0;
+  return isNothing ? '' : renderApplyResultText(plan, result, options);
 }
 
 function renderPart(part: StackPart | undefined, options: FormOptions): string {

@@ -102,7 +102,9 @@ function toShortCounts(totals: Parameters<typeof toActionCounts>[0]): string {
 function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | 'isQuiet'> {
   if (result.outcomes.length + result.files.length > 0)
     return { said: toApplySummary(toApplyTotals(result)), isQuiet: false };
-  return { said: 'nothing to do', isQuiet: plan.diagnostics.length + result.diagnostics.length === 0 };
+  const diagnostics = [...plan.diagnostics, ...result.diagnostics];
+  const found = diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
+  return { said: ['nothing to do', ...found].join(', '), isQuiet: diagnostics.length === 0 };
 }
 
 function trimDot(sentence: string): string {

@@ -1,0 +1,242 @@
+import type { ApplyEvent } from '../../model/outcome.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
+import { listFilePaths } from '../../plan/files.ts';
+import type { StackPart } from '../../report/stacks-report.ts';
+import { renderStacksEndText, renderStacksReportText } from '../../report/text/stacks-report.ts';
+import { toCount } from '../../report/view/wording.ts';
+import { isInvalid } from '../../stack/plan-live.ts';
+import { NOTHING_DONE } from '../../stack/run-plan.ts';
+import { listNeeded } from '../../stacks/order-stacks.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { toTextOptions } from '../output/present.ts';
+import { createProgress } from '../output/progress.ts';
+import type { ApplyFlags } from '../reconcile/apply-manifests.ts';
+import { toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
+import { listRefused, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
+import type { NarrowingFlags } from './narrowing.ts';
+import { refuseSingleFlags } from './plan-stacks.ts';
+import {
+  forEachStack,
+  type OpenedStack,
+  openFolder,
+  publishRun,
+  type StackResult,
+  type StacksRun,
+  toFailed,
+  toPart,
+  toStacksReport,
+  withStacks,
+} from './stacks-run.ts';
+
+/** Flags of an apply of many stacks. */
+export interface ApplyStacksFlags extends ApplyFlags, NarrowingFlags {
+  readonly stack?: readonly string[];
+}
+
+/** A stack whose plan was let through. */
+interface ReadyStack {
+  readonly opened: OpenedStack;
+  readonly plan: Plan;
+}
+
+/** Plans every stack below a folder, shows all of that, asks once, and applies each plan. What stops one stack stops no other that does not depend on it. */
+export async function applyStacks(
+  paths: readonly string[],
+  { flags, mode }: { readonly flags: ApplyStacksFlags; readonly mode: 'apply' | 'destroy' },
+  context: Context,
+): Promise<ExitCode> {
+  refuseSingleFlags(flags);
+  refuseApproved(flags);
+  return withStacks(paths, { flags, command: mode }, context, async (run) => {
+    const ready = new Map<StackFolder, ReadyStack>();
+    const planned = await forEachStack(run, (folder) => planOne({ run, flags, mode, ready }, folder));
+    if (flags.format === 'text') showPlans(run, planned);
+    if (ready.size === 0) return publishRun(run, planned, { isShown: flags.format === 'text' });
+    await confirm([...ready.values()], flags, context);
+    const applied = await applyReady({ run, flags, mode, ready }, planned);
+    if (flags.format === 'text') showEnds(run, applied);
+    return publishRun(run, applied, { isShown: flags.format === 'text' });
+  });
+}
+
+interface Applying {
+  readonly run: StacksRun;
+  readonly flags: ApplyStacksFlags;
+  readonly mode: 'apply' | 'destroy';
+  readonly ready: Map<StackFolder, ReadyStack>;
+}
+
+async function planOne({ run, flags, mode, ready }: Applying, folder: StackFolder): Promise<StackResult> {
+  const opened = await openFolder(run, folder, {
+    ...(mode === 'apply' && { lint: 'for-plan' }),
+    listOutputs: listFilePaths,
+  });
+  const plan = await opened.stack.plan({ ...toPlanOptions(flags, mode), signal: run.signal });
+  const standing = listRefused(plan, flags);
+  const options = { locate: opened.locate };
+  if (isInvalid(plan) || standing.length > 0) {
+    const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+    return { report: { about: 'plan', plan, standing }, exitCode, options };
+  }
+  if (plan.writes.length + plan.files.length === 0)
+    return { report: { about: 'apply', plan, result: NOTHING_DONE }, exitCode: EXIT.done, options };
+  ready.set(folder, { opened, plan });
+  return { report: { about: 'plan', plan, standing }, exitCode: EXIT.done, options };
+}
+
+function showPlans(run: StacksRun, planned: readonly StackPart[]): void {
+  const { context, flags } = run;
+  context.stdout.write(
+    renderStacksReportText(toStacksReport(run, planned), toTextOptions(context.stdout, context, flags)),
+  );
+}
+
+function showEnds(run: StacksRun, applied: readonly StackPart[]): void {
+  const { context, flags } = run;
+  const options = toTextOptions(context.stdout, context, flags);
+  context.stdout.write(`\n${renderStacksEndText(toStacksReport(run, applied), options)}`);
+}
+
+async function confirm(ready: readonly ReadyStack[], flags: ApplyStacksFlags, context: Context): Promise<void> {
+  if (flags.yes === true) return;
+  const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
+  const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
+  const question = `Do ${toCount(writes, 'write')} in ${toCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
+  const answer = await context.ask(question);
+  if (answer?.trim() === 'yes') return;
+  if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
+  throw new CommandError('There is no terminal to ask on.', {
+    exitCode: EXIT.invalid,
+    remedy: 'Use --yes to apply without asking. Nothing was written.',
+  });
+}
+
+/** Applies what is ready: each stack as soon as those that it waits for are done, all of them within the rate limit of their account. */
+async function applyReady(applying: Applying, planned: readonly StackPart[]): Promise<readonly StackPart[]> {
+  const { run, ready, mode } = applying;
+  const { stacks } = run.selected;
+  const watch = createRunProgress(applying);
+  const results = new Map<StackFolder, Promise<StackResult | undefined>>();
+  const start = (folder: StackFolder): Promise<StackResult | undefined> => {
+    const known = results.get(folder);
+    if (known !== undefined) return known;
+    // To destroy is to go the other way: who refers to something is gone before it.
+    const before =
+      mode === 'apply' ? listNeeded(folder, stacks) : stacks.filter((one) => listNeeded(one, stacks).includes(folder));
+    const result = applyOne(applying, {
+      folder,
+      before: before.map((one) => ({ folder: one, result: start(one) })),
+      planned,
+      watch,
+    });
+    results.set(folder, result);
+    return result;
+  };
+  try {
+    const done = await Promise.all(stacks.map(start));
+    return planned.map((part, index) => {
+      const [folder, result] = [stacks[index], done[index]];
+      return folder === undefined || result === undefined ? part : toPart(folder, result);
+    });
+  } finally {
+    watch.end();
+    for (const { opened } of ready.values()) opened.pooled.account.forget();
+  }
+}
+
+interface Turn {
+  readonly folder: StackFolder;
+  readonly before: readonly { readonly folder: StackFolder; readonly result: Promise<StackResult | undefined> }[];
+  readonly planned: readonly StackPart[];
+  readonly watch: RunProgress;
+}
+
+/** `undefined`: its plan is its result. */
+async function applyOne({ run, flags, ready }: Applying, turn: Turn): Promise<StackResult | undefined> {
+  const { folder, before, planned, watch } = turn;
+  const one = ready.get(folder);
+  const { stacks } = run.selected;
+  const failed: string[] = [];
+  for (const { folder: other, result } of before) {
+    const exitCode = (await result)?.exitCode ?? planned[stacks.indexOf(other)]?.exitCode ?? EXIT.done;
+    if (exitCode !== EXIT.done) failed.push(other.name);
+  }
+  if (one === undefined) return undefined;
+  if (failed.length > 0) return toFailed(toWaited(failed), folder, run.command);
+  const { opened, plan } = one;
+  try {
+    const { journal } = flags;
+    const events = { onEvent: watch.follow(folder.name), onWarning: watch.warn };
+    const options = { ...toConsent(flags), ...events, journal, signal: run.signal };
+    const result = await opened.stack.apply(plan, options);
+    const report = { about: 'apply', plan, result } as const;
+    return { report, exitCode: toAppliedExitCode(result), options: { locate: opened.locate } };
+  } catch (error) {
+    return toFailed(error, folder, run.command);
+  }
+}
+
+function toWaited(names: readonly string[]): CommandError {
+  return new CommandError(`Not applied: it waited for ${names.join(', ')}, which did not succeed.`, {
+    exitCode: EXIT.failed,
+    remedy: 'Nothing of it was written. Run the command again when the other is done.',
+  });
+}
+
+/** The progress of all applies of a run, as one. */
+interface RunProgress {
+  /** Takes the events of one stack. */
+  readonly follow: (stack: string) => (event: ApplyEvent) => void;
+  readonly warn: (message: string) => void;
+  readonly end: () => void;
+}
+
+function createRunProgress({ run: { context, flags }, ready }: Applying): RunProgress {
+  const all = [...ready.values()];
+  const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
+  const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
+  const progress = createProgress(
+    toProgressOutput(context),
+    { total, rateLimit },
+    toTextOptions(context.stderr, context, flags),
+  );
+  for (const { opened } of all) opened.pooled.tellBy(progress.tell);
+  let done = 0;
+  return {
+    follow: (stack) => (event) => {
+      if (event.event === 'write-ended') done += 1;
+      progress.onEvent(withStack(event, { stack, done, total }));
+    },
+    warn: (message) => progress.tell(`Warning: ${message}`),
+    end: () => {
+      progress.end();
+      for (const { opened } of all) opened.pooled.tellBy(undefined);
+    },
+  };
+}
+
+/** An event whose write says which stack it is of: several may have that name. */
+function withStack(
+  event: ApplyEvent,
+  { stack, done, total }: { readonly stack: string; readonly done: number; readonly total: number },
+): ApplyEvent {
+  const name = <T extends { readonly id: string }>(write: T): T => ({ ...write, id: `${stack}: ${write.id}` });
+  switch (event.event) {
+    case 'write-started':
+      return { ...event, write: name(event.write) };
+    case 'write-ended':
+      return { ...event, result: { ...event.result, write: name(event.result.write) }, done, total };
+    default:
+      return event;
+  }
+}
+
+function refuseApproved({ approved }: ApplyFlags): void {
+  if (approved === undefined) return;
+  throw new CommandError('--approved holds one plan against one stack, and cannot be used with --recursive.', {
+    exitCode: EXIT.invalid,
+    remedy: 'Run the command on the folder of the stack that the plan is of.',
+  });
+}

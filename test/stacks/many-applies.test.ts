@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
+import { toRepository, toStack } from './tree.ts';
+
+const listWrites = ({ recorder }: Workspace): string[] =>
+  recorder
+    .take()
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path }) => `${method} ${path}`);
+
+/** A stack with a credential, whose token has no place to go. */
+const WITHOUT_SINK = `${toStack('broken')}${toManifest('Credential', 'agent', {})}`;
+
+describe('applies of many stacks', () => {
+  it('show every plan, ask once, and apply all of them with the reads of one', async () => {
+    const workspace = await createWorkspace({ ...toRepository(2), 'live/empty/edgewise.yaml': toStack('empty') });
+    const result = await workspace.edgewise('apply -R live', { answers: ['yes'] });
+    await expect(toTranscript(result)).toMatchFileSnapshot('goldens/apply.txt');
+    const sent = workspace.recorder.take();
+    expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(2);
+    expect(new Set(sent.map(({ path, method }) => `${method} ${path}`)).size).toBe(7);
+    const again = await workspace.edgewise('apply -R live --yes');
+    expect(again.exitCode).toBe(0);
+    expect(again.stdout).toMatch(/^s00 {4}live\/s00 {4}nothing to do, 1 warning$/m);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('write nothing when nobody says yes', async () => {
+    const workspace = await createWorkspace(toRepository(2));
+    const declined = await workspace.edgewise('apply -R live', { answers: ['no'] });
+    expect(declined).toMatchObject({
+      exitCode: 130,
+      stderr: expect.stringContaining('Declined: nothing was written.'),
+    });
+    expect(await workspace.edgewise('apply -R live')).toMatchObject({ exitCode: 3 });
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('go on when one stack cannot be planned, is refused, or fails', async () => {
+    const workspace = await createWorkspace({
+      ...toRepository(2),
+      'live/broken/edgewise.yaml': WITHOUT_SINK,
+      'live/guarded/edgewise.yaml': `${toStack('guarded')}${toEdge('kept', 25_000)}lifecycle: { protect: true }\n`,
+      'live/invalid/edgewise.yaml': `${toStack('invalid')}${toEdge('a', 1)}  colour: red\n`,
+    });
+    await workspace.edgewise('apply live/guarded --yes');
+    await workspace.write({ 'live/guarded/edgewise.yaml': toStack('guarded') });
+    workspace.recorder.take();
+    const transport = async (request: Request): Promise<Response> =>
+      request.method === 'POST' && (await request.clone().text()).includes('20001')
+        ? new Response(JSON.stringify({ msg: 'no' }), { status: 400 })
+        : workspace.recorder.transport(request);
+    const { stdout, exitCode } = await workspace.edgewise('apply -R live --yes', { transport });
+    expect(exitCode).toBe(1);
+    expect(stdout.slice(stdout.lastIndexOf('\nSTACK'))).toMatchInlineSnapshot(`
+      "
+      STACK    FOLDER        RESULT
+      broken   live/broken   Credential/agent would be created, but no place for its token is set, and the service shows the token only once.
+      guarded  live/guarded  refused by 2 safety rules, 1 to delete
+      invalid  live/invalid  1 error
+      s00      live/s00      1 write applied, 0 failed, 0 skipped
+      s01      live/s01      0 writes applied, 1 failed, 0 skipped
+
+      5 stacks below live. 1 with something to say, 4 failed or refused.
+      "
+    `);
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+  });
+
+  it('destroy the stacks that are named, and no other', async () => {
+    const workspace = await createWorkspace(toRepository(3));
+    await workspace.edgewise('apply -R live --yes');
+    workspace.recorder.take();
+    expect(await workspace.edgewise('destroy -R live --yes')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('destroy --recursive needs the names of the stacks.'),
+    });
+    expect((await workspace.edgewise('destroy -R live --stack s00 --stack s02 --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace)).toHaveLength(2);
+    const { stdout } = await workspace.edgewise('plan -R live');
+    expect(stdout).toMatch(/^s01 .* nothing to do/m);
+    expect(stdout).toMatch(/^s00 .* 1 to create/m);
+  });
+
+  it('keep to one rate limit', async () => {
+    const workspace = await createWorkspace(toRepository(12));
+    const started: number[] = [];
+    let clock = 0;
+    const { exitCode } = await workspace.edgewise('apply -R live --yes --rate-limit 10/60s', {
+      now: () => new Date(Date.UTC(2026, 2, 1) + clock),
+      sleep: async (ms) => {
+        clock += ms;
+      },
+      transport: async (request) => {
+        started.push(clock);
+        return workspace.recorder.transport(request);
+      },
+    });
+    expect(exitCode).toBe(0);
+    for (const at of started)
+      expect(started.filter((one) => one >= at && one < at + 60_000).length).toBeLessThanOrEqual(10);
+    expect(started.length).toBeGreaterThanOrEqual(18);
+  });
+
+  it('are refused what is said of one stack', async () => {
+    const { edgewise } = await createWorkspace(toRepository(2));
+    expect((await edgewise('apply -R live --approved plan.json')).stderr).toContain('--approved holds one plan');
+    expect((await edgewise('apply -R live --allow-protected TCPEdge/a')).stderr).toContain('--allow-protected');
+  });
+});

@@ -35,6 +35,7 @@ const projects = [
   installPackage('tarball', tarball),
   installPackage('git', `git+${pathToFileURL(createRepository(join(work, 'repository')))}`),
 ];
+checkManifest(join(work, 'tarball', 'node_modules', 'edgewise'));
 checkLinks(join(work, 'tarball', 'node_modules', 'edgewise'));
 useAlone(join(work, 'tarball', 'node_modules', 'edgewise'));
 for (const version of SUPPORTED) for (const project of projects) usePackage(project, installNode(version));
@@ -122,17 +123,19 @@ function usePackage(folder: string, node: string): void {
   );
 }
 
-/** Each command says in one line which Node it needs. */
+/** Each command says in one line which Node it needs, and so does an install from git, which builds. */
 function expectRefusal(folder: string, node: string): void {
   const env = { ...process.env, PATH: [node, process.env['PATH']].join(delimiter) };
   const command = join(folder, 'node_modules', '.bin', 'edgewise');
-  for (const args of [['--version'], ['plan', 'manifests'], ['serve']]) {
-    const { status, stdout, stderr } = spawnSync(command, args, { cwd: folder, env, encoding: 'utf8' });
+  const refuse = (cwd: string, program: string, ...args: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: 'utf8' });
     console.log(stderr.trimEnd());
     const isRefusal = stderr.startsWith(`edgewise ${packageJson.version} needs Node ${oldest} or newer;`);
     if (status !== 3 || stdout !== '' || !isRefusal || stderr.trimEnd().includes('\n'))
       throw new Error(`${args.join(' ')} ended with ${status}: ${stdout}${stderr}`);
-  }
+  };
+  for (const args of [['--version'], ['plan', 'manifests'], ['serve']]) refuse(folder, command, ...args);
+  refuse(join(work, 'repository'), 'node', join('.ci', 'prepare.mjs'));
 }
 
 /** Neither the command line nor the library needs a package beside it. */
@@ -147,6 +150,13 @@ function useAlone(packed: string): void {
     ['--eval', program],
   ])
     execFileSync(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** Nothing is installed beside the package, and npm has no script of its to warn of. */
+function checkManifest(folder: string): void {
+  const packed: object = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const unwanted = ['dependencies', 'devDependencies', 'scripts'].filter((key) => Object.hasOwn(packed, key));
+  if (unwanted.length > 0) throw new Error(`The package.json that is packed has ${unwanted.join(' and ')}`);
 }
 
 /** What the README links to is in the package. */

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 
 /**
@@ -7,12 +7,31 @@ import { delimiter, join, resolve } from 'node:path';
  * global install from git, as pre-commit makes one, npm installs the development dependencies globally, where nothing finds them:
  * they are installed here, then. Plain JavaScript, since it also runs on Nodes that cannot read TypeScript.
  */
-const bin = resolve('node_modules', '.bin');
-const PATH = [bin, process.env.PATH].join(delimiter);
-const env = { ...process.env, PATH, npm_config_global: 'false' };
-const shell = process.platform === 'win32';
+const PATH = [resolve('node_modules', '.bin'), process.env.PATH].join(delimiter);
+const options = { env: { ...process.env, PATH, npm_config_global: 'false' }, shell: process.platform === 'win32' };
 
-if (!existsSync(join('node_modules', 'rolldown'))) {
-  execFileSync('npm', ['ci', '--include=dev', '--ignore-scripts', '--silent'], { env, stdio: 'inherit', shell });
+/** As `EXIT.invalid`. */
+const INVALID = 3;
+
+refuseOldNode();
+if (!existsSync(join('node_modules', 'rolldown'))) npm('ci', '--include=dev', '--ignore-scripts', '--silent');
+npm('run', '--silent', 'build');
+
+/** The Node that builds is the one among the development dependencies, where there is one: npm may run on an older one. */
+function refuseOldNode() {
+  const { version, engines } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const needed = engines.node.replace('>=', '');
+  const found = execFileSync('node', ['--version'], { ...options, encoding: 'utf8' })
+    .trim()
+    .slice(1);
+  if (found.localeCompare(needed, 'en', { numeric: true }) >= 0) return;
+  console.error(`edgewise ${version} needs Node ${needed} or newer; this is Node ${found}.`);
+  process.exit(INVALID);
 }
-execFileSync('npm', ['run', '--silent', 'build'], { env, stdio: 'inherit', shell });
+
+/** What fails says so itself. */
+function npm(...args) {
+  const { status, error } = spawnSync('npm', args, { ...options, stdio: 'inherit' });
+  if (error !== undefined) console.error(`npm cannot be run: ${error.message}`);
+  if (status !== 0) process.exit(status ?? 1);
+}

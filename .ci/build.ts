@@ -53,6 +53,8 @@ async function bundle(folder: string): Promise<readonly string[]> {
     // How undici is told to leave out a parser that is an experiment.
     transform: { define: { esbuildDetection: '"rolldown"' } },
     plugins: [lazyBuiltins, createNarrowing(), statementLines],
+    // The build of yaml that does not look into the environment for each token.
+    resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
     preserveEntrySignatures: 'allow-extension',
   });
   const { output } = await build.write({

@@ -13,6 +13,7 @@ LABEL org.opencontainers.image.title="edgewise" \
 
 COPY --chown=0:0 package.json LICENSE /opt/edgewise/
 COPY --chown=0:0 dist/cli.js dist/THIRD_PARTY_LICENSES dist/sbom.cdx.json /opt/edgewise/dist/
+COPY --chown=0:0 dist/lib /opt/edgewise/dist/lib
 COPY --chown=0:0 dist/parts /opt/edgewise/dist/parts
 RUN ln -s /opt/edgewise/dist/cli.js /usr/local/bin/edgewise
 

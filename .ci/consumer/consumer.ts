@@ -129,12 +129,13 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
 
 /** The usual, in the manner of the command line. */
 async function converge(service: Pick<StackOptions, 'baseUrl' | 'transport'>): Promise<void> {
-  await using stack = await openStack({ paths: ['manifests'], apiKey: 'dev', ...service });
+  const stack = await openStack({ paths: ['manifests'], apiKey: 'dev', ...service });
   const { outcomes } = await stack.apply(await stack.plan());
   assert.ok(outcomes.length > 0);
   assert.ok(outcomes.every(({ outcome }) => outcome === 'applied'));
   const again = await stack.plan();
   assert.deepEqual([again.writes, again.tool.version], [[], packageJson.version]);
+  await stack.close();
 }
 
 assert.equal(packageJson.version, process.argv[2]);

@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -126,17 +126,52 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdgee') }]);
   }, 120_000);
 
+  it('gets edgewise of the commit that it pins when it names no package, and is told when that is none', async () => {
+    const [checkOut] = /uses: actions\/checkout@\S+/.exec(readFileSync(join(EXAMPLES, 'plan.yml'), 'utf8')) ?? [];
+    const steps = `{ ${checkOut} }, { uses: ./.github/actions/setup }, { run: edgewise --version }`;
+    const uses = `on: push\njobs: { it: { runs-on: ubuntu-latest, steps: [${steps}] } }\n`;
+    const checkout = await mkdtemp(join(work, 'checkout-'));
+    for (const path of [
+      '.ci',
+      '.github/actions',
+      'src',
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'LICENSE',
+    ])
+      await cp(path, join(checkout, path), { recursive: true });
+    await symlink(resolve('node_modules'), join(checkout, 'node_modules'));
+    await commit(checkout, { 'setup.yml': uses });
+    const built = await run(checkout, 'setup.yml', 'push');
+    expect(built.status, built.output).toBe(0);
+    const { version } = JSON.parse(await readFile('package.json', 'utf8'));
+    expect(built.output.split(`| ${version}\n`), built.output).toHaveLength(3);
+
+    await rm(join(checkout, 'package.json'));
+    const copied = await run(checkout, 'setup.yml', 'push');
+    expect(copied.status).not.toBe(0);
+    expect(copied.output).toContain('Say with its input package what to install.');
+  }, 300_000);
+
   async function createRepository(): Promise<string> {
     const folder = await mkdtemp(join(work, 'repository-'));
-    await mkdir(join(folder, '.github', 'workflows'), { recursive: true });
     await cp('.github/actions', join(folder, '.github', 'actions'), { recursive: true });
     await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
-    for (const file of WORKFLOWS) {
-      const text = await readFile(join(EXAMPLES, file), 'utf8');
-      const setUp = `      - uses: ./.github/actions/setup\n        with: { package: ${JSON.stringify(archive)} }\n`;
-      const pinned = text.replaceAll('      - uses: ./.github/actions/setup\n', setUp);
-      await writeFile(join(folder, '.github', 'workflows', file), pinned);
-    }
+    const setUp = `      - uses: ./.github/actions/setup\n        with: { package: ${JSON.stringify(archive)} }\n`;
+    const workflows = WORKFLOWS.map((file) => {
+      const text = readFileSync(join(EXAMPLES, file), 'utf8');
+      return [file, text.replaceAll('      - uses: ./.github/actions/setup\n', setUp)];
+    });
+    await commit(folder, Object.fromEntries(workflows));
+    return folder;
+  }
+
+  /** Makes a folder a repository with these workflows. */
+  async function commit(folder: string, workflows: Readonly<Record<string, string>>): Promise<void> {
+    await mkdir(join(folder, '.github', 'workflows'), { recursive: true });
+    for (const [file, text] of Object.entries(workflows))
+      await writeFile(join(folder, '.github', 'workflows', file), text);
     await writeFile(join(folder, 'event.json'), JSON.stringify(EVENT));
     for (const args of [
       ['init', '-q'],
@@ -144,7 +179,6 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
       [...AUTHOR, 'commit', '-qm', 'manifests'],
     ])
       await runTool('git', args, { cwd: folder });
-    return folder;
   }
 
   /** Runs a workflow on this machine, with stand-ins for the actions that only work at GitHub. */

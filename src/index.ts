@@ -10,6 +10,7 @@ export type { Journal, JournalEntry } from './apply/journal.ts';
 export { type JournalFile, openJournal } from './apply/journal-file.ts';
 export type { Recipient, SinkContext, TokenSink } from './apply/token-sink.ts';
 export { createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
+export { type CelReading, type ReadCel, readCel } from './cel/read-cel.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';
 export { createFetchTransport, type FetchTransportOptions } from './client/fetch-transport.ts';
 export type { WaitNotice } from './client/governor.ts';
@@ -29,7 +30,6 @@ export { type CloserChecks, loadCloserChecks } from './kinds/closer-checks.ts';
 export type { Kind } from './kinds/kind.ts';
 export { type PlanDocument, type ShownWrite, toPlanDocument } from './kinds/plan-document.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
-export { type CelReading, type ReadCel, readCel } from './lint/cel.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
 export {
   createFieldFileReader,

@@ -1,3 +1,5 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+
 /** Every exit code of the command line. The output format never changes one. */
 export const EXIT = {
   done: 0,
@@ -17,7 +19,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** What each exit code means, for help texts. */
 export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.done]: 'done',
-  [EXIT.failed]: 'failed (API or network), or only partly done',
+  [EXIT.failed]: 'failed (API, network, or a case of a policy), or only partly done',
   [EXIT.changes]: 'there are changes (drift, diff, and plan --detailed-exitcode)',
   [EXIT.invalid]: 'manifests or usage invalid',
   [EXIT.authentication]: 'authentication or permission',
@@ -26,6 +28,13 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.bug]: 'a bug in edgewise',
   [EXIT.interrupted]: 'interrupted, or declined',
 };
+
+/** The exit code of manifests that are as these diagnostics say. What only policies refuse is refused, and not invalid. */
+export function toValidationExitCode(diagnostics: readonly Diagnostic[]): ExitCode {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return EXIT.done;
+  return errors.every(({ code }) => code === 'policy-refused') ? EXIT.refused : EXIT.invalid;
+}
 
 /** Ends a command with an exit code and a message. For faults that the user can correct, never for bugs. */
 export class CommandError extends Error {

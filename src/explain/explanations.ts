@@ -2,6 +2,7 @@ import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { FIELDS } from './codes/fields.ts';
 import { LINTING } from './codes/linting.ts';
 import { PLANNING } from './codes/planning.ts';
+import { POLICIES } from './codes/policies.ts';
 import { READING } from './codes/reading.ts';
 import { RELATIONS } from './codes/relations.ts';
 import { RUNNING } from './codes/running.ts';
@@ -15,4 +16,5 @@ export const EXPLANATIONS: Readonly<Record<DiagnosticCode, Explanation>> = {
   ...PLANNING,
   ...RUNNING,
   ...LINTING,
+  ...POLICIES,
 };

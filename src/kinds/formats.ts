@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { RE2JS } from 're2js';
 import { DURATION_EXPECTED, DURATION_PATTERN, toDurationMs } from './duration.ts';
+import { compileRe2 } from './re2.ts';
 
 /** The checked forms of text. */
 export type TextFormat =
@@ -207,13 +207,8 @@ function checkAclRule(text: string): string | undefined {
 }
 
 function checkRe2(text: string): string | undefined {
-  try {
-    RE2JS.compile(text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof Error) return `is not valid RE2 syntax: ${error.message}`;
-    throw error;
-  }
+  const compiled = compileRe2(text);
+  return 'fault' in compiled ? `is not valid RE2 syntax: ${compiled.fault}` : undefined;
 }
 
 function hasForbiddenHeaderByte(text: string): boolean {

@@ -1,3 +1,4 @@
+import { findNamePart } from '../cel/name-part.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toPathText } from '../model/field-path.ts';
 import type { FieldPath } from '../model/state.ts';
@@ -21,22 +22,16 @@ export function checkCelVariables({ spots }: Subject, { readCel, settings }: Rul
     const reading = readCel(text);
     const known = [...variables, ...settings.celVariables];
     const unknown = 'names' in reading ? reading.names.filter((name) => !isKnown(name, known)) : [];
-    return unknown.map((name) => ({
-      path,
-      ...toNamePart(text, name),
-      message: `${toPathText(path)} uses the unknown variable \`${name}\``,
-      remedy: toVariableRemedy(name, known),
-    }));
+    return unknown.map((name) => {
+      const part = findNamePart(text, name);
+      return {
+        path,
+        ...(part !== undefined && { part }),
+        message: `${toPathText(path)} uses the unknown variable \`${name}\``,
+        remedy: toVariableRemedy(name, known),
+      };
+    });
   });
-}
-
-/** Where an expression names a variable first, and not as a part of another name. */
-function toNamePart(text: string, name: string): Pick<Hit, 'part'> {
-  for (let start = text.indexOf(name); start >= 0; start = text.indexOf(name, start + 1)) {
-    const isInside = /[\w.]/.test(text.charAt(start - 1)) || /\w/.test(text.charAt(start + name.length));
-    if (!isInside) return { part: { of: text, start, length: name.length } };
-  }
-  return {};
 }
 
 interface Expression {

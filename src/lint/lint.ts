@@ -1,3 +1,4 @@
+import type { CelReading, ReadCel } from '../cel/read-cel.ts';
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
 import { shorten } from '../manifest/problem.ts';
 import { sortByPlace } from '../manifest/validate.ts';
@@ -5,7 +6,6 @@ import type { Diagnostic, Severity } from '../model/diagnostic.ts';
 import type { LintCode } from '../model/diagnostic-codes.ts';
 import type { LintSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
-import type { CelReading, ReadCel } from './cel.ts';
 import type { Hit, IdName, Rule, RuleContext, Subject } from './rule.ts';
 import { LINT_RULES } from './rules.ts';
 import { listSpots } from './spots.ts';

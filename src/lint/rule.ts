@@ -1,9 +1,9 @@
+import type { CelReading } from '../cel/read-cel.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { SourcePlace, TextPart } from '../model/diagnostic.ts';
 import type { LintCode } from '../model/diagnostic-codes.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
-import type { CelReading } from './cel.ts';
 import type { Spot } from './spots.ts';
 
 /** A lint rule: finds what is valid, but most likely not what was meant. Its sentence is that of its code. */

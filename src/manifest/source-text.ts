@@ -40,8 +40,26 @@ export function toPartSpan(source: string, span: Span, part: TextPart): Span {
   const { of, start, length } = part;
   const written = source.slice(span.start, span.end);
   const at = written.indexOf(of);
-  const from = at < 0 ? findInBlock(written, part) : at + start;
+  const from = at < 0 ? (findInBlock(written, part) ?? findFolded(written, part)) : at + start;
   return from === undefined ? span : { start: span.start + from, end: span.start + from + length };
+}
+
+/** Where a part begins in a text whose lines are folded: nothing but white space may differ. */
+function findFolded(written: string, { of, start }: TextPart): number | undefined {
+  let at = /^[|>][^\n]*/.exec(written)?.[0].length ?? 0;
+  let from: number | undefined;
+  for (let index = 0; index < of.length; index += 1) {
+    if (isSpace(of.charAt(index))) continue;
+    while (isSpace(written.charAt(at))) at += 1;
+    if (index >= start) from ??= at;
+    if (written.charAt(at) !== of.charAt(index)) return undefined;
+    at += 1;
+  }
+  return from;
+}
+
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\n' || character === '\t' || character === '\r';
 }
 
 /** Where a part begins in a block that keeps its lines, below the line of the `|`, each of them indented. */

@@ -2,7 +2,7 @@ import { toDurationMs } from '../kinds/duration.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { isJsonArray, isJsonObject } from '../model/json.ts';
 import { parseRateLimit } from '../model/rate-limit.ts';
 import {
   type LintSettings,
@@ -13,6 +13,7 @@ import {
 } from '../model/stack.ts';
 import { API_VERSION } from '../schemas/document.ts';
 import { type StackSpec, toStackSpecSchema } from '../schemas/stack.ts';
+import { toAddedTexts } from './added-texts.ts';
 import { toNamePlace } from './claims.ts';
 import { toManifestPath } from './field-files.ts';
 import type { DocumentProblem, ManifestDocument } from './problem.ts';
@@ -25,9 +26,19 @@ function getSchema(): ReturnType<typeof toStackSpecSchema> {
   return schema;
 }
 
-/** The settings that a valid `Stack` document in a file gives, its defaults filled in. Without a document: defaults, and no name. */
-export function toStackSettings(name: string, spec: Json = {}, file = ''): StackSettings {
-  const { api, kinds, guard, tokens, lint, owner_label: ownerLabel } = getSchema().parse(spec);
+/** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
+export function toStackSettings(document?: ManifestDocument): StackSettings {
+  const { name = '', value, position } = document ?? {};
+  const file = position?.source.file ?? '';
+  const {
+    api,
+    kinds,
+    guard,
+    tokens,
+    lint,
+    owner_label: ownerLabel,
+    policies,
+  } = getSchema().parse(value?.['spec'] ?? {});
   return {
     name,
     api: {
@@ -49,6 +60,8 @@ export function toStackSettings(name: string, spec: Json = {}, file = ''): Stack
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens),
     lint: toLintSettings(lint),
     ...(ownerLabel !== undefined && { ownerLabel }),
+    ...toAddedTexts(value ?? {}),
+    policies: policies.map((path) => toManifestPath(file, path)),
   };
 }
 

@@ -5,7 +5,9 @@ import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isResourceName } from '../model/address.ts';
 import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { PolicyDocuments } from '../model/policy.ts';
 import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
+import { toAddedTexts } from './added-texts.ts';
 import { listDoubleClaims, listDuplicates, listStandingNames } from './claims.ts';
 import { createTally, cutAlike, toMore } from './cut.ts';
 import { decodeSource } from './decode.ts';
@@ -16,6 +18,7 @@ import { createAllowance } from './lex.ts';
 import { type ManifestBytes, type ManifestSource, toBytes } from './load.ts';
 import { createLocator, type Locator, type Position } from './locate.ts';
 import { findMetadataProblem } from './metadata.ts';
+import { toPolicyDocuments } from './policies.ts';
 import { type DocumentProblem, type ManifestDocument, toDiagnostic, toPlace } from './problem.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 import type { Span } from './source-text.ts';
@@ -45,6 +48,8 @@ export interface ValidatedManifests {
   readonly diagnostics: readonly Diagnostic[];
   /** The first `Stack` document, valid or not; absent: there is none that can be read. */
   readonly stack?: FoundStack;
+  /** The policies and their cases whose fields are right, whatever else is wrong. */
+  readonly rules: PolicyDocuments;
 }
 
 /** What is known of a `Stack` that may be invalid. */
@@ -88,6 +93,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   return {
     state,
     diagnostics: sortByPlace(all, sources),
+    rules: toPolicyDocuments(documents, locator),
     ...(stack !== undefined && { stack: toFoundStack(stack, locator) }),
   };
 }
@@ -197,7 +203,7 @@ function toState(sources: readonly ManifestBytes[], { documents, references, loc
     return [[address, toResource(document, references.specs.get(document) ?? {}, { address, locator })]];
   });
   return {
-    stack: toStackSettings(stack?.name ?? '', stack?.value['spec'], stack?.position.source.file),
+    stack: toStackSettings(stack),
     resources: new Map(resources),
     externals: references.externals,
     inputs: sources.map(toInput),
@@ -227,18 +233,11 @@ function toResource(
     spec,
     written: isJsonObject(value['spec']) ? value['spec'] : {},
     lifecycle: toLifecycle(document),
+    ...toAddedTexts(value),
     allow: toAllow(value),
-    labels: toTexts(value, 'labels'),
-    annotations: toTexts(value, 'annotations'),
     findStart: () => findStart(position, locator),
     locate: (path = [], part = undefined) => toPlace({ position, path, target: 'value' }, locator, part),
   };
-}
-
-function toTexts({ metadata }: JsonObject, name: 'labels' | 'annotations'): Readonly<Record<string, string>> {
-  const texts = isJsonObject(metadata) ? metadata[name] : undefined;
-  const entries = isJsonObject(texts) ? Object.entries(texts) : [];
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 /** A document of its own starts at the first line that says something; only for a member of a `List` its syntax tree is needed. */

@@ -1,6 +1,6 @@
 import type { Address } from './address.ts';
 import type { Change } from './change.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import type { Diagnostic, SourcePlace } from './diagnostic.ts';
 import type { Rehearsal } from './rehearsal.ts';
 import type { GuardSettings } from './stack.ts';
 import type { ManifestInput } from './state.ts';
@@ -34,11 +34,15 @@ export interface Withheld {
 
 /** A safety rule that the plan breaks. */
 export interface GuardViolation {
-  readonly rule: 'protect' | 'delete-share' | 'nothing-described';
+  readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy';
   readonly message: string;
-  /** The flag that lets it through. */
+  /** The flag that lets it through. No flag does for a policy. */
   readonly remedy: string;
   readonly addresses: readonly string[];
+  /** Name of the policy. */
+  readonly policy?: string;
+  /** Where the resource and the policy stand. */
+  readonly places?: readonly { readonly message: string; readonly place: SourcePlace }[];
 }
 
 /** How a run talks to the service. */

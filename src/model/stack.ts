@@ -15,6 +15,11 @@ export interface StackSettings {
   readonly lint: LintSettings;
   /** The label or annotation that says whose a resource is. */
   readonly ownerLabel?: string;
+  /** Labels and annotations of its document. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Files and folders of policies, besides those among the manifests; relative to the working folder. */
+  readonly policies: readonly string[];
 }
 
 /** What lint looks for, and how grave it is. */

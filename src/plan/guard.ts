@@ -40,6 +40,7 @@ export function guardPlan(input: GuardInput): readonly GuardViolation[] {
 /** The violations that the flags given do not allow. */
 export function listStanding(violations: readonly GuardViolation[], allowances: Allowances): readonly GuardViolation[] {
   return violations.flatMap((violation) => {
+    if (violation.rule === 'policy') return [violation];
     if (violation.rule !== 'protect') return allowances.deletes ? [] : [violation];
     const addresses = violation.addresses.filter((address) => !allowances.protected.includes(address));
     return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, allowances)];

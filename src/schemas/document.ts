@@ -7,6 +7,7 @@ import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { toLifecycleShape, toManifestSchema } from './field.ts';
 import { ANY_JSON, once, toPart } from './parts.ts';
+import { toPolicySpecSchema, toPolicyTestSpecSchema } from './policy.ts';
 import { toStackSpecSchema } from './stack.ts';
 import { toIdText } from './text.ts';
 
@@ -26,6 +27,8 @@ export const DOCUMENT_KINDS: readonly string[] = [
   ...MANIFEST_KINDS.map(({ name }) => name),
   'External',
   'Stack',
+  'Policy',
+  'PolicyTest',
   'List',
 ];
 
@@ -58,6 +61,8 @@ function buildSchema(kind: string): z.ZodType {
   if (kind === 'List') return toListSchema(ANY_JSON);
   if (kind === 'External') return toExternalSchema();
   if (kind === 'Stack') return toStackSchema();
+  if (kind === 'Policy') return toPolicySchema();
+  if (kind === 'PolicyTest') return toPolicyTestSchema();
   return toResourceSchema(getKind(kind));
 }
 
@@ -180,4 +185,20 @@ function toStackSchema(): z.ZodType {
   return z
     .strictObject({ ...toHeader('Stack', description), spec: toStackSpecSchema().nullish() })
     .meta({ title: 'stack', description });
+}
+
+function toPolicySchema(): z.ZodType {
+  const description =
+    "A rule of one's own: what must be true of the changes of a plan. Checked by plan, by apply and, where it needs nothing live, by lint.";
+  return z
+    .strictObject({ ...toHeader('Policy', description), spec: toPolicySpecSchema() })
+    .meta({ title: 'policy', description });
+}
+
+function toPolicyTestSchema(): z.ZodType {
+  const description =
+    'Cases of a policy, which `edgewise test-policy` runs as unit tests. Other commands pass over them.';
+  return z
+    .strictObject({ ...toHeader('PolicyTest', description), spec: toPolicyTestSpecSchema() })
+    .meta({ title: 'policy test', description });
 }

@@ -28,10 +28,14 @@ const place = z.strictObject({
 
 /** A safety rule that a plan breaks. */
 export const VIOLATION_SCHEMA = z.strictObject({
-  rule: z.enum(['protect', 'delete-share', 'nothing-described']),
+  rule: z.enum(['protect', 'delete-share', 'nothing-described', 'policy']),
   message: z.string(),
   remedy: z.string(),
   addresses: texts,
+  policy: optional(z.string()).describe('Name of the policy.'),
+  places: optional(z.array(z.strictObject({ message: z.string(), place }))).describe(
+    'Where the resource and the policy stand.',
+  ),
 });
 
 /** A diagnostic. */

@@ -38,6 +38,12 @@ export function toStackSpecSchema() {
         .describe(
           'Files that the manifests are made of besides, such as `../../base/**`: when one changes, the stack counts as changed. Patterns of git, relative to the folder of this file.',
         ),
+      policies: z
+        .array(z.string().min(1))
+        .default([])
+        .describe(
+          'Files and folders with Policy documents, besides those among the manifests. Paths are relative to the folder of the manifest.',
+        ),
     })
     .describe('Settings.');
 }

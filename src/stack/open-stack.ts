@@ -39,6 +39,8 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
   readonly tokens?: TokenSettings;
   /** Sinks of a program's own, instead of both. */
   readonly sinks?: TokenSinks;
+  /** Files and folders of policies, besides those among the manifests and those that the Stack names. */
+  readonly policies?: readonly string[];
   /** What relative paths are relative to. Default: that of the process. */
   readonly cwd?: string;
   /** Fills in `${env:NAME}`, and has the settings that are not given. Default: that of the process. */
@@ -52,9 +54,10 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
  * `InvalidManifests`, which has every mistake, and with `StackError` for settings that cannot be.
  */
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
-  const { manifests = [], paths = manifests.length > 0 ? [] : ['.'] } = options;
+  const { manifests = [], paths = manifests.length > 0 ? [] : ['.'], policies: apart = [] } = options;
   const surroundings = toSurroundings(options);
-  const { state, diagnostics } = await readValidManifests(paths, surroundings, { lint: 'for-plan', manifests });
+  const read = { lint: 'for-plan', manifests, policies: apart } as const;
+  const { state, diagnostics, policies } = await readValidManifests(paths, surroundings, read);
   const settings = resolveSettings(toFlags(options), surroundings.env, toStoredSettings(state.stack.api));
   const { transport, apiKey, tokens = state.stack.tokens, sinks, onRetry, onWait, onRequest } = options;
   const notices = {
@@ -63,7 +66,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
     ...(onRequest !== undefined && { onRequest }),
   };
   const account = createAccount({ settings, given: { transport, apiKey }, notices }, surroundings);
-  return createStack({ state, diagnostics, tokens, sinks, version: readVersion() }, account, surroundings);
+  return createStack({ state, diagnostics, policies, tokens, sinks, version: readVersion() }, account, surroundings);
 }
 
 function toSurroundings({ cwd, env, now }: StackOptions): Surroundings {

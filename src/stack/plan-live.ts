@@ -11,6 +11,8 @@ import { listFilePaths } from '../plan/files.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { toReleaseState } from '../plan/release.ts';
 import { toReadRequest } from '../plan/select-targets.ts';
+import type { PlanPolicies } from '../policy/check-plan.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { RunSettings } from './settings.ts';
 
 /** What a plan covers, and what it may do. */
@@ -37,6 +39,8 @@ export interface PlanOptions {
 export interface PlanRequest extends PlanOptions {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
+  /** Rules of one's own that the plan is checked with. */
+  readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
   readonly settings: RunSettings;
   readonly version: string;
@@ -81,13 +85,29 @@ export async function planLive(
   return { plan: createPlan(input), input };
 }
 
-/** A plan that was tried in memory, unless there is nothing to try or nobody wants that. Sends GETs only. */
+/** A plan that was tried in memory, unless there is nothing to try or nobody wants that, and checked with policies. Sends GETs only. */
 export async function planAndRehearse(client: Reader, request: PlanRequest): Promise<Plan> {
   const { plan, input } = await planLive(client, request);
-  if (request.rehearsal === false || plan.writes.length === 0) return plan;
+  const { policies, state, now } = request;
+  return checkPolicies(await rehearse(plan, input, request), { policies, state, now });
+}
+
+async function rehearse(plan: Plan, input: PlanInput, { rehearsal }: PlanRequest): Promise<Plan> {
+  if (rehearsal === false || plan.writes.length === 0) return plan;
   // Loaded only when there is something to try: it brings a whole server.
   const { rehearsePlan } = await import('../rehearse/rehearse.ts');
   return rehearsePlan(plan, input);
+}
+
+/** The plan with what policies say to it now. What it had from policies of the same names before is not believed. */
+export async function checkPolicies(
+  plan: Plan,
+  { policies = [], ...rest }: Omit<PlanPolicies, 'policies'> & Pick<PlanRequest, 'policies'>,
+): Promise<Plan> {
+  if (policies.length === 0) return plan;
+  // Loaded only when there is a policy.
+  const { withPolicies } = await import('../policy/check-plan.ts');
+  return withPolicies(plan, { policies, ...rest });
 }
 
 /** Whether a plan has errors, so that nothing may be written. */

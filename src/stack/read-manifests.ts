@@ -13,6 +13,8 @@ import { type ValidatedManifests, validateManifests } from '../manifest/validate
 import { type Diagnostic, hasErrors, type Locate } from '../model/diagnostic.ts';
 import { parsePath } from '../model/field-path.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type LoadedPolicies, loadPolicies } from './load-policies.ts';
 import { InvalidManifests } from './stack-error.ts';
 import type { RunSubject, Surroundings } from './surroundings.ts';
 
@@ -20,6 +22,8 @@ import type { RunSubject, Surroundings } from './surroundings.ts';
 export interface ReadManifests {
   readonly state: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
+  /** The rules of one's own that were asked for. */
+  readonly policies: readonly Policy[];
   /** Number of files read. */
   readonly files: number;
   /** What they are about, as far as that can be read. */
@@ -34,13 +38,15 @@ export interface ReadOptions {
   readonly lint?: 'all' | 'for-plan';
   /** Manifests that are no files, read after the paths. */
   readonly manifests?: readonly ManifestSource[];
+  /** Whether policies are wanted, and where there are some besides those of the manifests and their Stack. Left out: they are not. */
+  readonly policies?: readonly string[] | undefined;
 }
 
 /** Loads and checks manifests; no path means the current folder. Sends no request. */
 export async function readManifests(
   paths: readonly string[],
   context: Surroundings,
-  { requireStack = true, lint, manifests = [] }: ReadOptions = {},
+  { requireStack = true, lint, manifests = [], policies }: ReadOptions = {},
 ): Promise<ReadManifests> {
   const { cwd, env, readStdin, onInput = () => undefined } = context;
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
@@ -57,10 +63,13 @@ export async function readManifests(
   const state = isLoaded ? validated.state : undefined;
   const subject = toSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
+  const rules = await findPolicies({ ...validated, sources: loaded.sources }, policies, context);
   const found = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
+  const refused = state === undefined || lint !== 'all' ? [] : await checkPolicies(state, rules, context);
   return {
     state,
-    diagnostics: [...loaded.diagnostics, ...validated.diagnostics, ...found],
+    diagnostics: [...loaded.diagnostics, ...validated.diagnostics, ...rules.diagnostics, ...found, ...refused],
+    policies: rules.policies,
     files: loaded.sources.length,
     subject,
   };
@@ -84,23 +93,45 @@ async function findLint(
   scope: NonNullable<ReadOptions['lint']>,
   { now }: Surroundings,
 ): Promise<readonly Diagnostic[]> {
-  const readCel = hasExpressions(state) ? (await import('../lint/cel.ts')).readCel : () => ({ names: [] });
+  const readCel = hasExpressions(state) ? (await import('../cel/read-cel.ts')).readCel : () => ({ names: [] });
   return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
+}
+
+/** The policies of a run, when it asks for them. */
+async function findPolicies(
+  { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifests, 'sources'>,
+  paths: readonly string[] | undefined,
+  context: Surroundings,
+): Promise<LoadedPolicies> {
+  if (paths === undefined) return { policies: [], diagnostics: [] };
+  const all = [...(state?.stack.policies ?? []), ...paths];
+  return loadPolicies({ documents: rules.policies, sources, paths: all }, context);
+}
+
+/** What policies say to manifests before anything live is read. */
+async function checkPolicies(
+  state: DesiredState,
+  { policies }: LoadedPolicies,
+  { now }: Surroundings,
+): Promise<readonly Diagnostic[]> {
+  if (policies.length === 0) return [];
+  const { checkManifests } = await import('../policy/check-manifests.ts');
+  return checkManifests(state, policies, now());
 }
 
 /** Manifests that a plan can be made from. Rejects with `InvalidManifests` when there are errors. */
 export async function readValidManifests(
   paths: readonly string[],
   context: Surroundings,
-  options: Pick<ReadOptions, 'lint' | 'manifests'> = {},
+  options: Pick<ReadOptions, 'lint' | 'manifests' | 'policies'> = {},
 ): Promise<ValidManifests> {
-  const { state, diagnostics, subject } = await readManifests(paths, context, options);
+  const { state, diagnostics, policies, subject } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
-  return { state, diagnostics, locate: subject.locate };
+  return { state, diagnostics, policies, locate: subject.locate };
 }
 
 /** A desired state, the warnings that come with it, and where its resources stand. */
-export interface ValidManifests extends Pick<ReadManifests, 'diagnostics'> {
+export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies'> {
   readonly state: DesiredState;
   readonly locate: Locate;
 }

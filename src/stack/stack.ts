@@ -13,11 +13,12 @@ import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { toDrift } from '../plan/compute-drift.ts';
 import { toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { Account } from './account.ts';
 import { refuseUnapproved, refuseUnfit } from './approve.ts';
 import { refuseOtherVersion, refuseViolations } from './check-saved.ts';
 import { verifyShown } from './parse-plan.ts';
-import { isInvalid, type PlanOptions, planAndRehearse, planLive } from './plan-live.ts';
+import { checkPolicies, isInvalid, type PlanOptions, planAndRehearse, planLive } from './plan-live.ts';
 import { NOTHING_DONE, NOTHING_KNOWN, type RunOptions, runPlan } from './run-plan.ts';
 import type { RunSettings } from './settings.ts';
 import { InvalidManifests, StackError } from './stack-error.ts';
@@ -80,6 +81,8 @@ export interface ExportStackOptions {
 export interface StackParts {
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
+  /** Rules of one's own that plans are checked with. */
+  readonly policies?: readonly Policy[] | undefined;
   readonly tokens: TokenSettings;
   readonly version: string;
   readonly sinks?: TokenSinks | undefined;
@@ -136,12 +139,16 @@ interface Run {
   readonly isKnown: boolean;
 }
 
-async function applyTo(run: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
+async function applyTo(run: Run, given: Plan, options: ApplyOptions): Promise<ApplyResult> {
   const { parts, surroundings, account, isKnown } = run;
   const { tokens, sinks, state } = parts;
+  const { policies } = parts;
+  const plan = isKnown
+    ? given
+    : await checkPolicies(given, { policies, state, now: surroundings.now(), isSaved: true });
   const allowances = { deletes: options.allowDeletes === true, protected: options.allowProtected ?? [] };
   if (isInvalid(plan)) throw new InvalidManifests(plan.diagnostics);
-  if (!isKnown) refuseForeign(plan, run);
+  if (!isKnown) refuseForeign(given, run);
   refuseViolations(plan.violations, allowances);
   if (options.approved !== undefined) checkApproval(plan, options.approved, parts);
   if (plan.writes.length + plan.files.length === 0) return NOTHING_DONE;

@@ -17,9 +17,15 @@ const ADOPT_IN_COMMENT = /# (adopt: \w+).*/;
 /** `write_to` writes a file, and nothing is to be written beside the examples. */
 const WRITE_TO_IN_COMMENT = /# (write_to: [\w.-]+).*/;
 
+/** The rules of another example would have to hold. */
+const POLICIES_IN_COMMENT = /# (policies: \[.*?\]) .*/;
+
 const SOURCES = globSync('*.yaml', { cwd: join(EXAMPLES, 'everything') }).map((file) => {
   const text = readFileSync(join(EXAMPLES, 'everything', file), 'utf8');
-  return { file, text: text.replace(ADOPT_IN_COMMENT, '$1').replace(WRITE_TO_IN_COMMENT, '$1') };
+  return {
+    file,
+    text: text.replace(ADOPT_IN_COMMENT, '$1').replace(WRITE_TO_IN_COMMENT, '$1').replace(POLICIES_IN_COMMENT, '$1'),
+  };
 });
 
 const DOCUMENTS = SOURCES.flatMap(({ text }) => parseDocuments(text)).flatMap(unfold);

@@ -13,8 +13,8 @@ import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
 import { writeOutParts } from '../../src/schemas/parts.ts';
 import { toTries } from '../tries.ts';
 
-/** The example has a document of every kind. */
-const FILES = ['test/manifest/fixtures/everything.yaml', ...globSync('examples/everything/*.yaml').sort()];
+/** The examples have a document of every kind. */
+const FILES = ['test/manifest/fixtures/everything.yaml', ...globSync('examples/{everything,policies}/*.yaml').sort()];
 const EVERYTHING: readonly JsonObject[] = FILES.flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')))
   .map((document): unknown => document.toJS())
   .filter(isJsonObject)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCel } from '../../src/lint/cel.ts';
+import { readCel } from '../../src/cel/read-cel.ts';
 import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
 import { LINT_RULES } from '../../src/lint/rules.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';

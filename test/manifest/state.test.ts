@@ -117,6 +117,9 @@ describe('valid manifests', () => {
       guard: { maxDeletes: 2, maxDeleteShare: 0.5 },
       tokens: { default: { directory: './tokens' }, credentials: {} },
       lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },
+      labels: { team: 'data' },
+      annotations: { note: 'kept by tools' },
+      policies: [],
     });
   });
 
@@ -134,6 +137,9 @@ describe('valid manifests', () => {
       guard: { maxDeletes: 5, maxDeleteShare: 0.3 },
       tokens: { default: undefined, credentials: {} },
       lint: { severities: {}, maxValidityMs: 90 * DAY_MS, celVariables: [] },
+      labels: {},
+      annotations: {},
+      policies: [],
     };
     const stack = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n';
     expect(toState(stack).stack).toEqual({ name: 's', ...defaults });

@@ -1,5 +1,5 @@
 import '../../src/kinds/ssh-key.ts'; // loaded by edgewise when it needs them, which takes real time
-import '../../src/lint/cel.ts';
+import '../../src/cel/read-cel.ts';
 import '../../src/rehearse/rehearse.ts';
 import '../../src/report/programs/json.ts';
 import '../../src/report/text/form.ts';

@@ -35,9 +35,16 @@ export function addPlanOptions(command: Command): Command {
 
 /** What a plan covers. */
 export function addScopeOptions(command: Command): Command {
-  return addProtectedOption(addTargetOption(command)).option(
+  return addPolicyOption(addProtectedOption(addTargetOption(command))).option(
     '--no-rehearsal',
     'do not try the plan on a copy of the account in memory first',
+  );
+}
+
+/** Rules of one's own. */
+export function addPolicyOption(command: Command): Command {
+  return command.addOption(
+    repeatable('--policies <path>', 'file or folder with policies to check, besides those of the manifests'),
   );
 }
 

@@ -40,6 +40,11 @@ export const GROUPS: readonly (readonly [heading: string, commands: readonly Com
         load: async () => (await import('./validate.ts')).defineValidate,
       },
       {
+        name: 'test-policy',
+        summary: 'run the cases of policies',
+        load: async () => (await import('./test-policy.ts')).defineTestPolicy,
+      },
+      {
         name: 'stacks',
         summary: 'list the stacks below a folder, or those that changed',
         load: async () => (await import('./stacks.ts')).defineStacks,

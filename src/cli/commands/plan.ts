@@ -81,11 +81,12 @@ interface Computed {
 /** If no plan can be made, an older plan file is removed, so that nobody takes it for the new one. */
 async function computePlan(paths: readonly string[], flags: Flags, context: Context): Promise<Computed> {
   try {
-    const { state, diagnostics, locate } = await readValidManifests(paths, context, { lint: 'for-plan' });
+    const read = { lint: 'for-plan', policies: flags.policies ?? [] } as const;
+    const { state, diagnostics, policies, locate } = await readValidManifests(paths, context, read);
     const settings = resolveStackSettings(flags, context, state);
     await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
     const tokens = resolveTokens(flags, state.stack.tokens);
-    const made = await withStack({ state, diagnostics, settings, tokens }, context, ({ stack, signal }) =>
+    const made = await withStack({ state, diagnostics, policies, settings, tokens }, context, ({ stack, signal }) =>
       stack.plan({ ...toPlanOptions(flags), signal }),
     );
     return { made, locate };

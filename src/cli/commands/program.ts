@@ -15,9 +15,7 @@ const COMPLETE = '__complete';
  */
 export async function defineProgram(argv: readonly string[], context: Context, act: Act): Promise<Command> {
   const program = styleHelp(new Command('edgewise'), context)
-    .description(
-      'Keeps network ingress equal to manifests in git: plan shows what would change, apply does that and nothing else.',
-    )
+    .description('Keeps network ingress equal to manifests in git. plan shows what apply does.')
     .usage('COMMAND [options]')
     .helpCommand(false)
     .version(VERSION, '-V, --version', 'show the version')

@@ -1,20 +1,21 @@
 import type { Command } from 'commander';
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
 import type { NarrowingFlags } from '../many/narrowing.ts';
 import type { FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
 import type { Act } from './act.ts';
 import { listRules } from './list-rules.ts';
-import { addExamples, addExitCodes, addReportOptions } from './options.ts';
+import { addExamples, addExitCodes, addPolicyOption, addReportOptions } from './options.ts';
 import { addRecursiveOptions, isRecursive } from './stack-options.ts';
 
 interface Flags extends FormatFlags, NarrowingFlags {
   readonly recursive?: boolean;
   readonly strict?: boolean;
   readonly listRules?: boolean;
+  readonly policies?: readonly string[];
 }
 
 /** `edgewise validate`, which is `edgewise lint` too. */
@@ -24,8 +25,8 @@ export function defineValidate(command: Command, act: Act): void {
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--strict', 'fail on warnings too')
     .option('--list-rules', 'list the lint rules instead; with paths, with the severities that their Stack sets');
-  addRecursiveOptions(command);
-  addExitCodes(command, [EXIT.done, EXIT.invalid]);
+  addRecursiveOptions(addPolicyOption(command));
+  addExitCodes(command, [EXIT.done, EXIT.invalid, EXIT.refused]);
   addExamples(addReportOptions(command), [
     ['edgewise validate', 'check the manifests in this folder'],
     ['edgewise validate manifests --strict', 'for a pipeline: any warning fails it'],
@@ -44,10 +45,11 @@ async function validateAny(paths: readonly string[], flags: Flags, context: Cont
 }
 
 async function validate(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const read = await readManifests(paths, context, { requireStack: false, lint: 'all' });
+  const policies = flags.policies ?? [];
+  const read = await readManifests(paths, context, { requireStack: false, lint: 'all', policies });
   const { state, diagnostics: found, files, subject } = read;
   const diagnostics = flags.strict ? found.map(toError) : found;
-  const exitCode = state !== undefined && !hasErrors(diagnostics) ? EXIT.done : EXIT.invalid;
+  const exitCode = state === undefined ? EXIT.invalid : toValidationExitCode(diagnostics);
   const addresses = [...(state?.resources.keys() ?? [])];
   const stack = subject.stack === undefined ? {} : { stack: subject.stack };
   const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };

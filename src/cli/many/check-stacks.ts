@@ -1,8 +1,8 @@
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isComplete } from '../../model/drift.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
 import { refuseSingleFlags } from './plan-stacks.ts';
 import { forEachStack, openFolder, publishRun, type StackResult, type StacksFlags, withStacks } from './stacks-run.ts';
 
@@ -15,14 +15,22 @@ export async function validateStacks(
   return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
     const { onSubject: _, ...quiet } = context;
     const parts = await forEachStack(run, async ({ name, folder }): Promise<StackResult> => {
-      const { state, diagnostics: found, files, subject } = await readManifests([folder], quiet, { lint: 'all' });
+      const {
+        state,
+        diagnostics: found,
+        files,
+        subject,
+      } = await readManifests([folder], quiet, {
+        lint: 'all',
+        policies: flags.policies ?? [],
+      });
       const diagnostics = found.map(flags.toShown);
       const addresses = [...(state?.resources.keys() ?? [])];
       const stack = name === '' ? {} : { stack: name };
       const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };
       return {
         report: { about: 'validation', command: 'validate', validation },
-        exitCode: state !== undefined && !hasErrors(diagnostics) ? EXIT.done : EXIT.invalid,
+        exitCode: state === undefined ? EXIT.invalid : toValidationExitCode(diagnostics),
         options: { locate: subject.locate },
       };
     });

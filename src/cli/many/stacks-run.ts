@@ -26,6 +26,8 @@ import { type NarrowingFlags, toNarrowing } from './narrowing.ts';
 /** What a run over many stacks is asked for. */
 export interface StacksFlags extends NarrowingFlags, ConnectionFlags, TokenFlags, FormatFlags {
   readonly recursive?: boolean;
+  /** Files and folders of policies, for each of the stacks. */
+  readonly policies?: readonly string[];
 }
 
 /** A run over many stacks, until its report is shown. */
@@ -131,19 +133,22 @@ export function toFailed(error: unknown, { name, file }: StackFolder, command: s
 
 /** Reads the manifests of a stack, and finds its account. Sends nothing. */
 export async function openFolder(
-  { flags, pool, context }: StacksRun,
+  { flags, command, pool, context }: StacksRun,
   folder: StackFolder,
   options: { readonly lint?: 'for-plan'; readonly listOutputs?: (state: DesiredState) => readonly string[] } = {},
 ): Promise<OpenedStack> {
   const { onSubject: _, ...quiet } = context;
   const { lint, listOutputs = () => [] } = options;
-  const read = await readValidManifests([folder.folder], quiet, lint === undefined ? {} : { lint });
+  // Drift plans nothing that a policy could refuse.
+  const policies = command === 'drift' ? undefined : (flags.policies ?? []);
+  const read = await readValidManifests([folder.folder], quiet, { ...(lint !== undefined && { lint }), policies });
   const { state, diagnostics, locate } = read;
   const settings = resolveStackSettings(flags, context, state);
   await refuseInputs(flags, { files: listOutputs(state), settings }, context);
   const tokens = resolveTokens(flags, state.stack.tokens);
   const pooled = await pool.find(settings, folder.file);
-  const stack = createStack({ state, diagnostics, tokens, version: VERSION }, pooled.account.toView(settings), context);
+  const parts = { state, diagnostics, policies: read.policies, tokens, version: VERSION };
+  const stack = createStack(parts, pooled.account.toView(settings), context);
   return { folder, state, diagnostics, locate, settings, stack, pooled };
 }
 

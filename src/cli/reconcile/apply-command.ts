@@ -100,9 +100,10 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
   ];
 }
 
-/** What an apply is allowed besides, and where tokens go: no plan file says it. */
+/** What an apply is held to and allowed besides, and where tokens go: no plan file says it. */
 function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly string[] {
   return [
+    ...(flags.policies ?? []).flatMap((path) => ['--policies', toPath(path)]),
     ...(flags.allowDeletes === true ? ['--allow-deletes'] : []),
     ...flags.allowProtected.flatMap((address) => ['--allow-protected', address]),
     ...(flags.tokenDirectory === undefined ? [] : ['--token-directory', flags.tokenDirectory]),

@@ -33,15 +33,14 @@ export async function applyManifests(
   context: Context,
 ): Promise<ExitCode> {
   const approved = await readApproved(flags.approved, context);
-  const { state, diagnostics, locate } = await readValidManifests(
-    paths,
-    context,
-    mode === 'apply' ? { lint: 'for-plan' } : {},
-  );
+  const { state, diagnostics, policies, locate } = await readValidManifests(paths, context, {
+    ...(mode === 'apply' && { lint: 'for-plan' }),
+    policies: flags.policies ?? [],
+  });
   const settings = resolveStackSettings(flags, context, state);
   await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
   const tokens = resolveTokens(flags, state.stack.tokens);
-  return withStack({ state, diagnostics, settings, tokens }, context, async ({ stack, tellBy, signal }) => {
+  return withStack({ state, diagnostics, policies, settings, tokens }, context, async ({ stack, tellBy, signal }) => {
     const plan = await stack.plan({ ...toPlanOptions(flags, mode), signal });
     const standing = listRefused(plan, flags);
     const isRefused = isInvalid(plan) || standing.length > 0;

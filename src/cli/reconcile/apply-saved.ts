@@ -1,7 +1,7 @@
 import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
 import { toStricter } from '../../plan/guard.ts';
 import { refuseOtherVersion } from '../../stack/check-saved.ts';
-import { isInvalid } from '../../stack/plan-live.ts';
+import { checkPolicies, isInvalid } from '../../stack/plan-live.ts';
 import { resolveTokens } from '../../stack/token-sinks.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
@@ -18,12 +18,13 @@ import { readStack, refuseOtherNames, resolvePlanSettings } from './plan-setting
 
 /** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
 export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
-  const plan = await readPlanFile(file, context);
-  refuseOtherVersion({ plan, name: file }, VERSION);
+  const read = await readPlanFile(file, context);
+  refuseOtherVersion({ plan: read, name: file }, VERSION);
   refusePlanFlags(flags);
-  const { settings: stack, externals, locate } = await readStack(file, flags, context);
-  refuseOtherNames(file, plan, { externals });
-  const settings = resolvePlanSettings(file, plan, { flags, stack, context });
+  const { settings: stack, externals, locate, state, policies } = await readStack(file, flags, context);
+  refuseOtherNames(file, read, { externals });
+  const settings = resolvePlanSettings(file, read, { flags, stack, context });
+  const plan = await checkPolicies(read, { policies, state, now: context.now(), isSaved: true });
   await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
   const standing = listRefused(plan, flags);

@@ -20,6 +20,8 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly revertDrift?: boolean;
   /** False with --no-delete. */
   readonly delete?: boolean;
+  /** Files and folders of policies. */
+  readonly policies?: readonly string[];
   /** False with --no-rehearsal. */
   readonly rehearsal?: boolean;
 }

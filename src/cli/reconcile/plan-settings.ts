@@ -1,9 +1,13 @@
-import type { Locate } from '../../model/diagnostic.ts';
+import { hasErrors, type Locate } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
+import type { DesiredState } from '../../model/state.ts';
+import type { Policy } from '../../policy/policy.ts';
 import { isEmbedded } from '../../stack/embedded-url.ts';
+import { loadPolicies } from '../../stack/load-policies.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import { type ConnectionFlags, type RunSettings, resolveSettings } from '../../stack/settings.ts';
+import { InvalidManifests } from '../../stack/stack-error.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { toPlanLocate } from './plan-file.ts';
@@ -15,22 +19,30 @@ export interface NamedStack {
   readonly externals: ReadonlyMap<string, string>;
   /** Of the manifests that were named, or of the plan file. */
   readonly locate: Locate;
+  /** What those manifests say; absent: none were named. */
+  readonly state: DesiredState | undefined;
+  /** Those among the manifests, those that their Stack names, and those that were named besides. */
+  readonly policies: readonly Policy[];
 }
 
 /** The Stack that goes with a saved plan, of the manifests that were named. */
 export async function readStack(
   file: string,
-  { stack: paths = [] }: SavedRun['flags'],
+  { stack: paths = [], policies: apart = [] }: SavedRun['flags'],
   context: Context,
 ): Promise<NamedStack> {
-  if (paths.length === 0) return { settings: undefined, externals: new Map(), locate: toPlanLocate(file) };
-  const { state, locate } = await readValidManifests(paths, context);
-  return { settings: state.stack, externals: state.externals, locate };
+  if (paths.length === 0) {
+    const { policies, diagnostics } = await loadPolicies({ documents: [], sources: [], paths: apart }, context);
+    if (hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
+    return { settings: undefined, externals: new Map(), locate: toPlanLocate(file), state: undefined, policies };
+  }
+  const { state, policies, locate } = await readValidManifests(paths, context, { policies: apart });
+  return { settings: state.stack, externals: state.externals, locate, state, policies };
 }
 
 /** What is known besides a plan file of how to reach the service. */
 export interface SavedRun {
-  readonly flags: ConnectionFlags & { readonly stack?: readonly string[] };
+  readonly flags: ConnectionFlags & { readonly stack?: readonly string[]; readonly policies?: readonly string[] };
   readonly stack: StackSettings | undefined;
   readonly context: Context;
 }

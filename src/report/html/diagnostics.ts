@@ -34,10 +34,12 @@ function renderDiagnostic(diagnostic: Diagnostic): Html {
   return html`<article class="message ${severity}">
 <p class="headline"><span class="label">${severity}</span> ${message}</p>
 <p class="where"><code>${code}</code>${subject}</p>
-${renderPlace(place)}${related.map(
-  (one) => html`<p class="where">${one.message}</p>\n${renderPlace(one.place)}`,
-)}${renderRemedy(remedy)}</article>
+${renderPlace(place)}${related.map(renderRelated)}${renderRemedy(remedy)}</article>
 `;
+}
+
+function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[number]): Html {
+  return html`<p class="where">${message}</p>\n${renderPlace(place)}`;
 }
 
 /** A place with its excerpt, whose columns mean something, so it is scrolled and not wrapped. Nothing when there is none. */
@@ -68,13 +70,13 @@ ${violations.map(renderViolation)}</section>
 `;
 }
 
-function renderViolation({ rule, message, remedy, addresses }: GuardViolation): Html {
+function renderViolation({ rule, message, remedy, addresses, places = [] }: GuardViolation): Html {
   const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
   const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
   return html`<article class="message error">
 <p class="headline"><span class="label">refused</span> ${message}</p>
 <p class="where"><code>${rule}</code></p>
-${list}${renderRemedy(remedy)}</article>
+${list}${places.map(renderRelated)}${renderRemedy(remedy)}</article>
 `;
 }
 

@@ -74,17 +74,22 @@ function listDangerPieces(dangers: PlanView['dangers']): readonly Piece[] {
   ];
 }
 
-function toViolationPiece({ rule, message, remedy, addresses }: GuardViolation): Piece {
+function toViolationPiece({ rule, message, remedy, addresses, places = [] }: GuardViolation): Piece {
   const hidden = addresses.length - MAX_LISTED;
   const more = hidden > 0 ? ` and ${hidden} more` : '';
   const lines = [
     '> [!CAUTION]',
     `> **Refused (${toProse(rule)}):** ${toProse(message)}`,
     ...(addresses.length === 0 ? [] : ['>', `> ${addresses.slice(0, MAX_LISTED).map(toCode).join(', ')}${more}`]),
+    ...(places.length === 0 ? [] : ['>', `> ${places.map(toPosition).join(', ')}`]),
     '>',
     `> ${toProse(remedy)}`,
   ];
   return { text: `${lines.join('\n')}\n\n`, weight: 'refusal', names: ['safety rule', 'safety rules'] };
+}
+
+function toPosition({ message, place }: NonNullable<GuardViolation['places']>[number]): string {
+  return `${toProse(message)}: ${toCode(`${place.file}:${place.line}`)}`;
 }
 
 type Part = PlanView['parts'][number];

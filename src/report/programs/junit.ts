@@ -10,12 +10,12 @@ import { listRemarks, type Remark } from './remarks.ts';
  * that fails for each thing that is wrong. What an apply will do is nothing wrong. Structure: the schema of the Jenkins JUnit plugin.
  */
 export function renderJunitForm(report: Report, options: FormOptions): string {
-  return renderCases(listCases(report, options));
+  return renderSuites(listCases(report, options));
 }
 
 /** A run over many stacks as test results: a suite for each stack. */
 export function renderStacksJunit({ parts }: StacksReport, options: FormOptions): string {
-  return renderCases(
+  return renderSuites(
     parts.flatMap(({ name, folder, report, options: own }) => {
       const suite = toPrintable(name === '' ? folder : name);
       const cases = listCases(report, { ...options, ...own });
@@ -25,7 +25,8 @@ export function renderStacksJunit({ parts }: StacksReport, options: FormOptions)
   );
 }
 
-function renderCases(cases: readonly Case[]): string {
+/** Cases as a document, in their suites. */
+export function renderSuites(cases: readonly JunitCase[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)].sort(([left], [right]) => (left < right ? -1 : 1));
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -40,18 +41,19 @@ function renderCases(cases: readonly Case[]): string {
   ].join('\n');
 }
 
-interface Case {
+/** A case, which passes without a remark. Texts are printable. */
+export interface JunitCase {
   readonly suite: string;
   readonly name: string;
   /** Absent: it passes. */
   readonly remark?: Remark;
 }
 
-function listCases(report: Report, options: FormOptions): readonly Case[] {
+function listCases(report: Report, options: FormOptions): readonly JunitCase[] {
   const remarks = listRemarks(report, options).filter(({ nature }) => nature !== 'change' && nature !== 'danger');
   const told = new Set(remarks.flatMap(({ address }) => (address === undefined ? [] : [address])));
   const passed = [...new Set(listAddresses(report))].filter((address) => !told.has(address));
-  const failed = remarks.map((remark): Case => {
+  const failed = remarks.map((remark): JunitCase => {
     const { rule, address = remark.place?.file ?? 'run' } = remark;
     return { suite: toSuite(remark.address), name: `${address}: ${rule}`, remark };
   });
@@ -82,7 +84,7 @@ function listAddresses(report: Report): readonly string[] {
   }
 }
 
-function toCounts(cases: readonly Case[]): string {
+function toCounts(cases: readonly JunitCase[]): string {
   const counted = Map.groupBy(cases, ({ remark }) => (remark === undefined ? 'passed' : toElement(remark)));
   const count = (element: Element): number => counted.get(element)?.length ?? 0;
   return ` tests="${cases.length}" failures="${count('failure')}" errors="${count('error')}" skipped="${count('skipped')}"`;
@@ -95,7 +97,7 @@ function toElement({ rule, nature }: Remark): Element {
   return nature === 'failure' ? 'error' : 'failure';
 }
 
-function renderCase({ suite, name, remark }: Case): readonly string[] {
+function renderCase({ suite, name, remark }: JunitCase): readonly string[] {
   const start = `    <testcase classname="edgewise.${escapeXml(suite)}" name="${escapeXml(name)}" time="0"`;
   if (remark === undefined) return [`${start}/>`];
   const element = toElement(remark);

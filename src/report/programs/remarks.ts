@@ -45,6 +45,7 @@ export const OTHER_RULES = {
   protect: 'The plan would delete or replace a protected resource.',
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',
   'nothing-described': 'The plan would delete resources, and its manifests describe nothing that the stack owns.',
+  policy: 'The plan breaks a rule that a Policy document states.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
   danger: 'A change lets more in than before, takes protection away, or makes a token or certificate that differs.',
@@ -136,11 +137,21 @@ function toDiagnosticRemark(diagnostic: Diagnostic): Remark {
   return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };
 }
 
-function toViolationRemark({ rule, message, remedy, addresses }: GuardViolation): Remark {
+function toViolationRemark({ rule, message, remedy, addresses, places = [] }: GuardViolation): Remark {
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${toList(addresses)}`;
   const texts = { message: toPrintable(said), remedy: toPrintable(remedy) };
-  return { rule, level: 'error', nature: 'finding', ...texts, ...(address !== undefined && { address }) };
+  const [first] = places;
+  const isOwn = places.length > 1;
+  return {
+    rule,
+    level: 'error',
+    nature: 'finding',
+    ...texts,
+    ...(address !== undefined && { address }),
+    ...(isOwn && first !== undefined && { place: first.place }),
+    ...(places.length > 0 && { related: isOwn ? places.slice(1) : places }),
+  };
 }
 
 /** Addresses that a remark lists. */

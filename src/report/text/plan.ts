@@ -1,7 +1,7 @@
 import type { GuardViolation } from '../../model/plan.ts';
 import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { type DiagnosticLine, listHelpLines } from '../view/diagnostic-view.ts';
+import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
 import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/plan-wording.ts';
 import { type ChangeLayout, listShownFields, renderChange, renderCompactChange, toActionColumn } from './change.ts';
@@ -39,7 +39,7 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
 }
 
 function renderViolation(
-  { rule, message, remedy, addresses }: GuardViolation,
+  { rule, message, remedy, addresses, places = [] }: GuardViolation,
   options: TextOptions,
 ): readonly string[] {
   const headline: DiagnosticLine = { role: 'headline', label: `refused[${rule}]:`, text: message };
@@ -48,6 +48,7 @@ function renderViolation(
     ...renderMessageLines([headline], 'error', options),
     ...addresses.slice(0, MAX_LISTED).map((address) => `    ${address}`),
     ...(hidden > 0 ? [`    … and ${hidden} more`] : []),
+    ...renderMessageLines(listRelatedLines(places), 'error', options),
     ...renderMessageLines(listHelpLines(remedy), 'error', options),
   ];
 }

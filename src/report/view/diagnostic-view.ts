@@ -50,12 +50,17 @@ export function listDiagnosticLines(diagnostic: Diagnostic): readonly Diagnostic
   return [
     { role: 'headline', label: `${severity}[${toPrintable(code)}]:`, text: message },
     ...listPlaceLines(place, findSubject(printable)),
-    ...related.flatMap((one): readonly DiagnosticLine[] => [
-      { role: 'note', label: '  note:', text: one.message },
-      ...listPlaceLines(one.place),
-    ]),
+    ...listRelatedLines(related),
     ...(remedy === undefined ? [] : listHelpLines(remedy)),
   ];
+}
+
+/** The lines that show other places, each with what is there. The texts are printable. */
+export function listRelatedLines(related: NonNullable<Diagnostic['related']>): readonly DiagnosticLine[] {
+  return related.flatMap((one): readonly DiagnosticLine[] => [
+    { role: 'note', label: '  note:', text: one.message },
+    ...listPlaceLines(one.place),
+  ]);
 }
 
 /** The lines that say what to do: a sentence, and lines that are made to be copied. The text is printable. */

@@ -8,7 +8,7 @@ import { countActions, type Totals } from '../../model/totals.ts';
 import type { Write } from '../../model/write.ts';
 import { type ChangeView, toChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-words.ts';
-import { toPrintableDiagnostic } from './diagnostic-view.ts';
+import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
 import { listPlanParts, type PlanPart } from './plan-parts.ts';
 import { listNarrowing, toPlanSummary, toPlanTitle, toRehearsalSentence, toRequestSentence } from './plan-wording.ts';
@@ -146,7 +146,12 @@ export function toFileSentence({ address, path, text, replaces }: Plan['files'][
 function toViolationView(violation: GuardViolation): GuardViolation {
   const message = toPrintable(violation.message);
   const addresses = violation.addresses.map(toWord).filter((address) => !message.includes(address));
-  return { ...violation, message, remedy: toPrintable(violation.remedy), addresses };
+  const places = violation.places?.map((one) => ({
+    message: toPrintable(one.message),
+    place: toPrintablePlace(one.place),
+  }));
+  const remedy = toPrintable(violation.remedy);
+  return { ...violation, message, remedy, addresses, ...(places !== undefined && { places }) };
 }
 
 /** What the ids of a plan are called. */

@@ -30,8 +30,11 @@ interface Scoped {
   readonly bound: readonly string[];
 }
 
-/** Uses its own stack instead of recursion: a long chain of operators is a deep tree. */
-function listNames(root: ASTNode): readonly string[] {
+/**
+ * The variables of a parsed expression, with what is selected of them, each once. Uses its own stack instead of recursion: a long chain
+ * of operators is a deep tree.
+ */
+export function listNames(root: ASTNode): readonly string[] {
   const names = new Set<string>();
   const open: Scoped[] = [{ node: root, bound: [] }];
   for (let scoped = open.pop(); scoped !== undefined; scoped = open.pop()) {

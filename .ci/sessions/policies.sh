@@ -1,0 +1,20 @@
+# A stack of a team that is not the network team, with an edge that is open to everybody.
+mkdir shop
+cat >shop/edgewise.yaml <<'YAML'
+apiVersion: edgewise/v1
+kind: Stack
+metadata:
+  name: shop
+  labels: { team: network }
+spec:
+  api: { base_url: "embedded:" }
+---
+apiVersion: edgewise/v1
+kind: TCPEdge
+metadata:
+  name: orders
+  labels: { owner: shop }
+spec:
+  hostports: ["1.tcp.example.net:20001"]
+  backend: { backend_id: bkdhr_orders }
+YAML

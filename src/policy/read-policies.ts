@@ -1,0 +1,152 @@
+import { type Cel, type CelFault, type CelProgram, createCel } from '../cel/environment.ts';
+import { findNamePart } from '../cel/name-part.ts';
+import { type CelReading, readCel } from '../cel/read-cel.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
+import { shorten } from '../manifest/problem.ts';
+import { suggest } from '../manifest/suggest.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { PolicyDocument } from '../model/policy.ts';
+import { hasPath, listNamedFields } from './named-fields.ts';
+import type { Policy } from './policy.ts';
+import { parseTemplate, type TemplateFault } from './template.ts';
+import { toDeclarations } from './vocabulary.ts';
+
+/**
+ * From policy documents to policies. Pure. Every name and every type is checked here, before anything is planned: a rule that could
+ * never be evaluated must not wait for the day when a change meets it.
+ */
+
+/** Policies that can be evaluated, and what is wrong with the others. */
+export interface ReadPolicies {
+  readonly policies: readonly Policy[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads the expressions of policies. */
+export function readPolicies(documents: readonly PolicyDocument[]): ReadPolicies {
+  const known = new Map<string, Cel>();
+  const getCel = (kinds: readonly Kind[]): Cel => {
+    const key = kinds.map(({ name }) => name).join();
+    const cel = known.get(key) ?? createCel(toDeclarations(kinds));
+    known.set(key, cel);
+    return cel;
+  };
+  const read = documents.map((document) => readPolicy(document, getCel));
+  return {
+    policies: read.flatMap((one) => ('policy' in one ? [one.policy] : [])),
+    diagnostics: read.flatMap((one) => ('policy' in one ? [] : one.diagnostics)),
+  };
+}
+
+/** An expression of a policy, and where it stands. */
+interface Expression {
+  readonly field: 'require' | 'message';
+  readonly text: string;
+  /** The text of the field that it is in, and where it starts in there. */
+  readonly of: string;
+  readonly start: number;
+}
+
+type Read = { readonly policy: Policy } | { readonly diagnostics: readonly Diagnostic[] };
+
+function readPolicy(document: PolicyDocument, getCel: (kinds: readonly Kind[]) => Cel): Read {
+  const { require, message } = document;
+  const template = parseTemplate(message);
+  const parts = 'fault' in template ? [] : template;
+  const expressions: readonly Expression[] = [
+    { field: 'require', text: require, of: require, start: 0 },
+    ...parts.flatMap((part): Expression[] =>
+      'expression' in part ? [{ field: 'message', text: part.expression, of: message, start: part.start }] : [],
+    ),
+  ];
+  const kinds = chooseKinds(document, expressions);
+  const cel = getCel(kinds.length === 0 ? MANIFEST_KINDS : kinds);
+  const read = expressions.map((one) => readExpression(document, one, { kinds, cel }));
+  const diagnostics = [
+    ...read.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])),
+    ...('fault' in template ? [toTemplateDiagnostic(document, template.fault)] : []),
+  ];
+  const [first, ...filled] = read.flatMap((one) => ('program' in one ? [one.program] : []));
+  if (diagnostics.length > 0 || first === undefined) return { diagnostics };
+  const rest = [...filled];
+  const texts = parts.map((part) => ('expression' in part ? (rest.shift() ?? '') : part.text));
+  const names = [...new Set([first, ...filled].flatMap((program) => program.names))].sort();
+  return { policy: { document, kinds: new Set(kinds.map(({ name }) => name)), require: first, message: texts, names } };
+}
+
+function readExpression(
+  document: PolicyDocument,
+  expression: Expression,
+  { kinds, cel }: { readonly kinds: readonly Kind[]; readonly cel: Cel },
+): { readonly program: CelProgram } | { readonly diagnostics: readonly Diagnostic[] } {
+  const unknown = listUnknownFields(document, expression, kinds);
+  if (unknown.length > 0) return { diagnostics: unknown };
+  const program = compile(cel, expression);
+  return 'fault' in program ? { diagnostics: [toDiagnostic(document, expression, program.fault)] } : { program };
+}
+
+function toTemplateDiagnostic(document: PolicyDocument, fault: TemplateFault): Diagnostic {
+  const { message } = document;
+  return toDiagnostic(document, { field: 'message', text: message, of: message, start: 0 }, { ...fault, length: 2 });
+}
+
+/** A rule must come to true or false. What comes of anything is known when it is evaluated. */
+function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly fault: CelFault } {
+  const program = cel.compile(text);
+  if ('fault' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
+  return { fault: { message: `comes to ${program.type}, and must come to bool`, start: 0, length: text.length } };
+}
+
+/** The kinds that a policy names; without a name, those that have the fields that it names. */
+function chooseKinds({ match }: PolicyDocument, expressions: readonly Expression[]): readonly Kind[] {
+  if (match.kinds !== undefined) return match.kinds.map(getKind);
+  const paths = expressions.flatMap(({ text }) => listNamedFields(readNames(text)));
+  return MANIFEST_KINDS.filter((kind) => paths.every(({ path }) => hasPath(kind, path)));
+}
+
+function readNames(text: string): readonly string[] {
+  const reading: CelReading = readCel(text);
+  return 'names' in reading ? reading.names : [];
+}
+
+/** Fields of `before` and `after` that the kinds do not have: all of those that the policy names, one of them otherwise. */
+function listUnknownFields(
+  document: PolicyDocument,
+  expression: Expression,
+  kinds: readonly Kind[],
+): readonly Diagnostic[] {
+  const isNamed = document.match.kinds !== undefined;
+  return listNamedFields(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
+    const lacking = (isNamed ? kinds : MANIFEST_KINDS).filter((kind) => !hasPath(kind, path));
+    const isUnknown = isNamed ? lacking.length > 0 : kinds.length === 0;
+    if (!isUnknown) return [];
+    const part = findNamePart(expression.text, name) ?? { start: 0, length: expression.text.length };
+    const of = isNamed ? (lacking[0]?.name ?? '') : 'any kind with the other fields';
+    const known = (isNamed ? lacking : MANIFEST_KINDS).flatMap((kind) => Object.keys(kind.fields));
+    const nearest = suggest(path[0] ?? '', [...new Set(known)]);
+    return [
+      toDiagnostic(document, expression, {
+        message: `names ${name}, which is no field of ${of}`,
+        start: part.start,
+        length: part.length,
+        ...(nearest !== undefined && { unknown: { given: path[0] ?? '', known: [nearest] } }),
+      }),
+    ];
+  });
+}
+
+function toDiagnostic(document: PolicyDocument, { field, of, start }: Expression, fault: CelFault): Diagnostic {
+  const nearest = fault.unknown === undefined ? undefined : suggest(fault.unknown.given, fault.unknown.known);
+  const part = { of, start: start + fault.start, length: fault.length };
+  return {
+    code: 'policy-expression',
+    severity: 'error',
+    message: shorten(`Policy/${document.name}: spec.${field}: ${fault.message}`),
+    remedy: nearest === undefined ? REMEDY : `Did you mean \`${nearest}\`?`,
+    address: `Policy/${document.name}`,
+    place: document.locate(['spec', field], part),
+  };
+}
+
+const REMEDY = 'Correct the expression. docs/policies.md lists the names that it may use, and their types.';

@@ -1,0 +1,148 @@
+import { normalizeSpec } from '../kinds/normalize.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { toAddress } from '../model/address.ts';
+import type { Action } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type {
+  Expectation,
+  PolicyCase,
+  PolicyCaseResult,
+  PolicyFinding,
+  PolicyGiven,
+  PolicyTestDocument,
+  PolicyTestResult,
+} from '../model/policy.ts';
+import { evaluatePolicies } from './evaluate.ts';
+import { isAbout } from './match.ts';
+import type { Policy } from './policy.ts';
+import { type PolicyScene, type PolicySubject, toValues } from './subject.ts';
+import { findUnknown, listVisibleFields, TYPES } from './vocabulary.ts';
+
+/** Runs the cases of policies. Pure. A case is asked what a change of a plan is asked, in the same way. */
+export function runPolicyCases(
+  tests: readonly PolicyTestDocument[],
+  policies: readonly Policy[],
+): PolicyTestResult & { readonly diagnostics: readonly Diagnostic[] } {
+  const byName = new Map(policies.map((policy) => [policy.document.name, policy]));
+  const tested = new Set(tests.map(({ policy }) => policy));
+  return {
+    cases: tests.flatMap((test) => {
+      const policy = byName.get(test.policy);
+      return policy === undefined ? [] : test.cases.map((one, index) => runCase(test, policy, { one, index }));
+    }),
+    untested: [...byName.keys()].filter((name) => !tested.has(name)),
+    diagnostics: tests.filter(({ policy }) => !byName.has(policy)).map(toMissing),
+  };
+}
+
+function toMissing({ name, policy, locate }: PolicyTestDocument): Diagnostic {
+  return {
+    code: 'policy-missing',
+    severity: 'error',
+    message: `PolicyTest/${name}: there is no policy ${policy}`,
+    remedy: 'Correct the name, or give the path of the policy too.',
+    address: `PolicyTest/${name}`,
+    place: locate(['spec', 'policy']),
+  };
+}
+
+function runCase(
+  { policy: name, locate }: PolicyTestDocument,
+  policy: Policy,
+  { one, index }: { readonly one: PolicyCase; readonly index: number },
+): PolicyCaseResult {
+  const failure = findUnknownGiven(one.given) ?? findFailure(policy, one);
+  const place = locate(['spec', 'cases', index, 'name']);
+  return { policy: name, name: one.name, place, ...(failure !== undefined && { failure }) };
+}
+
+/** What would otherwise be passed over: a misspelt field makes a case of something else. */
+function findUnknownGiven({ change, before = {}, after = {}, plan = {}, stack = {} }: PolicyGiven): string | undefined {
+  const kind = getKind(String(change['kind']));
+  const fields = new Set(listVisibleFields(kind).map(([name]) => name));
+  const inSpecs = Object.entries({ before, after }).flatMap(([variable, spec]) =>
+    Object.keys(spec).flatMap((name) => (fields.has(name) ? [] : [`${variable}.${name}`])),
+  );
+  const unknown = [
+    ...inSpecs,
+    ...findUnknown('change', TYPES.Change, withDangers(change)),
+    ...findUnknown('plan', TYPES.Plan, plan),
+    ...findUnknown('stack', TYPES.Stack, stack),
+  ];
+  return unknown.length === 0 ? undefined : `given.${unknown[0]} is no field that a ${kind.name} or a plan has`;
+}
+
+function findFailure(policy: Policy, { given, expect, message }: PolicyCase): string | undefined {
+  const scene = toScene(given);
+  const subject = toSubject(given, scene);
+  const [finding] = evaluatePolicies([policy], [subject], scene);
+  const got = finding === undefined ? toSilence(isAbout(policy, subject, scene.stack.name)) : toVerdict(finding);
+  const said = finding === undefined ? '' : `: ${finding.message}`;
+  if (got !== expect) return `expected ${expect}, got ${got}${said}`;
+  // A rule that breaks refuses everything: a case must say that it means that.
+  if (finding?.isFailure === true && message === undefined)
+    return `expected a refusal by the rule, got a failure${said}`;
+  if (message !== undefined && !(finding?.message ?? '').includes(message))
+    return `expected a message with \`${message}\` in it, got${said === '' ? ' none' : said}`;
+  return undefined;
+}
+
+function toSilence(isAsked: boolean): Expectation {
+  return isAsked ? 'allow' : 'no-match';
+}
+
+function toVerdict({ severity }: PolicyFinding): Expectation {
+  return severity === 'error' ? 'refuse' : 'warn';
+}
+
+/** A case that gives no time is at this one, whenever it runs: a Thursday. */
+const START = '2026-01-01T00:00:00Z';
+
+function toScene({ stack = {}, plan = {}, now = START }: PolicyGiven): PolicyScene {
+  const { name, labels, annotations } = stack;
+  return {
+    stack: { name: typeof name === 'string' ? name : '', labels: toTexts(labels), annotations: toTexts(annotations) },
+    plan,
+    now: new Date(now),
+  };
+}
+
+function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
+  const entries = isJsonObject(value) ? Object.entries(value) : [];
+  return Object.fromEntries(entries.map(([name, text]) => [name, String(text)]));
+}
+
+function toSubject(
+  { change, before, after, labels = {}, annotations = {} }: PolicyGiven,
+  scene: PolicyScene,
+): PolicySubject {
+  const full = withDangers(change);
+  const kind = getKind(String(change['kind']));
+  const name = String(change['name'] ?? 'it');
+  const address = String(change['address'] ?? toAddress(kind.name, name));
+  const toNormal = (spec: JsonObject | undefined): JsonObject => (spec === undefined ? {} : normalizeSpec(kind, spec));
+  const values = toValues(
+    { change: { ...full, name, address }, before: toNormal(before), after: toNormal(after), labels, annotations },
+    scene,
+  );
+  return {
+    kind: kind.name,
+    action: change['action'] as Action, // its schema has checked it
+    dangers: listDangers(full).map(({ danger }) => String(danger)),
+    address,
+    labels,
+    locate: () => undefined,
+    values,
+  };
+}
+
+/** A danger may be given by its name alone. */
+function withDangers(change: JsonObject): JsonObject {
+  return change['dangers'] === undefined ? change : { ...change, dangers: listDangers(change) };
+}
+
+function listDangers({ dangers }: JsonObject): readonly JsonObject[] {
+  const all = isJsonArray(dangers) ? dangers : [];
+  return all.map((one) => (isJsonObject(one) ? one : { danger: one }));
+}

@@ -1,0 +1,104 @@
+import type { CelValues } from '../cel/environment.ts';
+import { toDurationMs } from '../kinds/duration.ts';
+import { toName } from '../model/address.ts';
+import { type Change, isProtected, toShownChange } from '../model/change.ts';
+import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
+import { fillIn } from './vocabulary.ts';
+
+/** What a policy is asked about. */
+export interface PolicySubject {
+  readonly kind: string;
+  /** `undefined`: not known yet, since nothing live was read. */
+  readonly action: Change['action'] | undefined;
+  readonly dangers: readonly string[];
+  /** As people see it. */
+  readonly address: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Where something stands in its manifest, or would stand. Parses that again. */
+  readonly locate: (path: FieldPath) => SourcePlace | undefined;
+  readonly values: CelValues;
+}
+
+/** What all subjects of a run have in common. */
+export interface PolicyScene {
+  readonly stack: { readonly name: string } & Added;
+  /** The plan as a whole, as its JSON has it; fields that are left out are empty. */
+  readonly plan: JsonObject;
+  readonly now: Date;
+}
+
+type Added = Pick<DesiredResource, 'labels' | 'annotations'>;
+
+/** A change of a plan. Its manifest is known as long as there is one. */
+export function toChangeSubject(
+  change: Change,
+  resource: DesiredResource | undefined,
+  scene: PolicyScene,
+): PolicySubject {
+  const { kind, action, address, dangers = [], differences, notes = [], reason = '', duplicateOf = '' } = change;
+  const { labels = {}, annotations = {} } = resource ?? {};
+  const shown: JsonObject = {
+    address,
+    kind,
+    name: toName(address),
+    id: change.live?.id ?? '',
+    duplicateOf,
+    action,
+    reason,
+    origin: toOrigin(change),
+    protect: isProtected(change),
+    validForMs: change.validForMs ?? 0,
+    dangers: dangers.map((danger) => ({ ...danger })),
+    differences: differences.map((difference) => ({ ...difference })),
+    notes,
+    ...toPlace(resource?.findStart()),
+  };
+  const before = change.live?.spec ?? {};
+  return {
+    kind,
+    action,
+    dangers: dangers.map(({ danger }) => danger),
+    address: toShownChange(change),
+    labels,
+    locate: (path) => resource?.locate(path),
+    values: toValues({ change: shown, before, after: change.desired ?? {}, labels, annotations }, scene),
+  };
+}
+
+/** A resource as its manifest asks for it. Nothing is known of what is live. */
+export function toResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyScene): PolicySubject {
+  const { address, kind, name, lifecycle, labels, annotations } = resource;
+  const validForMs = toDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
+  const change = { address, kind, name, protect: lifecycle.protect, validForMs, ...toPlace(resource.findStart()) };
+  const values = toValues({ change, before: {}, after, labels, annotations }, scene);
+  return { kind, action: undefined, dangers: [], address, labels, locate: (path) => resource.locate(path), values };
+}
+
+/** What expressions see, with everything filled in that is left out. */
+export function toValues(
+  { change, before, after, labels, annotations }: Added & Readonly<Record<'change' | 'before' | 'after', JsonObject>>,
+  { stack, plan, now }: PolicyScene,
+): CelValues {
+  return {
+    change: fillIn('Change', change),
+    before,
+    after,
+    labels,
+    annotations,
+    plan: fillIn('Plan', plan),
+    stack: fillIn('Stack', { ...stack }),
+    now,
+  };
+}
+
+function toPlace(start: ManifestStart | undefined): JsonObject {
+  return start === undefined ? {} : { place: { file: start.file, line: start.line } };
+}
+
+/** Whose the change is: the origin that all differences have, `both` where they differ, and nothing without any. */
+function toOrigin({ differences }: Change): string {
+  const [first = '', ...others] = new Set(differences.map(({ origin }) => origin));
+  return others.length === 0 ? first : 'both';
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
+import type { Action } from '../model/change.ts';
+import { DANGER_NAMES } from '../model/danger.ts';
+import { EXPECTATIONS } from '../model/policy.ts';
+import { ANY_JSON, once } from './parts.ts';
+import { toTimestamp } from './text.ts';
+
+/** What the `spec` of a `Policy` holds, with defaults filled in. */
+export type PolicySpec = Readonly<z.infer<ReturnType<typeof toPolicySpecSchema>>>;
+
+/** What changes a policy may be about: everything that a plan does. */
+export const POLICY_ACTIONS = [
+  'create',
+  'update',
+  'replace',
+  'delete',
+  'adopt',
+  'release',
+] as const satisfies readonly Action[];
+
+/** Schema of the `spec` of a `Policy`. Parsing fills in the defaults. What expressions may say is checked by `src/policy`. */
+export const toPolicySpecSchema = once(() =>
+  z
+    .strictObject({
+      match: toMatchSchema().prefault({}),
+      require: z
+        .string()
+        .min(1)
+        .meta({ examples: ['"owner" in labels', 'size(after.acl) > 0'] })
+        .describe(
+          'CEL expression that must be true of each change that matches. It may name change, before, after, labels, annotations, plan, stack and now.',
+        ),
+      message: z
+        .string()
+        .min(1)
+        .meta({ examples: [`\${change.address} has no owner.`] })
+        .describe(`What to tell whoever breaks the rule. A part in \`\${}\` is a CEL expression with the same names.`),
+      severity: z
+        .enum(['error', 'warning'])
+        .default('error')
+        .describe('`error`: the plan is refused, and no flag allows it. `warning`: it is told.'),
+    })
+    .describe('The rule.'),
+);
+
+const toMatchSchema = once(() =>
+  z
+    .strictObject({
+      kinds: z
+        .array(z.enum(MANIFEST_KINDS.map(({ name }) => name)))
+        .min(1)
+        .optional()
+        .describe(
+          'Kinds of resources. Left out: every kind that has the fields of `before` and `after` that the rule names.',
+        ),
+      actions: z
+        .array(z.enum(POLICY_ACTIONS))
+        .min(1)
+        .optional()
+        .describe(
+          'What a plan does. Left out: everything, but a rule that names `after` is about what will be there, and one that names `before` about what is.',
+        ),
+      danger: z.array(z.enum(DANGER_NAMES)).min(1).optional().describe('Changes with one of these dangers.'),
+      labels: z
+        .record(z.string(), z.union([z.string(), z.array(z.string()).min(1)]))
+        .optional()
+        .describe('Labels that the manifest has, each with this value or one of these.'),
+      stacks: z.array(z.string().min(1)).min(1).optional().describe('Names of stacks. `*` stands for any text.'),
+    })
+    .describe('Which changes the rule is about: those that every line fits. Left out: all of them.'),
+);
+
+/** What the `spec` of a `PolicyTest` holds. */
+export type PolicyTestSpec = Readonly<z.infer<ReturnType<typeof toPolicyTestSpecSchema>>>;
+
+/** Schema of the `spec` of a `PolicyTest`. */
+export const toPolicyTestSpecSchema = once(() =>
+  z
+    .strictObject({
+      policy: z.string().min(1).describe('Name of the Policy that the cases are about.'),
+      cases: z.array(toCaseSchema()).min(1).describe('The cases. Each is a unit test.'),
+    })
+    .describe('Cases of a policy.'),
+);
+
+const toCaseSchema = once(() =>
+  z
+    .strictObject({
+      name: z.string().min(1).describe('What the case shows.'),
+      given: toGivenSchema(),
+      expect: z
+        .enum(EXPECTATIONS)
+        .describe(
+          'What the policy does: `allow`, `refuse`, `warn`, or `no-match`, when the rule is not about the change.',
+        ),
+      message: z.string().min(1).optional().describe('A part of the message that is told.'),
+    })
+    .describe('A change, and what the policy says to it.'),
+);
+
+const toObjectSchema = () => z.record(z.string(), ANY_JSON);
+const toTextsSchema = () => z.record(z.string(), z.string());
+
+const toGivenSchema = once(() =>
+  z
+    .strictObject({
+      change: z
+        .looseObject({
+          kind: z.enum(MANIFEST_KINDS.map(({ name }) => name)).describe('Kind of the resource.'),
+          action: z.enum(POLICY_ACTIONS).describe('What the plan does with it.'),
+        })
+        .describe('The change, as the plan has it. What is left out is empty.'),
+      before: toObjectSchema().optional().describe('Fields of the live resource. Defaults are filled in.'),
+      after: toObjectSchema().optional().describe('Fields of the resource afterwards. Defaults are filled in.'),
+      labels: toTextsSchema().optional().describe('Labels of the manifest.'),
+      annotations: toTextsSchema().optional().describe('Annotations of the manifest.'),
+      plan: toObjectSchema().optional().describe('The plan as a whole, such as `totals`.'),
+      stack: toObjectSchema().optional().describe('The Stack: `name`, `labels`, `annotations`.'),
+      now: toTimestamp('manifest').optional().describe('The time. Left out: the start of 2026.'),
+    })
+    .describe('What the expressions of the policy see.'),
+);

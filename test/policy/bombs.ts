@@ -1,0 +1,83 @@
+const TEN = '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]';
+
+/** Macros in macros: ten to the power of the depth. */
+export function nest(depth: number): string {
+  const opened = Array.from({ length: depth }, (_, level) => `${TEN}.all(v${level}, `);
+  return `${opened.join('')}v0 >= 0${')'.repeat(depth)}`;
+}
+
+/** A value that is made of the one before, again and again. */
+export function grow(
+  times: number,
+  start: string,
+  step: (name: string) => string,
+  end: (name: string) => string,
+): string {
+  const bound = Array.from({ length: times }, (_, at) => `cel.bind(v${at + 1}, ${step(at === 0 ? 'v0' : `v${at}`)}, `);
+  return `cel.bind(v0, ${start}, ${bound.join('')}${end(`v${times}`)}${')'.repeat(times + 1)}`;
+}
+
+const double = (name: string): string => `${name} + ${name}`;
+const LONG_TEXT = `"${'a'.repeat(9_000)}"`;
+
+/** Rules that cost more than a rule may, if they were evaluated to their end. All of them can be read. */
+export const BOMBS: readonly (readonly [name: string, expression: string])[] = [
+  ['macros in macros', nest(9)],
+  ['macros in macros whose error is of no account', `${nest(9)} || true`],
+  ['macros in macros in a macro that swallows errors', `[1, 2].exists(x, ${nest(9)} || x == 2)`],
+  ['map in map', `${TEN}.map(a, ${TEN}.map(b, ${TEN}.map(c, ${TEN}.map(d, ${TEN}.map(e, a + e))))).size() > 0`],
+  ['a text that doubles', grow(20, LONG_TEXT, double, (name) => `${name}.size() > 0`)],
+  ['a list that doubles', grow(20, TEN, double, (name) => `${name}.size() > 0`)],
+  [
+    'a list of lists that is compared',
+    grow(
+      16,
+      TEN,
+      (name) => `[${name}, ${name}]`,
+      (name) => `[${name}] == [${name}]`,
+    ),
+  ],
+  ['a pattern with alternatives of many repetitions', `${LONG_TEXT}.matches("${'(a{500}|b)'.repeat(80)}")`],
+  ['a long pattern on a long text', `${LONG_TEXT}.matches("${'(a|b|ab)*'.repeat(200)}c")`],
+  ['a search for what is nearly everywhere', `${TEN}.all(x, ${LONG_TEXT}.contains("b${'a'.repeat(4_000)}") == false)`],
+  ['a separator of many members', grow(12, '["a", "b"]', double, (name) => `${name}.join(${LONG_TEXT}).size() > 0`)],
+  ['time zones', `${TEN}.all(a, ${TEN}.all(b, ${TEN}.all(c, now.getHours("Europe/Berlin") >= 0)))`],
+  ['a duration of digits', `duration("${'1'.repeat(9_000)}") > duration("1s")`],
+];
+
+/** Rules that fail when they are evaluated, however little they cost. */
+export const FAILURES: readonly (readonly [name: string, expression: string])[] = [
+  ['a label that is not there', 'labels.nobody == "data"'],
+  ['a field of nothing', 'after.ip_restriction.enabled == true'],
+  ['a division by zero', '1 / (size(labels) - 2) == 0'],
+  ['a number that is too large', '9223372036854775807 + size(labels) > 0'],
+  ['a pattern that is none', 'after.description.matches("(")'],
+  ['a pattern that RE2 does not have', 'after.description.matches("(?=a)")'],
+  ['a time that is none', 'timestamp(after.description) < now'],
+  ['a time zone that is none', 'now.getHours("Nowhere/Land") > 0'],
+  ['a place behind the end', 'after.hostports[9] == "a"'],
+  ['text that is no truth', 'after.backend.backend_id'],
+  ['a comparison that only shows when it is made', 'after.backend.backend_id > 3'],
+];
+
+/** Texts that are no rules. */
+export const UNREADABLE: readonly (readonly [name: string, expression: string])[] = [
+  ['nothing but spaces', '   '],
+  ['an open bracket', '(((('],
+  ['brackets in brackets', `${'('.repeat(500)}true${')'.repeat(500)}`],
+  ['lists in lists', `${'['.repeat(500)}${']'.repeat(500)} == []`],
+  ['a long chain', Array(3_000).fill('true').join(' && ')],
+  ['a long text', `"${'a'.repeat(50_000)}" == ""`],
+  ['many negations', `${'!'.repeat(3_000)}true`],
+  ['a variable that is not there', 'nobody == 1'],
+  ['a field that is not there', 'after.nothing == 1'],
+  ['a field of a change that is not there', 'change.nothing == 1'],
+  ['a comparison of what cannot be compared', 'change.kind == 1'],
+  ['a rule that is a text', '"true"'],
+  ['a rule that is a list', 'after.hostports'],
+  ['a function that is not there', 'rm("-rf")'],
+  ['a computed key, whose type would double', '{change.kind: 1} == {}'],
+  ['characters of no language', '\u0000\u200b\ud800🦊'],
+  ['a prototype', '__proto__ == 1'],
+  ['a constructor', 'change.constructor == 1'],
+];

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { createBudget } from '../../src/cel/budget.ts';
+import { evaluatePolicies } from '../../src/policy/evaluate.ts';
+import { BOMBS, FAILURES, nest, UNREADABLE } from './bombs.ts';
+import { ask, SCENE, SUBJECT, toPolicy } from './subjects.ts';
+
+/** A policy that only warns, so that a refusal comes of the failure and of nothing else. */
+const REFUSES = { severity: 'error', isFailure: true } as const;
+
+describe('a policy that costs too much', () => {
+  it.each(BOMBS)('refuses: %s', (_, expression) => {
+    const { diagnostics, findings } = ask(expression);
+    expect(diagnostics).toEqual([]);
+    expect(findings).toMatchObject([REFUSES]);
+    expect(findings[0]?.message).toMatch(/takes more than 200,000 steps|reads a duration that is too long/);
+  });
+
+  it('refuses in its message too', () => {
+    const { findings } = ask('false', { message: `so: \${${nest(9)}}` });
+    expect(findings).toMatchObject([REFUSES]);
+    expect(findings[0]?.message).toContain('spec.message: takes more than 200,000 steps');
+  });
+
+  it('takes steps of all others, so that many of them cannot take long together', () => {
+    const policies = Array.from({ length: 10 }, () => toPolicy(nest(9)));
+    const findings = evaluatePolicies(policies, [SUBJECT, SUBJECT], SCENE, 300_000);
+    expect(findings).toHaveLength(20);
+    expect(findings.every(({ isFailure }) => isFailure)).toBe(true);
+    expect(findings[0]?.message).toContain('takes more than 200,000 steps');
+    expect(findings.at(-1)?.message).toContain('takes more than 300,000 steps');
+  });
+
+  it('is stopped after a number of steps that is the same every time', () => {
+    const [first, second] = [createBudget(1e6), createBudget(1e6)];
+    const { require } = toPolicy(nest(3));
+    for (const budget of [first, second]) require.run(SUBJECT.values, budget);
+    expect(first.spent()).toBeGreaterThan(1_000);
+    expect(second.spent()).toBe(first.spent());
+  });
+});
+
+describe('a policy that cannot be evaluated', () => {
+  it.each(FAILURES)('refuses: %s', (_, expression) => {
+    const { diagnostics, findings } = ask(expression);
+    expect(diagnostics).toEqual([]);
+    expect(findings).toMatchObject([REFUSES]);
+    expect(findings[0]?.message).toMatch(/^the policy cannot be evaluated, so it refuses: spec\.require: \S/);
+  });
+});
+
+describe('a policy that cannot be read', () => {
+  it.each(UNREADABLE)('is an error at its place: %s', (_, expression) => {
+    const { policies, diagnostics } = ask(expression);
+    expect(policies).toEqual([]);
+    expect(diagnostics).toMatchObject([{ code: 'policy-expression', severity: 'error' }]);
+    expect(diagnostics[0]?.place).toBeDefined();
+  });
+});
+
+describe('what a rule usually takes', () => {
+  it.each([
+    'labels.?public.orValue("") == "true" || (after.ip_restriction != null && after.ip_restriction.enabled)',
+    'after.hostports.all(one, one.matches("^[0-9]\\\\.tcp\\\\.example\\\\.net:[0-9]{1,5}$"))',
+    'change.dangers.all(one, one.danger != "delete") && now.getDayOfWeek("Europe/Berlin") != 9',
+    'plan.totals.delete <= 3 && stack.name.startsWith("sh") && labels.owner in ["data", "shop"]',
+  ])('is a hundredth of what it may: %s', (expression) => {
+    const budget = createBudget(2_000);
+    expect(toPolicy(expression).require.run(SUBJECT.values, budget)).toEqual({ value: true });
+  });
+});

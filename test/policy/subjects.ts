@@ -1,0 +1,79 @@
+import type { PolicyDocument, PolicyFinding } from '../../src/model/policy.ts';
+import { evaluatePolicies } from '../../src/policy/evaluate.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+import { type ReadPolicies, readPolicies } from '../../src/policy/read-policies.ts';
+import { type PolicyScene, type PolicySubject, toValues } from '../../src/policy/subject.ts';
+
+const PLACE = { file: 'policy.yaml', line: 1, column: 1, excerpt: '' };
+
+export const NOW = new Date('2026-03-06T12:00:00Z');
+
+export const SCENE: PolicyScene = {
+  stack: { name: 'shop', labels: { team: 'shop' }, annotations: {} },
+  plan: { totals: { create: 1, delete: 3 } },
+  now: NOW,
+};
+
+/** What is asked about: an update of a TCP edge. */
+export const BEFORE = { description: 'old', hostports: ['1.tcp.example.net:20001'], backend: null };
+export const AFTER = {
+  description: 'straße 🦊',
+  hostports: ['1.tcp.example.net:20001', '1.tcp.example.net:20002'],
+  backend: { enabled: true, backend_id: 'bkdhr_1' },
+  ip_restriction: null,
+};
+export const LABELS = { owner: 'data', public: 'true' };
+
+export const SUBJECT: PolicySubject = {
+  kind: 'TCPEdge',
+  action: 'update',
+  dangers: ['opens'],
+  address: 'TCPEdge/a',
+  labels: LABELS,
+  locate: () => undefined,
+  values: toValues(
+    {
+      change: {
+        address: 'TCPEdge/a',
+        kind: 'TCPEdge',
+        name: 'a',
+        action: 'update',
+        dangers: [{ danger: 'opens', path: 'ip_restriction', how: 'removed' }],
+      },
+      before: BEFORE,
+      after: AFTER,
+      labels: LABELS,
+      annotations: {},
+    },
+    SCENE,
+  ),
+};
+
+/** A policy about TCP edges. */
+export function toDocument(require: string, more: Partial<PolicyDocument> = {}): PolicyDocument {
+  return {
+    name: 'rule',
+    match: { kinds: ['TCPEdge'] },
+    require,
+    message: 'It is not so.',
+    severity: 'warning',
+    locate: () => PLACE,
+    ...more,
+  };
+}
+
+/** What becomes of a rule: it cannot be read, or it is asked about the edge. */
+export function ask(
+  require: string,
+  more: Partial<PolicyDocument> = {},
+): ReadPolicies & { readonly findings: readonly PolicyFinding[] } {
+  const read = readPolicies([toDocument(require, more)]);
+  return { ...read, findings: evaluatePolicies(read.policies, [SUBJECT], SCENE) };
+}
+
+/** The policy of a rule that can be read. */
+export function toPolicy(require: string, more: Partial<PolicyDocument> = {}): Policy {
+  const [policy] = readPolicies([toDocument(require, more)]).policies;
+  if (policy === undefined) throw new Error(`${require} cannot be read`);
+  return policy;
+}

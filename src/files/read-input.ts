@@ -55,15 +55,18 @@ export async function readStream(stream: Readable, { maxBytes = MAX_INPUT_BYTES 
 
 const PART_BYTES = 65_536;
 
+/** Where parts are read to, before as much as was read is kept. */
+let part: Buffer | undefined;
+
 function readAll(file: number, maxBytes: number): Buffer {
+  part ??= Buffer.allocUnsafeSlow(PART_BYTES);
   const parts: Buffer[] = [];
   for (let size = 0; ; ) {
-    const part = Buffer.allocUnsafe(PART_BYTES);
     const count = readSync(file, part);
-    if (count === 0) return Buffer.concat(parts);
+    if (count === 0) return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     size += count;
     if (size > maxBytes) throw toSizeError(maxBytes);
-    parts.push(part.subarray(0, count));
+    parts.push(Buffer.from(part.subarray(0, count)));
   }
 }
 

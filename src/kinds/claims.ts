@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { Field } from './field.ts';
-import type { Kind } from './kind.ts';
+import { type Kind, onceForEachKind } from './kind.ts';
 import { isUnset, normalizeField } from './normalize.ts';
 
 /** A value that one resource has at a time. */
@@ -20,10 +20,12 @@ export interface Claim {
 
 /** What a spec claims: each value of its unique fields. For an attached kind that is what it attaches to. */
 export function listClaims(kind: Kind, spec: Spec): readonly Claim[] {
-  return Object.entries(kind.fields).flatMap(([name, field]) =>
-    field.unique ? listMembers(name, field, spec[name]).flatMap((member) => toClaims(kind, member)) : [],
+  return listUniqueFields(kind).flatMap(([name, field]) =>
+    listMembers(name, field, spec[name]).flatMap((member) => toClaims(kind, member)),
   );
 }
+
+const listUniqueFields = onceForEachKind(({ fields }) => Object.entries(fields).filter(([, { unique }]) => unique));
 
 /** The value of a unique field, or one member of its list. */
 interface Member {

@@ -166,8 +166,10 @@ export const listOneTimeFields = onceForEachKind(({ fields }): readonly string[]
 export function onceForEachKind<T>(compute: (kind: Kind) => T): (kind: Kind) => T {
   const known = new WeakMap<Kind, { readonly value: T }>();
   return (kind) => {
-    const entry = known.get(kind) ?? { value: compute(kind) };
-    known.set(kind, entry);
-    return entry.value;
+    const entry = known.get(kind);
+    if (entry !== undefined) return entry.value;
+    const value = compute(kind);
+    known.set(kind, { value });
+    return value;
   };
 }

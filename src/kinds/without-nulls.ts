@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Field, FieldType } from './field.ts';
-import { type Kind, listSpecFields } from './kind.ts';
+import { type Kind, listSpecFields, onceForEachKind } from './kind.ts';
 import { mapInner } from './walk.ts';
 
 /**
@@ -8,7 +8,15 @@ import { mapInner } from './walk.ts';
  * maps, where it is a mistake, and in free JSON, where it is a value.
  */
 export function withoutNulls(kind: Kind, spec: JsonObject): JsonObject {
-  return leaveOutNulls(Object.fromEntries(listSpecFields(kind)), spec);
+  return hasNull(spec) ? leaveOutNulls(toFields(kind), spec) : spec;
+}
+
+const toFields = onceForEachKind((kind) => Object.fromEntries(listSpecFields(kind)));
+
+/** Most specs have none, and stay what they are. */
+function hasNull(value: Json): boolean {
+  if (typeof value !== 'object') return false;
+  return value === null || Object.values(value).some(hasNull);
 }
 
 function leaveOutNulls(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {

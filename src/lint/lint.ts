@@ -8,7 +8,7 @@ import type { LintSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 import type { Hit, IdName, Rule, RuleContext, Subject } from './rule.ts';
 import { LINT_RULES } from './rules.ts';
-import { listSpots } from './spots.ts';
+import { hasExpression, listSpots } from './spots.ts';
 
 /**
  * Lint: what is valid in manifests, but most likely not what was meant. Pure: it looks at the desired state and never at
@@ -37,9 +37,7 @@ export function lintManifests(state: DesiredState, options: LintOptions): readon
 
 /** Whether there is any expression to check. */
 export function hasExpressions({ resources }: DesiredState): boolean {
-  return [...resources.values()].some((resource) =>
-    listSpots(getKind(resource.kind), resource).some(({ type }) => type.type === 'text' && type.cel !== undefined),
-  );
+  return [...resources.values()].some((resource) => hasExpression(getKind(resource.kind), resource));
 }
 
 /** How grave the findings of a rule are in a stack. */

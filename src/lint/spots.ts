@@ -1,5 +1,6 @@
 import type { Field, FieldType } from '../kinds/field.ts';
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { type Kind, listSpecFields, onceForEachKind } from '../kinds/kind.ts';
+import { listTypes } from '../kinds/walk.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
@@ -20,9 +21,32 @@ export function listSpots(kind: Kind, { spec, lifecycle }: DesiredResource): rea
     .flatMap(([name, field]) => unfold({ path: ['spec', name], type: field.type, field, value: spec[name] }));
 }
 
+/** Whether any text of a spec that is stated is an expression. Most kinds have none. */
+export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
+  return listExpressionFields(kind)
+    .filter(([name]) => !lifecycle.ignore.includes(name))
+    .some(([name, field]) =>
+      unfold({ path: [name], type: field.type, field, value: spec[name] }).some(({ type }) => isExpression(type)),
+    );
+}
+
+const listExpressionFields = onceForEachKind((kind) =>
+  listSpecFields(kind).filter(([, { type }]) => listTypes(type).some(isExpression)),
+);
+
+function isExpression(type: FieldType): boolean {
+  return type.type === 'text' && type.cel !== undefined;
+}
+
 function unfold(spot: Spot): readonly Spot[] {
-  const inner = listInner(spot);
-  return inner.length === 0 ? [spot] : [spot, ...inner.flatMap(unfold)];
+  const spots: Spot[] = [];
+  collect(spot, spots);
+  return spots;
+}
+
+function collect(spot: Spot, spots: Spot[]): void {
+  spots.push(spot);
+  for (const inner of listInner(spot)) collect(inner, spots);
 }
 
 function listInner({ path, type, value }: Spot): readonly Spot[] {

@@ -53,8 +53,10 @@ interface DocumentClaim extends Claim {
 function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly DocumentClaim[] {
   const kind = findKind(document.kind);
   if (kind === undefined) return [];
+  const inSpec = listClaims(kind, spec).map((claim) => ({ ...claim, document, path: ['spec', ...claim.path] }));
+  if (document.value['lifecycle'] === undefined) return inSpec;
   return [
-    ...listClaims(kind, spec).map((claim) => ({ ...claim, document, path: ['spec', ...claim.path] })),
+    ...inSpec,
     ...listAdoptions(document, kind),
     ...listRenames(document, kind),
     ...listWrittenFiles(document, kind),

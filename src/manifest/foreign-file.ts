@@ -19,7 +19,7 @@ export function isForeignFile(name: string, bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   const json = name.endsWith('.json') && findJsonExcess(text) === undefined ? parseJson(text) : undefined;
   if (json !== undefined) return isForeignJson(json);
-  return OTHER_FIELD.test(text) && !ANY_FIELD.test(text);
+  return !ANY_FIELD.test(text) && OTHER_FIELD.test(text);
 }
 
 function isForeignJson(json: Json): boolean {

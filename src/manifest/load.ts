@@ -153,7 +153,10 @@ function isNew(path: string, seen: Set<string>): boolean {
 
 /** The real path; `undefined` when it was there before. */
 function addNew(path: string, seen: Set<string>): string | undefined {
-  const real = realpathSync.native(path);
+  return addReal(realpathSync.native(path), seen);
+}
+
+function addReal(real: string, seen: Set<string>): string | undefined {
   if (seen.has(real)) return undefined;
   seen.add(real);
   return real;
@@ -167,16 +170,18 @@ interface Walk extends Pick<Reading, 'seen'> {
   readonly faults: LocatedFault[];
 }
 
-/** A path as it is shown and as it is opened. */
+/** A path as it is shown and as it is opened. Inside of a folder that was entered the latter is the real one, but for symbolic links. */
 interface Path {
   readonly shown: string;
   readonly real: string;
 }
 
 /** The number of manifest files in a folder, those included that were read before. */
-function readFolder(folder: Path, walk: Walk): number {
-  if (!isNew(folder.real, walk.folders)) return 0;
-  const entries = readdirSync(folder.real, { withFileTypes: true }).sort(byName);
+function readFolder({ shown, real }: Path, walk: Walk): number {
+  const found = addNew(real, walk.folders);
+  if (found === undefined) return 0;
+  const folder = { shown, real: found };
+  const entries = readdirSync(found, { withFileTypes: true }).sort(byName);
   return entries.reduce((count, entry) => count + readEntry(folder, entry, walk), 0);
 }
 
@@ -191,7 +196,7 @@ function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
     const type = entry.isSymbolicLink() ? statSync(path.real) : entry;
     if (type.isDirectory()) return readFolder(path, walk);
     if (!type.isFile() || !isManifestName(entry.name)) return 0;
-    const real = addNew(path.real, walk.seen);
+    const real = entry.isSymbolicLink() ? addNew(path.real, walk.seen) : addReal(path.real, walk.seen);
     if (real === undefined) return 1;
     const bytes = readInput(path.real);
     if (isForeignFile(entry.name, bytes)) return 0;

@@ -10,6 +10,7 @@ import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
 const EXAMPLE = 'examples/pipelines/gitlab';
+const COMPONENT = 'templates/edgewise.yml';
 
 describeWith(['check-jsonschema'], 'the component for GitLab', () => {
   it('and the pipeline that includes it are as the schema of GitLab says', async () => {
@@ -97,22 +98,45 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdgee') }]);
   }, 120_000);
 
-  async function createRepository(): Promise<string> {
+  it('gets edgewise of the version that it says from the project of the component', async () => {
+    const source = join(work, 'source');
+    await cp(join(work, 'package'), source, { recursive: true });
+    await commit(source);
+    await runTool('git', ['tag', 'v1.0.0'], { cwd: source });
+    await writeFile(join(source, 'package.json'), '{}');
+    await commit(source);
+    const planned = await run(await createRepository({}), 'merge_request_event', [
+      ...['--variable', 'CI_SERVER_PROTOCOL=https', '--variable', 'CI_SERVER_FQDN=gitlab.example.com'],
+      ...['--variable', 'EDGEWISE_COMPONENT_PROJECT=tools/edgewise', '--variable', 'CI_JOB_TOKEN=token-of-the-job'],
+      ...['--variable', 'GIT_CONFIG_COUNT=1', '--variable', `GIT_CONFIG_KEY_0=url.file://${source}.insteadOf`],
+      ...[
+        '--variable',
+        'GIT_CONFIG_VALUE_0=https://gitlab-ci-token:token-of-the-job@gitlab.example.com/tools/edgewise.git',
+      ],
+    ]);
+    expect(listJobs(planned), planned.output).toEqual(['PASS edgewise-plan']);
+  }, 120_000);
+
+  async function createRepository(inputs: Readonly<Record<string, string>> = { package: archive }): Promise<string> {
     const folder = await mkdtemp(join(work, 'repository-'));
-    await cp(join(EXAMPLE, 'templates'), join(folder, 'templates'), { recursive: true });
+    await cp(COMPONENT, join(folder, COMPONENT));
     await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
     const pipeline = (await readFile(join(EXAMPLE, '.gitlab-ci.yml'), 'utf8'))
       .replace(/component: \S+/, 'local: templates/edgewise.yml')
-      .replace('inputs:', `inputs:\n      package: ${archive}`);
+      .replace('inputs:', ['inputs:', ...Object.entries(inputs).map((entry) => entry.join(': '))].join('\n      '));
     await writeFile(join(folder, '.gitlab-ci.yml'), pipeline);
+    await commit(folder);
+    await runTool('git', ['remote', 'add', 'origin', 'git@gitlab.example.com:o/r.git'], { cwd: folder });
+    return folder;
+  }
+
+  async function commit(folder: string): Promise<void> {
     for (const args of [
       ['init', '-q', '-b', 'main'],
-      ['remote', 'add', 'origin', 'git@gitlab.example.com:o/r.git'],
       ['add', '-A'],
       ['-c', 'user.email=ada@example.com', '-c', 'user.name=Ada', 'commit', '-qm', 'manifests'],
     ])
       await runTool('git', args, { cwd: folder });
-    return folder;
   }
 
   /** Runs the pipeline of an event on this machine. */
@@ -166,7 +190,7 @@ async function readComponent(): Promise<{
   readonly header: { readonly spec: { readonly inputs: object } };
   readonly jobs: string;
 }> {
-  const text = await readFile(join(EXAMPLE, 'templates', 'edgewise.yml'), 'utf8');
+  const text = await readFile(COMPONENT, 'utf8');
   const [header] = parseAllDocuments(text);
   return { header: header?.toJS(), jobs: text.slice(text.indexOf('\n---\n') + 5) };
 }

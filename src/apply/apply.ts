@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.ts';
 import { sleepFor } from '../client/sleep.ts';
+import type { Address } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
@@ -53,7 +54,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     onEvent({ event: 'diagnostic', diagnostic });
   };
   const requests = createRequests({ ...context, onStarted: (write) => onEvent({ event: 'write-started', write }) });
-  const deliveries = new Deliveries(context);
+  const deliveries = new Deliveries({ ...context, known: listKnown(plan) });
   const settle = toSettleContext(plan, context, { requests, note });
   const write: WriteContext = {
     plan,
@@ -75,6 +76,11 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     lookUps: settle.rivals.lookUps.count,
     interrupted: signal.aborted,
   };
+}
+
+/** The addresses of what is live, as the plan knows it. */
+function listKnown({ changes }: Plan): ReadonlySet<Address> {
+  return new Set(changes.flatMap(({ address, live }) => (live === undefined ? [] : [address])));
 }
 
 function toSettleContext(

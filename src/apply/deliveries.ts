@@ -11,6 +11,8 @@ export interface DeliveryContext {
   readonly client: Pick<Client, 'limit'>;
   /** Each credential that the plan creates has one. */
   readonly sinks: TokenSinks;
+  /** Addresses of which a credential was known before. */
+  readonly known: ReadonlySet<Address>;
 }
 
 /** The deliveries of a run: where the one-time values of what it makes go. */
@@ -27,10 +29,14 @@ export class Deliveries {
   /** Delivers the one-time value of what a write made. Gives why that failed. */
   async deliver(write: CreateWrite, token: string, id: string): Promise<string | undefined> {
     const { name, stack } = write.mark;
-    const { sinks, client } = this.#context;
+    const { sinks, client, known } = this.#context;
     const sink = assertDefined(sinks.find(name), 'token sink');
-    const recipient = { address: write.address, name, id, stack };
-    const deliver = () => client.limit(() => deliverToken(recipient, token, { sink, rescue: sinks.rescue }));
+    let isFirst = !known.has(write.address);
+    const deliver = () => {
+      const recipient = { address: write.address, name, id, stack, isFirst };
+      isFirst = false;
+      return client.limit(() => deliverToken(recipient, token, { sink, rescue: sinks.rescue }));
+    };
     this.#made.set(write.address, deliver);
     const { token: place, fault } = await deliver();
     if (place !== undefined) this.tokens.push(place);

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, renameSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,8 @@ import { toReason } from '../model/errors.ts';
 import type { TokenSink } from './token-sink.ts';
 
 /**
- * A folder (mode 0700, made when it is missing) with one file (0600) for each credential, `<name>.token`, replaced as a whole.
+ * A folder (mode 0700, made when it is missing) with one file (0600) for each credential, `<name>.token`, replaced as a whole. A file from
+ * before the first credential of its name is kept as `<name>.token.1`: another stack may need it.
  * `shown` is what the folder is called in reports.
  */
 export function createDirectorySink(directory: string, shown: string = directory): TokenSink {
@@ -19,13 +20,24 @@ export function createDirectorySink(directory: string, shown: string = directory
         await tryOutWriting(join(directory, 'probe'), PRIVATE);
         return warnings;
       }),
-    deliver: ({ name }, token) =>
+    deliver: ({ name, isFirst }, token) =>
       within(shown, async () => {
-        const file = join(directory, `${name}.token`);
-        await writeAtomically(file, `${token}\n`, PRIVATE);
-        return join(shown, `${name}.token`);
+        const file = `${name}.token`;
+        const kept = isFirst ? keepAside(directory, file) : undefined;
+        await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
+        const place = join(shown, file);
+        return kept === undefined ? place : `${place} (what was there before is in ${join(shown, kept)})`;
       }),
   };
+}
+
+/** Moves a file that another stack may have written out of the way. Gives its new name; `undefined`: there is none. */
+function keepAside(directory: string, file: string): string | undefined {
+  if (!existsSync(join(directory, file))) return undefined;
+  let number = 1;
+  while (existsSync(join(directory, `${file}.${number}`))) number += 1;
+  renameSync(join(directory, file), join(directory, `${file}.${number}`));
+  return `${file}.${number}`;
 }
 
 /** Only its owner may read a token. */

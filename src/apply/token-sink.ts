@@ -5,6 +5,8 @@ export interface Recipient {
   readonly name: string;
   readonly id: string;
   readonly stack: string;
+  /** No credential of this address was known before: what stands in its place is of another one. */
+  readonly isFirst: boolean;
 }
 
 /**

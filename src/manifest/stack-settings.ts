@@ -10,6 +10,7 @@ import {
   type SinkSettings,
   type StackSettings,
   type TokenSettings,
+  toTokenFolder,
 } from '../model/stack.ts';
 import { API_VERSION } from '../schemas/document.ts';
 import { type StackSpec, toStackSpecSchema } from '../schemas/stack.ts';
@@ -57,7 +58,7 @@ export function toStackSettings(document?: ManifestDocument): StackSettings {
     },
     ...(kinds !== undefined && { kinds }),
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
-    tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens),
+    tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens, name),
     lint: toLintSettings(lint),
     ...(ownerLabel !== undefined && { ownerLabel }),
     ...toAddedTexts(value ?? {}),
@@ -82,13 +83,16 @@ function toCheckedMs(duration: string): number {
   return assertDefined(toDurationMs(duration), 'a checked duration');
 }
 
-function toTokenSettings(tokens: NonNullable<StackSpec['tokens']>): TokenSettings {
-  const credentials = Object.entries(tokens.credentials).map(([name, sink]) => [name, toSinkSettings(sink)] as const);
-  return { default: tokens.default && toSinkSettings(tokens.default), credentials: Object.fromEntries(credentials) };
+type SinkSpec = NonNullable<NonNullable<StackSpec['tokens']>['default']>;
+
+function toTokenSettings(tokens: NonNullable<StackSpec['tokens']>, stack: string): TokenSettings {
+  const toSink = (sink: SinkSpec): SinkSettings => toSinkSettings(sink, stack);
+  const credentials = Object.entries(tokens.credentials).map(([name, sink]) => [name, toSink(sink)] as const);
+  return { default: tokens.default && toSink(tokens.default), credentials: Object.fromEntries(credentials) };
 }
 
-function toSinkSettings(sink: NonNullable<NonNullable<StackSpec['tokens']>['default']>): SinkSettings {
-  if ('directory' in sink) return sink;
+function toSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
+  if ('directory' in sink) return { directory: toTokenFolder(sink.directory, stack) };
   const { command, test, timeout } = sink;
   return { command, timeoutMs: toCheckedMs(timeout), ...(test !== undefined && { test }) };
 }

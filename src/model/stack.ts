@@ -96,5 +96,10 @@ export interface CommandSinkSettings {
   readonly timeoutMs: number;
 }
 
+/** A folder for tokens, with the stack's name in the place of `{stack}`. */
+export function toTokenFolder(directory: string, stack: string): string {
+  return directory.replaceAll('{stack}', stack);
+}
+
 /** No place at all. */
 export const NO_SINKS: TokenSettings = { default: undefined, credentials: {} };

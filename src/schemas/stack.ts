@@ -173,7 +173,10 @@ const toSinkSchema = once(() => toPart('TokenSink', z.union([toDirectorySchema()
 function toDirectorySchema() {
   return z
     .strictObject({
-      directory: z.string().min(1).describe('Folder for one file per credential, which only its owner can read.'),
+      directory: z
+        .string()
+        .min(1)
+        .describe('Folder for one file per credential, which only its owner can read. {stack} is filled in.'),
     })
     .describe('A folder with one file per credential.');
 }

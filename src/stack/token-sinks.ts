@@ -5,7 +5,7 @@ import { listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toReason } from '../model/errors.ts';
 import type { Plan } from '../model/plan.ts';
-import type { TokenSettings } from '../model/stack.ts';
+import { type TokenSettings, toTokenFolder } from '../model/stack.ts';
 import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import { StackError } from './stack-error.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -18,12 +18,17 @@ export interface TokenFlags {
 
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** Where tokens go: a flag is for every credential, else the Stack says. */
-export function resolveTokens({ tokenDirectory, tokenCommand }: TokenFlags, stored: TokenSettings): TokenSettings {
+/** Where the tokens of a stack go: a flag is for every credential, else the Stack says. */
+export function resolveTokens(
+  { tokenDirectory, tokenCommand }: TokenFlags,
+  stored: TokenSettings,
+  stack: string,
+): TokenSettings {
   if (tokenDirectory !== undefined && tokenCommand !== undefined) {
     throw new StackError('--token-directory and --token-command exclude each other.', { reason: 'invalid' });
   }
-  if (tokenDirectory !== undefined) return { default: { directory: tokenDirectory }, credentials: {} };
+  if (tokenDirectory !== undefined)
+    return { default: { directory: toTokenFolder(tokenDirectory, stack) }, credentials: {} };
   if (tokenCommand === undefined) return stored;
   return { default: { command: tokenCommand, timeoutMs: COMMAND_TIMEOUT_MS }, credentials: {} };
 }

@@ -7,7 +7,13 @@ import type { Recipient } from '../../src/apply/token-sink.ts';
 import { createTokenSinks } from '../../src/apply/token-sinks.ts';
 import { NO_SINKS, type SinkSettings, type TokenSettings } from '../../src/model/stack.ts';
 
-const AGENT: Recipient = { address: 'Credential/agent', name: 'agent', id: 'cr_1', stack: 'production' };
+const AGENT: Recipient = {
+  address: 'Credential/agent',
+  name: 'agent',
+  id: 'cr_1',
+  stack: 'production',
+  isFirst: false,
+};
 
 async function createSinks(tokens: Partial<TokenSettings>, env: Readonly<Record<string, string>> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-sinks-'));
@@ -35,6 +41,25 @@ describe('a folder', () => {
     expect(await readFile(file, 'utf8')).toBe('second\n');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder, 'some/tokens'))).mode & 0o777).toBe(0o700);
+  });
+
+  it('keeps what was there before the first credential of a name: it may be of another stack', async () => {
+    const { folder, sinks } = await createSinks({ default: { directory: 'tokens' } });
+    const sink = sinks.find('agent');
+    await sink?.test();
+    const places: (string | undefined)[] = [];
+    for (const token of ['of one stack', 'of another', 'of a third'])
+      places.push(await sink?.deliver({ ...AGENT, isFirst: true }, token));
+    await sink?.deliver(AGENT, 'rotated');
+    expect(places).toEqual([
+      'tokens/agent.token',
+      'tokens/agent.token (what was there before is in tokens/agent.token.1)',
+      'tokens/agent.token (what was there before is in tokens/agent.token.2)',
+    ]);
+    const names = ['agent.token', 'agent.token.1', 'agent.token.2'];
+    expect((await readdir(join(folder, 'tokens'))).sort()).toEqual(names);
+    const texts = await Promise.all(names.map((name) => readFile(join(folder, 'tokens', name), 'utf8')));
+    expect(texts).toEqual(['rotated\n', 'of one stack\n', 'of another\n']);
   });
 
   it('loses what a run that was killed left there, and nothing that may be under way or is of others', async () => {

@@ -1,4 +1,4 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createWorkspace, STACK, toCredential } from './workspace.ts';
@@ -17,4 +17,40 @@ it('apply warns once of a token folder that others can read, before its first wr
   expect(exitCode).toBe(0);
   expect(stderr.match(/Warning: The token folder tokens is open to other users/g)).toHaveLength(1);
   expect(writesBefore).toBe(0);
+});
+
+const TWO_STACKS = ['one', 'two'].map((name): [string, string] => [
+  `${name}.yaml`,
+  `apiVersion: edgewise/v1
+kind: Stack
+metadata: { name: ${name} }
+spec: { tokens: { default: { directory: tokens } } }
+${toCredential('agent')}`,
+]);
+
+it('a stack keeps the token that another one wrote to the same file, and replaces its own', async () => {
+  const { edgewise, folder } = await createWorkspace(Object.fromEntries(TWO_STACKS));
+  const read = (file: string) => readFile(join(folder, 'tokens', file), 'utf8');
+  await edgewise('apply one.yaml --yes');
+  const first = await read('agent.token');
+  const second = await edgewise('apply two.yaml --yes');
+  expect(second.stdout).toContain('tokens/agent.token (what was there before is in tokens/agent.token.1)');
+  expect(await read('agent.token.1')).toBe(first);
+  await edgewise('apply two.yaml --yes --rotate Credential/agent');
+  expect((await readdir(join(folder, 'tokens'))).sort()).toEqual(['agent.token', 'agent.token.1']);
+});
+
+it('stacks have folders of their own with {stack} in the path, in the Stack and as a flag', async () => {
+  const { edgewise, folder } = await createWorkspace(
+    Object.fromEntries(
+      TWO_STACKS.map(([file, text]) => [file, text.replace('directory: tokens', 'directory: "tokens/{stack}"')]),
+    ),
+  );
+  expect((await edgewise('plan one.yaml')).stdout).toContain('its token goes to the folder tokens/one');
+  await edgewise('apply one.yaml --yes');
+  await edgewise('apply two.yaml --yes --token-directory more/{stack}');
+  expect((await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.token')).sort()).toEqual([
+    'more/two/agent.token',
+    'tokens/one/agent.token',
+  ]);
 });

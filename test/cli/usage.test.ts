@@ -35,7 +35,6 @@ describe('usage', () => {
 
   it.each([
     ['import', 'edgewise export'],
-    ['diff', 'edgewise plan'],
     ['list', 'edgewise get'],
     ['DELETE', 'edgewise destroy'],
     ['aply', 'Did you mean `apply`?'],

@@ -97,7 +97,7 @@ function judgeFiles({ folder, ledger }: World): void {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   for (const { name, parentPath } of files) {
     const text = readFileSync(join(parentPath, name), 'utf8');
-    const secrets = name.endsWith('.token') ? [API_KEY] : [API_KEY, ...ledger.tokens.values()];
+    const secrets = /\.token(\.\d+)?$/.test(name) ? [API_KEY] : [API_KEY, ...ledger.tokens.values()];
     for (const secret of secrets) if (text.includes(secret)) ledger.accuse(`${name} holds a secret: ${secret}`);
   }
 }

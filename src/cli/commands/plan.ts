@@ -85,7 +85,7 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
     const { state, diagnostics, policies, locate } = await readValidManifests(paths, context, read);
     const settings = resolveStackSettings(flags, context, state);
     await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
-    const tokens = resolveTokens(flags, state.stack.tokens);
+    const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
     const made = await withStack({ state, diagnostics, policies, settings, tokens }, context, ({ stack, signal }) =>
       stack.plan({ ...toPlanOptions(flags), signal }),
     );

@@ -110,7 +110,7 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
 /** What else can be set for a run. Flags of a single command that nothing else can state are not here. */
 export const OTHER_SETTINGS: readonly Setting[] = [
   {
-    about: 'folder for tokens of new resources, a file for each',
+    about: 'folder for tokens of new resources, a file for each; {stack} is filled in',
     flag: '--token-directory <path>',
     stack: 'tokens',
   },

@@ -145,7 +145,7 @@ export async function openFolder(
   const { state, diagnostics, locate } = read;
   const settings = resolveStackSettings(flags, context, state);
   await refuseInputs(flags, { files: listOutputs(state), settings }, context);
-  const tokens = resolveTokens(flags, state.stack.tokens);
+  const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.find(settings, folder.file);
   const parts = { state, diagnostics, policies: read.policies, tokens, version: VERSION };
   const stack = createStack(parts, pooled.account.toView(settings), context);

@@ -39,7 +39,7 @@ export async function applyManifests(
   });
   const settings = resolveStackSettings(flags, context, state);
   await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
-  const tokens = resolveTokens(flags, state.stack.tokens);
+  const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
   return withStack({ state, diagnostics, policies, settings, tokens }, context, async ({ stack, tellBy, signal }) => {
     const plan = await stack.plan({ ...toPlanOptions(flags, mode), signal });
     const standing = listRefused(plan, flags);

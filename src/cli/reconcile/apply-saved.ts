@@ -26,7 +26,7 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   const settings = resolvePlanSettings(file, read, { flags, stack, context });
   const plan = await checkPolicies(read, { policies, state, now: context.now(), isSaved: true });
   await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
-  const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS);
+  const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS, plan.stack);
   const standing = listRefused(plan, flags);
   if (isInvalid(plan) || standing.length > 0) {
     const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;

@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace } from './workspace.ts';
 
@@ -17,6 +17,23 @@ describe('edgewise init', () => {
     expect((await edgewise('plan network')).stdout).toMatch(
       /Plan for stack shop on https:\/\/api\.test\n(.|\n)*1 to create/,
     );
+  });
+
+  it.each([
+    ['edgewise', 'on the path', 'usr/bin', {}],
+    ['npx edgewise', 'in the project', 'node_modules/.bin', {}],
+    ['npx edgewise', 'got by npx', undefined, { npm_command: 'exec' }],
+    ['edgewise', 'run in another way', undefined, {}],
+  ])('says the next commands as they work: %s, where it is %s', async (command, _, bin, env) => {
+    const { edgewise, folder } = await createWorkspace();
+    if (bin !== undefined) {
+      await mkdir(join(folder, bin), { recursive: true });
+      await writeFile(join(folder, bin, 'edgewise'), '');
+    }
+    const PATH = ['usr/bin', 'node_modules/.bin'].map((path) => join(folder, path)).join(delimiter);
+    const { stdout } = await edgewise(`init network ${FLAGS}`, { env: { PATH, ...env } });
+    const commands = Array.from(stdout.matchAll(/^ {2}((?:npx )?edgewise \w+ network) /gm), ([, line]) => line);
+    expect(commands).toEqual([`${command} validate network`, `${command} plan network`]);
   });
 
   it('asks for what no option says, and takes what goes without saying', async () => {

@@ -10,6 +10,7 @@ import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEditorSchema } from '../output/editor-schema.ts';
+import { findOwnCommand } from '../output/own-command.ts';
 import { PLAIN } from '../output/present.ts';
 import { writeNewFiles } from '../output/write-new-files.ts';
 import type { Act } from './act.ts';
@@ -97,7 +98,7 @@ async function writeFiles(
       `Exported ${resources} ${resources === 1 ? 'resource' : 'resources'} for the stack ${flags.stack}:\n`,
       ...listPaths(paths).map((line) => `  ${line}\n`),
       describeLeftOut(exported),
-      `Adopt it: edgewise plan ${folder}\n`,
+      `Adopt it: ${findOwnCommand(context)} plan ${folder}\n`,
     ].join(''),
   );
 }

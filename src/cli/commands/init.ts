@@ -5,6 +5,7 @@ import { isResourceName } from '../../model/address.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { findEditorSchema } from '../output/editor-schema.ts';
+import { findOwnCommand } from '../output/own-command.ts';
 import { PLAIN } from '../output/present.ts';
 import { writeNewFiles } from '../output/write-new-files.ts';
 import type { Act } from './act.ts';
@@ -52,7 +53,7 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   const url = baseUrl === '' ? undefined : baseUrl;
   const files = [...createStarter({ stack, baseUrl: url, schema: schema.path }), ...schema.files];
   const written = await writeNewFiles(files, { folder, cwd: context.cwd });
-  context.stdout.write(describe(folder, written, url));
+  context.stdout.write(describe(folder, written, { baseUrl: url, command: findOwnCommand(context) }));
   return EXIT.done;
 }
 
@@ -81,13 +82,17 @@ function isBaseUrl(text: string): boolean {
   return text.startsWith('embedded:') || (/^https?:\/\//.test(text) && URL.canParse(text));
 }
 
-function describe(folder: string, written: readonly string[], baseUrl: string | undefined): string {
+function describe(
+  folder: string,
+  written: readonly string[],
+  { baseUrl, command }: { readonly baseUrl: string | undefined; readonly command: string },
+): string {
   const variables = [...(baseUrl === undefined ? ['EDGEWISE_BASE_URL'] : []), 'EDGEWISE_API_KEY'].join(' and ');
   const before = baseUrl?.startsWith('embedded:') === true ? '' : `; set ${variables} first`;
   return `Wrote ${written.join(', ')}.
 
 Next:
-  edgewise validate ${folder}   check the manifests; no request is sent
-  edgewise plan ${folder}       show what would change${before}
+  ${command} validate ${folder}   check the manifests; no request is sent
+  ${command} plan ${folder}       show what would change${before}
 `;
 }

@@ -35,6 +35,7 @@ describe('usage', () => {
 
   it.each([
     ['import', 'edgewise export'],
+    ['preview', 'edgewise plan'],
     ['list', 'edgewise get'],
     ['DELETE', 'edgewise destroy'],
     ['aply', 'Did you mean `apply`?'],

@@ -10,7 +10,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map(
       'edgewise export -o manifests --stack NAME writes live resources as manifests that adopt them. For an empty account, edgewise init writes a new stack.',
     ],
     [
-      ['diff', 'preview', 'compare'],
+      ['preview', 'compare'],
       'edgewise plan shows what apply would change, edgewise drift what others changed at the service, and edgewise show reads a saved plan.',
     ],
     [

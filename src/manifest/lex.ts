@@ -40,7 +40,7 @@ export class YamlExcess extends Error {
 const MAX_OPEN = 3 * MAX_DEPTH;
 
 /** A document costs more than a word. */
-export const DOCUMENT_WORDS = 10;
+const DOCUMENT_WORDS = 10;
 
 /** The syntax of a text, document by document. Throws `YamlExcess` before more is built than the limits allow. */
 export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowance): ReturnType<Parser['parse']> {

@@ -3,7 +3,6 @@ import type { Json } from '../model/json.ts';
 import { cutAlike, toMore } from './cut.ts';
 import type { Environment } from './environment.ts';
 import { createAllowance, NOT_AS_DEEP, parseWithin, TOO_DEEP, type YamlAllowance, YamlExcess } from './lex.ts';
-import { MARKER, type PlainDocument, readPlainDocument } from './plain-yaml.ts';
 import type { Span } from './source-text.ts';
 import { type Fault, toValue } from './yaml-value.ts';
 
@@ -20,57 +19,17 @@ export interface ParsedDocument {
   readonly tree?: Document.Parsed;
 }
 
-/**
- * Every document of a text, one at a time. YAML 1.2, which JSON is a part of; keys are text, whatever they look like. Documents without any
- * doubt about what they say are read without the parser.
- */
+/** Every document of a text, one at a time. YAML 1.2, which JSON is a part of; keys are text, whatever they look like. */
 export function* parseDocuments(
   text: string,
   env: Environment,
   allowance: YamlAllowance = createAllowance(),
 ): Generator<ParsedDocument> {
-  for (let at: number | undefined = 0; at !== undefined; ) {
-    const plain = readPlainWithin(text, at, allowance);
-    if (plain === undefined) at = yield* parseFrom(at, text, { env, allowance });
-    else {
-      allowance.words -= plain.words;
-      const { start, end, value } = plain;
-      yield { span: { start, end }, value, faults: [], isBroken: false };
-      at = end < text.length ? end : undefined;
-    }
-  }
-}
-
-/** The plain document that starts there, if it certainly keeps the limits. */
-function readPlainWithin(text: string, at: number, { limits, words }: YamlAllowance): PlainDocument | undefined {
-  const plain = readPlainDocument(text, at);
-  if (plain === undefined || plain.words > words || plain.end - at > limits.text) return undefined;
-  // No word counts as more than two parts.
-  return 2 * plain.words > limits.parts ? undefined : plain;
-}
-
-/** What reading with the parser takes. */
-interface Parsing {
-  readonly env: Environment;
-  readonly allowance: YamlAllowance;
-}
-
-/** Parses documents until a plain one follows, and gives where that starts. */
-function* parseFrom(
-  start: number,
-  text: string,
-  { env, allowance }: Parsing,
-): Generator<ParsedDocument, number | undefined> {
   const parser = new Parser();
-  parser.offset = start;
   const composer = new Composer(OPTIONS);
   try {
-    for (const document of composer.compose(parseWithin(parser, text.slice(start), allowance))) {
+    for (const document of composer.compose(parseWithin(parser, text, allowance)))
       yield toParsed(document, { env, text });
-      const [, , end] = document.range;
-      const isClean = document.errors.length === 0 && document.warnings.length === 0;
-      if (isClean && text.startsWith(MARKER, end) && readPlainWithin(text, end, allowance) !== undefined) return end;
-    }
     const { errors } = composer.streamInfo();
     if (errors.length > 0) yield toBroken(errors.map((error) => toFault(error, text)));
   } catch (error) {
@@ -79,7 +38,6 @@ function* parseFrom(
     const span = { start: parser.offset, end: parser.offset + 1 };
     yield toBroken([{ code: 'yaml-syntax', message, remedy, span }]);
   }
-  return undefined;
 }
 
 /** The syntax tree of the document that a text starts with. */

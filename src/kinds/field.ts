@@ -118,6 +118,14 @@ export interface UnsetAdvice {
  */
 export type Protection = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all';
 
+/** A clause about a resource: `listens on` before the values of the field. */
+export interface Trait {
+  /** Stands before the values. */
+  readonly said: string;
+  /** Stands instead when there is no value, or when it is switched off. Absent: nothing does. */
+  readonly unset?: string;
+}
+
 /** One field of a kind, or of an object inside of one. */
 export interface Field {
   readonly description: string;
@@ -147,6 +155,8 @@ export interface Field {
   readonly absentWhenDefault: boolean;
   /** How it restricts access; absent: it does not. Decides when a change of it opens something. */
   readonly protects: Protection | undefined;
+  /** What it says of a resource to who has to judge it; absent: it does not tell what the resource is. */
+  readonly tells: Trait | undefined;
   /** What to think of before leaving it unset. */
   readonly whenUnset: UnsetAdvice | undefined;
 }
@@ -171,6 +181,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     nullWhenUnset: false,
     absentWhenDefault: false,
     protects: undefined,
+    tells: undefined,
     whenUnset: undefined,
     ...options,
   };

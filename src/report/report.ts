@@ -1,6 +1,7 @@
 import type { Diagnostic, Locate } from '../model/diagnostic.ts';
 import type { Drift } from '../model/drift.ts';
 import type { ApplyResult } from '../model/outcome.ts';
+import type { Pipeline } from '../model/pipeline.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { PlanComparison } from '../model/plan-comparison.ts';
 import type { RuleSeverity } from '../model/stack.ts';
@@ -128,6 +129,8 @@ export interface FormOptions extends TextOptions {
   readonly at?: Date;
   /** Of a stream of events, what was sent already. */
   readonly sent?: SentEvents;
+  /** What the pipeline says of itself, whose pages can be linked to. */
+  readonly pipeline?: Pipeline;
   /** The command line that does what a plan says; absent: none that is known would. */
   readonly applyCommand?: CommandLine;
 }

@@ -6,7 +6,7 @@ import { MAX_COMMENT } from '../../src/report/markdown/pieces.ts';
 import type { TextOptions } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
 import { type PageElement, readPage } from './html-tree.ts';
-import { listBlocks, parseMarkdown, toPlainText } from './markdown-tree.ts';
+import { listBlocks, listNodes, parseMarkdown, toPlainText } from './markdown-tree.ts';
 
 /** Whether a document in a form is no more than we have made it, whatever texts of others it holds. Each form has a judge of its own. */
 
@@ -74,6 +74,11 @@ function expectOurMarkdown(document: string): void {
   const { children } = parseMarkdown(document);
   expect(listBlocks(children).filter((type) => !OUR_NODES.has(type))).toEqual([]);
   for (const block of children) if (block.type === 'html') expect(block.value).toMatch(OUR_HTML);
+  const inner = children.flatMap((block) => ('children' in block ? listNodes(block.children) : []));
+  for (const node of inner) {
+    if (node.type === 'html') expect(node.value).toMatch(/^(?:<br>|<sub>|<\/sub>)$/);
+    if (node.type === 'link') expect(node.url).toMatch(OUR_LINK);
+  }
   expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|:\/\//);
 }
 
@@ -134,8 +139,11 @@ const OUR_ATTRIBUTES: ReadonlySet<string> = new Set([
 
 const OUR_NODES: ReadonlySet<string> = new Set([
   ...['html', 'heading', 'paragraph', 'text', 'strong', 'inlineCode', 'code', 'blockquote', 'list', 'listItem'],
-  ...['table', 'tableRow', 'tableCell'],
+  ...['table', 'tableRow', 'tableCell', 'link'],
 ]);
+
+/** Of the pipeline that the tests name. */
+const OUR_LINK = /^https:\/\/forge\.test\/[\w./%-]+(?:#L\d+)?$/;
 
 const OUR_HTML =
   /^(?:<!-- edgewise:[\w.%-]*(?: stack=[\w.%-]*)? -->|<details>\n<summary><code>[^<>]*<\/code> [^<>]*<\/summary>|<\/details>)$/;

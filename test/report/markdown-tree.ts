@@ -30,3 +30,8 @@ export function listCode(nodes: readonly Nodes[]): readonly string[] {
     return 'children' in node ? listCode(node.children) : [];
   });
 }
+
+/** Nodes and those inside of them. */
+export function listNodes(nodes: readonly Nodes[]): readonly Nodes[] {
+  return nodes.flatMap((node) => [node, ...('children' in node ? listNodes(node.children) : [])]);
+}

@@ -8,6 +8,7 @@ import { MAX_COMMENT } from '../../src/report/markdown/pieces.ts';
 import { toCode, toFence, toMarker, toProse, toRow } from '../../src/report/markdown/text.ts';
 import type { FormOptions, Report } from '../../src/report/report.ts';
 import { LONG } from '../laws/properties.ts';
+import { FORM_JUDGES } from './form-judges.ts';
 import { text as hostileText } from './hostile-values.ts';
 import { listBlocks, listCode, parseMarkdown, toPlainText } from './markdown-tree.ts';
 import {
@@ -23,7 +24,10 @@ import {
 } from './sample-plans.ts';
 import { MIXED } from './sample-results.ts';
 
-function render(report: Report, more: Pick<Partial<FormOptions>, 'applyCommand' | 'verbose'> = {}): string {
+function render(
+  report: Report,
+  more: Pick<Partial<FormOptions>, 'applyCommand' | 'verbose' | 'pipeline'> = {},
+): string {
   return renderMarkdownForm(report, { ...PLAIN, ...more });
 }
 
@@ -88,18 +92,75 @@ describe('a comment', () => {
     expect(renderPlan(makePlan())).toMatchInlineSnapshot(`
       "<!-- edgewise:plan stack=production -->
 
-      ## Plan for stack production on \`https://api.example.com\`
+      ## ✓ Nothing to do: there are no resources
 
-      **Nothing to do: there are no resources.** Reading took 8 requests.
+      Plan for stack production on \`https://api.example.com\`. Reading took 8 requests.
+
+      <sub>edgewise 1\\.0.0</sub>
       "
     `);
   });
 
-  test('has a table, and folded fields, for each part of a plan', () => {
+  test('is three blocks for each part of a plan: what it is, a table, and a diff for each action', () => {
     const kinds = parseMarkdown(renderPlan(EVERYTHING)).children.map(({ type }) => type);
     expect(kinds.filter((type) => type === 'table')).toHaveLength(3);
     expect(kinds[0]).toBe('html');
     expect(kinds[1]).toBe('heading');
+  });
+});
+
+const SHA = '0123456789abcdef0123456789abcdef01234567';
+const PIPELINE = {
+  commit: SHA,
+  commitUrl: `https://forge.test/commit/${SHA}`,
+  runUrl: 'https://forge.test/runs/42',
+  filesUrl: `https://forge.test/blob/${SHA}/`,
+};
+
+describe('a comment in a pipeline', () => {
+  const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
+  const place = { file: 'stacks/a b)(.yaml', line: 7 };
+  const desired = toNormal('TCPEdge/a', { hostports: ['1.tcp.example.net:20001'], description: 'x' });
+  const edge = makeChange('TCPEdge/a', 'create', { desired, place, labels: { team: 'data' } });
+  const plan = makePlan({ changes: [edge], made, ownerLabel: 'team' });
+
+  test('leads to the line of each manifest, to the commit and to the run, and says whose each resource is', () => {
+    const text = render({ about: 'plan', plan, standing: [] }, { pipeline: PIPELINE });
+    FORM_JUDGES.markdown(text);
+    expect(text).toContain(
+      `| data | [\`stacks/a b)(.yaml:7\`](https://forge.test/blob/${SHA}/stacks/a%20b%29%28.yaml#L7) |`,
+    );
+    expect(text).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
+    expect(text).toContain(
+      `<sub>Commit [\`0123456\`](https://forge.test/commit/${SHA}) · [run](https://forge.test/runs/42) · 2026-03-01 12:00 UTC · edgewise`,
+    );
+  });
+
+  test('leads nowhere from a plan that was made of another commit', () => {
+    const other = { ...plan, made: { ...made, commit: 'fedcba9876543210' } };
+    const text = render({ about: 'plan', plan: other, standing: [] }, { pipeline: PIPELINE });
+    expect(text).not.toMatch(/blob|forge.test.commit/);
+    expect(text).toContain('Commit `fedcba9`');
+  });
+
+  test('leads nowhere but to the forge, whatever the manifests, labels and files are called', () => {
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const change = { ...edge, place: { file: text, line: 3 }, labels: { team: text } };
+        FORM_JUDGES.markdown(
+          render({ about: 'plan', plan: { ...plan, changes: [change] }, standing: [] }, { pipeline: PIPELINE }),
+        );
+      }),
+    );
+  });
+
+  test('of 300 creates shows 50 of them, and folds the others as one block', () => {
+    const changes = Array.from({ length: 300 }, (_, index) => ({ ...edge, address: `TCPEdge/a${index}` as const }));
+    const text = render({ about: 'plan', plan: { ...plan, changes }, standing: [] }, { pipeline: PIPELINE });
+    FORM_JUDGES.markdown(text);
+    expect(text).toContain('<summary><code>250 more</code> 250 create</summary>');
+    expect(text).not.toContain('Too long');
+    for (const { address } of changes) expect(text).toContain(`\`${address}\``);
   });
 });
 
@@ -232,15 +293,18 @@ describe('a comment is never longer than there is room for', () => {
   });
 
   test('and says what it left out, the least important first', () => {
-    const long = 'x'.repeat(900);
     const deletes = Array.from({ length: 30 }, (_, index) =>
       makeLiveChange(`TCPEdge/d${index}`, 'delete', { id: 'edgtcp_2' }),
     );
-    const creates = Array.from({ length: 100 }, (_, index) =>
-      makeChange(`TCPEdge/c${index}`, 'create', { desired: toNormal('TCPEdge/c', { description: long }) }),
+    const creates = Array.from({ length: 240 }, (_, index) =>
+      makeChange(`TCPEdge/c${index}`, 'create', {
+        desired: toNormal('TCPEdge/c', { description: 'x'.repeat(900) }),
+        notes: ['x'.repeat(150)],
+      }),
     );
     const text = renderPlan(makePlan({ changes: [...deletes, ...creates] }));
-    expect(text).toMatch(/Too long for a comment\. Left out: \d+ field lists of resources to create\./);
+    expect(text.length).toBeLessThanOrEqual(MAX_COMMENT);
+    expect(text).toMatch(/Too long for a comment\. Left out: 1 diff of resources to create\./);
     for (const { address } of [...deletes, ...creates]) expect(text).toContain(`\`${address}\``);
   });
 });

@@ -188,12 +188,11 @@ test('a change that also takes drift back stands in both parts, each time with i
   `);
 });
 
-test('what has a reason of its own stands in this change, though nothing but drift differs', () => {
+test('what is replaced stands with what is lost, with what drifted beside it', () => {
   const differences = [makeDifference('description', { from: 'x', to: 'y', origin: 'drift' })];
   const change = makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
   const { parts } = toPlanView(makePlan({ changes: [change] }));
-  expect(parts.map(({ part, changes }) => [part, changes[0]?.fields.length])).toEqual([
-    ['change', 0],
-    ['drift', 1],
+  expect(parts.map(({ part, changes }) => [part, changes[0]?.fields.map(({ notes }) => notes)])).toEqual([
+    ['losses', [['drifted']]],
   ]);
 });

@@ -72,6 +72,7 @@ const LIGHTHOUSE = defineKind({
     }),
     channels: field(setOf(formatted('hostport')), 'Where it is spoken to. Each belongs to one lighthouse.', {
       unique: true,
+      tells: { said: 'is spoken to on', unset: 'is silent' },
     }),
     colour: field(oneOf('white', 'red', 'green'), 'The colour of the light.', {
       default: 'white',

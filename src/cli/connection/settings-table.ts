@@ -156,7 +156,7 @@ export const OTHER_SETTINGS: readonly Setting[] = [
   { about: 'token with which `post` writes to GitLab', environment: ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN'] },
   {
     about: 'root of the repository, to which paths in annotations and SARIF are relative',
-    environment: ['GITHUB_WORKSPACE'],
+    environment: ['GITHUB_WORKSPACE', 'CI_PROJECT_DIR'],
     default: 'the working folder',
   },
   {

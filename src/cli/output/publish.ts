@@ -1,6 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { readPipeline } from '../../model/pipeline.ts';
 import { type FormName, loadForm } from '../../report/forms.ts';
 import type { FormOptions, Report, RuleDescription, SentEvents } from '../../report/report.ts';
 import { loadStacksForm } from '../../report/stacks-forms.ts';
@@ -75,11 +76,12 @@ function toSurroundings(
   { exitCode, applyCommand, locate, sent }: Publication,
   { env, cwd, now }: Context,
 ): Partial<FormOptions> {
-  const root = env['GITHUB_WORKSPACE'] ?? '';
+  const root = env['GITHUB_WORKSPACE'] ?? env['CI_PROJECT_DIR'] ?? '';
   return {
     exitCode,
     version: VERSION,
     at: now(),
+    pipeline: readPipeline(env),
     ...(sent !== undefined && { sent }),
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),

@@ -35,6 +35,7 @@ export const AGENT_INGRESS = defineKind({
         lifecycle: 'immutable',
         required: true,
         unique: true,
+        tells: { said: 'listens on' },
       },
     ),
     ns_targets: field(setOf(text()), 'Values for the NS records of the domain, which delegate it to the service.', {

@@ -29,6 +29,7 @@ export const CREDENTIAL = defineKind({
       'Bind rules: the domains, addresses and labels that the token may bind. None, or `*`: no restriction.',
       {
         protects: 'but-each-or-all',
+        tells: { said: 'may bind', unset: 'may bind anything' },
         whenUnset: {
           code: 'credential-unrestricted',
           message: 'no ACL restricts it, so its token may bind any domain, address and label',

@@ -20,6 +20,7 @@ export const IP_RESTRICTION = defineKind({
       default: false,
       absentWhenDefault: true,
       protects: 'while-on',
+      tells: { said: 'is enforced', unset: 'only warns' },
       whenUnset: { code: 'restriction-not-enforced', message: 'it is not enforced, so it blocks nobody' },
     }),
     type: field(
@@ -29,6 +30,7 @@ export const IP_RESTRICTION = defineKind({
         lifecycle: 'immutable',
         required: true,
         unique: true,
+        tells: { said: 'is for' },
       },
     ),
     ip_policy_ids: field(
@@ -39,6 +41,7 @@ export const IP_RESTRICTION = defineKind({
         responseName: 'ip_policies',
         alwaysSent: true,
         protects: 'by-each',
+        tells: { said: 'admits' },
       },
     ),
   },

@@ -56,6 +56,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
       {
         lifecycle: 'immutable',
         protects: 'but-each-or-all',
+        tells: { said: 'signs in as', unset: 'names no principals' },
         whenUnset: {
           code: 'certificate-without-principals',
           message:

@@ -47,7 +47,7 @@ export const TCP_EDGE = defineKind({
     hostports: field(
       setOf(formatted('hostport')),
       'Hostports that this edge serves, each `host:port`. A hostport belongs to one TCP edge at a time.',
-      { unique: true, nullWhenUnset: true },
+      { unique: true, nullWhenUnset: true, tells: { said: 'listens on', unset: 'listens nowhere' } },
     ),
     backend: field(
       moduleOf({
@@ -60,6 +60,7 @@ export const TCP_EDGE = defineKind({
       {
         clear: 'delete',
         hasPath: true,
+        tells: { said: 'leads to', unset: 'leads nowhere' },
         whenUnset: {
           code: 'edge-without-backend',
           message: 'no backend is enabled, so its traffic goes nowhere',
@@ -75,7 +76,12 @@ export const TCP_EDGE = defineKind({
         ),
       }),
       'IP restriction module: which source addresses may connect.',
-      { clear: 'delete', hasPath: true, protects: 'while-on' },
+      {
+        clear: 'delete',
+        hasPath: true,
+        protects: 'while-on',
+        tells: { said: 'admits', unset: 'has no IP restriction' },
+      },
     ),
     policy: field(
       moduleOf({

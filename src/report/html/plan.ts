@@ -1,7 +1,14 @@
 import type { CommandLine } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import type { PlanView } from '../view/plan-view.ts';
-import { ACTION_LABELS, CONTINUED, PART_HEADINGS, toApplyLead, toUnchangedText } from '../view/plan-wording.ts';
+import {
+  ACTION_LABELS,
+  CONTINUED,
+  LOSSES_HEADING,
+  PART_HEADINGS,
+  toApplyLead,
+  toUnchangedText,
+} from '../view/plan-wording.ts';
 import { toCount } from '../view/wording.ts';
 import { renderCounts } from './counts.ts';
 import { renderFields } from './fields.ts';
@@ -54,7 +61,7 @@ interface ChangePart {
 
 /** Of each part, where nothing needs to be told apart. */
 const HEADINGS = {
-  deletes: 'What will be lost',
+  losses: LOSSES_HEADING,
   change: 'Changes',
   drift: PART_HEADINGS.drift,
   more: 'More',

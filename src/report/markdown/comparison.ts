@@ -1,6 +1,8 @@
 import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
+import { listChangePieces } from './changes.ts';
+import type { LinkTo } from './links.ts';
 import type { Piece } from './pieces.ts';
-import { listChangePieces, listListPieces } from './plan.ts';
+import { listListPieces } from './plan.ts';
 import { toProse } from './text.ts';
 
 /** What two plans do differently: whether it matters, above the fold. */
@@ -13,10 +15,10 @@ export function listComparisonHeadPieces({ title, summary, remedy, isRefused }: 
 }
 
 /** The differences, as a plan is shown. */
-export function listComparisonPieces({ parts }: ComparisonView): readonly Piece[] {
+export function listComparisonPieces({ parts }: ComparisonView, linkTo: LinkTo): readonly Piece[] {
   return parts.flatMap(({ heading, changes, files }: ComparisonPart) => [
     { text: `### ${toProse(heading)}\n\n`, weight: 'always' } as const,
-    ...listChangePieces(changes),
+    ...listChangePieces(changes, { hasOwners: false, linkTo }),
     ...listListPieces('files', files),
   ]);
 }

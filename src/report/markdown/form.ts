@@ -10,6 +10,7 @@ import { toCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import { listResultHeadPieces, listResultPieces } from './apply.ts';
 import { listComparisonHeadPieces, listComparisonPieces } from './comparison.ts';
 import { listDriftHeadPieces, listDriftPieces } from './drift.ts';
+import { createLinks, renderFooter } from './links.ts';
 import { joinPieces, type Piece, toDiagnosticPiece } from './pieces.ts';
 import { listCallPieces, listCommandPieces, listHeadPieces, listPlanPieces } from './plan.ts';
 import { toFence, toMarker, toProse } from './text.ts';
@@ -48,7 +49,7 @@ function toComment(report: Report, options: FormOptions): Comment {
         command: report.command === 'diff' ? 'diff' : 'plan',
         stack: report.comparison.after.stack,
         head: listComparisonHeadPieces(view),
-        body: listComparisonPieces(view),
+        body: listComparisonPieces(view, createLinks(report.comparison.after, options)),
       };
     }
     case 'drift': {
@@ -69,16 +70,18 @@ function toComment(report: Report, options: FormOptions): Comment {
   }
 }
 
-function toPlanComment({ plan, standing }: PlanReport, { applyCommand, verbose }: FormOptions): Comment {
+function toPlanComment({ plan, standing }: PlanReport, options: FormOptions): Comment {
+  const { applyCommand, verbose } = options;
   const view = toPlanView({ ...plan, violations: standing });
   return {
     command: 'plan',
     stack: plan.stack,
     head: listHeadPieces(view),
     body: [
-      ...listPlanPieces(view),
+      ...listPlanPieces(view, createLinks(plan, options)),
       ...(verbose ? listCallPieces(view.writes) : []),
       ...listCommandPieces(view, applyCommand),
+      { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
     ],
   };
 }
@@ -90,7 +93,12 @@ function toApplyComment({ plan, result }: ApplyReport, options: FormOptions): Co
     command: plan.mode,
     stack: plan.stack,
     head: listResultHeadPieces(ended),
-    body: [...listResultPieces(ended), { text: `## ${APPLIED_PLAN}\n\n`, weight: 'always' }, ...listPlanPieces(view)],
+    body: [
+      ...listResultPieces(ended),
+      { text: `## ${APPLIED_PLAN}\n\n`, weight: 'always' },
+      ...listPlanPieces(view, createLinks(plan, options)),
+      { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
+    ],
   };
 }
 

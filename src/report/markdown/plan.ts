@@ -1,39 +1,36 @@
 import type { GuardViolation } from '../../model/plan.ts';
 import type { CommandLine } from '../report.ts';
-import type { ChangeView } from '../view/change-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/plan-wording.ts';
-import { listDiffLines } from './fields.ts';
+import { LIST_HEADINGS, LOSSES_HEADING, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/plan-wording.ts';
+import { listChangePieces, type TableContext } from './changes.ts';
+import type { LinkTo } from './links.ts';
 import { renderMermaidLines } from './mermaid.ts';
 import { type Piece, toDiagnosticPiece } from './pieces.ts';
-import { toCode, toDetails, toFence, toProse, toRow } from './text.ts';
+import { toCode, toDetails, toFence, toProse } from './text.ts';
 
 /** Addresses that a violation lists. */
 const MAX_LISTED = 10;
 
-/** Fields that a row of a table names. */
-const MAX_NAMED = 5;
-
 /** A longer command is not shown: one that is cut would do something else. */
 const MAX_COMMAND = 1500;
 
-/** What stands above the fold: what the plan is, what stands against it, how much it does. */
+/** What stands above the fold: all of it on one line, what the plan is, what stands against it, and its dangers. */
 export function listHeadPieces(view: PlanView): readonly Piece[] {
   const { title, notes, violations, diagnostics } = view;
   return [
-    { text: `## ${toProse(title)}\n\n`, weight: 'always' },
-    ...notes.slice(0, 1).map((note): Piece => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
+    { text: `## ${toProse(view.headline)}\n\n`, weight: 'always' },
+    { text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].map(toProse).join(' ')}\n\n`, weight: 'always' },
     ...violations.map(toViolationPiece),
     ...diagnostics.filter(({ severity }) => severity === 'error').map(toDiagnosticPiece),
     ...listDangerPieces(view.dangers),
-    { text: `**${toProse(view.summary)}** ${toProse(view.requests)}\n\n`, weight: 'always' },
   ];
 }
 
 /** What is done, part for part, and what else there is to know. */
-export function listPlanPieces(view: PlanView): readonly Piece[] {
+export function listPlanPieces(view: PlanView, linkTo: LinkTo): readonly Piece[] {
+  const { parts, hasOwners } = view;
   return [
-    ...view.parts.flatMap(listPartPieces),
+    ...parts.flatMap((part) => listPartPieces(part, parts.length > 1, { hasOwners, linkTo })),
     ...listListPieces('files', view.files),
     ...listListPieces('withheld', view.withheld),
     ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticPiece),
@@ -92,65 +89,18 @@ function toPosition({ message, place }: NonNullable<GuardViolation['places']>[nu
   return `${toProse(message)}: ${toCode(`${place.file}:${place.line}`)}`;
 }
 
-type Part = PlanView['parts'][number];
-
-/** A table of what is done, then the fields of each resource, folded. */
-function listPartPieces({ part, heading, changes }: Part): readonly Piece[] {
-  const title = part === 'deletes' ? 'Deletes' : heading;
+/** A table of what is done, then a diff for each action. */
+function listPartPieces({ part, heading, changes }: Part, hasOthers: boolean, context: TableContext): readonly Piece[] {
+  const title = part === 'losses' ? LOSSES_HEADING : (heading ?? (hasOthers ? CHANGES_HEADING : undefined));
   return [
     { text: title === undefined ? '' : `### ${title}\n\n`, weight: 'always' },
-    ...listChangePieces(changes, part),
+    ...listChangePieces(changes, context),
   ];
 }
 
-/** A table of changes, then the fields of each, folded. */
-export function listChangePieces(changes: readonly ChangeView[], part: Part['part'] = 'change'): readonly Piece[] {
-  return [
-    { text: `${toRow(['', 'Resource', 'What'])}| --- | --- | --- |\n`, weight: 'always' },
-    ...changes.map(toRowPiece),
-    { text: '\n', weight: 'always' },
-    ...changes.flatMap((change) => listDetailPieces(change, part)),
-  ];
-}
+type Part = PlanView['parts'][number];
 
-function toRowPiece(change: ChangeView): Piece {
-  const { action, glyph, address, id, reason, notes, protect, isContinued } = change;
-  const name = id === undefined ? toCode(address) : `${toCode(address)} ${toCode(id)}`;
-  const remarks = [
-    ...(reason === undefined ? [] : [toProse(reason)]),
-    ...(protect ? ['protected'] : []),
-    ...notes.map(toProse),
-    ...listFieldNames(change),
-    ...(isContinued ? ['the same resource as above'] : []),
-  ];
-  return {
-    text: toRow([`${toCode(glyph)} ${action}`, name, remarks.join('; ')]),
-    weight: action,
-    names: [`row of resources to ${action}`, `rows of resources to ${action}`],
-  };
-}
-
-/** Which fields differ. Of what comes or goes as a whole that says nothing. */
-function listFieldNames({ action, fields }: ChangeView): readonly string[] {
-  if (action === 'create' || fields.length === 0) return [];
-  const hidden = fields.length - MAX_NAMED;
-  const names = fields.slice(0, MAX_NAMED).map(({ path }) => toCode(path));
-  return [`${names.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`];
-}
-
-function listDetailPieces(change: ChangeView, part: Part['part']): readonly Piece[] {
-  const { action, address, fields, lost, unchanged } = change;
-  if (fields.length + lost.length === 0) return [];
-  const diff = toFence('diff', listDiffLines([...fields, ...lost], unchanged));
-  const rest = part === 'drift' ? `${action}: what drifted` : action;
-  return [
-    {
-      text: `${toDetails({ code: address, rest }, diff)}\n\n`,
-      weight: `${action}-fields`,
-      names: [`field list of resources to ${action}`, `field lists of resources to ${action}`],
-    },
-  ];
-}
+const CHANGES_HEADING = 'Changes';
 
 /** A list of sentences below its heading; nothing when there are none. */
 export function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Piece[] {
@@ -173,8 +123,9 @@ function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string
   return [{ text, weight, names: [`list "${heading}"`, `lists "${heading}"`] }];
 }
 
-function listGraphPieces({ writes }: PlanView): readonly Piece[] {
-  const lines = renderMermaidLines(writes);
+/** Only where it tells something. */
+function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Piece[] {
+  const lines = isOrderTelling ? renderMermaidLines(writes) : [];
   if (lines.length === 0) return [];
   const text = `${toDetails({ code: 'Order', rest: 'which request waits for which' }, toFence('mermaid', lines))}\n\n`;
   return [{ text, weight: 'graph', names: ['graph', 'graphs'] }];

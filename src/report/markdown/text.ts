@@ -26,17 +26,18 @@ const GAP = '&#8203;';
 export function toProse(text: string): string {
   return toShort(text)
     .split(URL_TEXT)
-    .map((part, index) => (index % 2 === 1 ? toCode(part) : toWords(part)))
+    .map((part, index) => (index % 2 === 1 ? toCode(part) : toWords(part, index === 0)))
     .join('');
 }
 
 /** Without the punctuation that ends a sentence. */
 const URL_TEXT = /(\bhttps?:\/\/[^\s"'`<>|]*[^\s"'`<>|.,;:!?)\]])/;
 
-function toWords(text: string): string {
+function toWords(text: string, isStart: boolean): string {
   const printable = toPrintable(text);
   const parted = printable.replace(REFERRING, '$&\u0000').replace(LINKED, '$&\u0000');
-  const inactive = parted.replace(ACTIVE_AT_START, '$1\\$2').replace(ACTIVE, '\\$&');
+  const escaped = parted.replace(ACTIVE, '\\$&');
+  const inactive = isStart ? escaped.replace(ACTIVE_AT_START, '$1\\$2') : escaped;
   return inactive.replaceAll('\u0000', GAP);
 }
 
@@ -59,6 +60,11 @@ export function toFence(language: string, lines: readonly string[]): string {
 /** A row of a table. The cells are Markdown. */
 export function toRow(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |\n`;
+}
+
+/** A link to a page of the forge that the pipeline names. The label is Markdown; the address is one that needs no escape. */
+export function toLink(label: string, page: string): string {
+  return `[${label}](${page})`;
 }
 
 /** What opens on a click. The body is Markdown; of the summary, the code is text of others and the rest is ours. */

@@ -1,8 +1,9 @@
 import type { FormOptions, Report } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
+import { toFilePosition } from '../view/file-position.ts';
 import { toStacksView } from '../view/stacks-view.ts';
 import { toCount } from '../view/wording.ts';
-import { joinNotStarted, listRemarks, type Remark, toFilePosition } from './remarks.ts';
+import { joinNotStarted, listRemarks, type Remark } from './remarks.ts';
 import { summarizeReport } from './summarize-report.ts';
 
 /**

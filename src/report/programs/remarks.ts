@@ -115,23 +115,6 @@ export function joinNotStarted(remarks: readonly Remark[]): readonly Remark[] {
     .map((remark) => (remark === first ? one : remark));
 }
 
-/** A position in a file of the repository. Of what a tool made, that is the file that it says; its lines are not known. */
-export interface FilePosition {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-/** Where a place is in the repository; nothing for standard input, unless the text says which file it was made from. */
-export function toFilePosition(
-  { file, line, column, origin }: SourcePlace,
-  { toRepositoryPath = (path) => path, toOriginPath = (path) => path }: FormOptions,
-): FilePosition | undefined {
-  if (origin !== undefined) return { file: toOriginPath(origin), line: 1, column: 1 };
-  if (file === '<stdin>') return undefined;
-  return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
-}
-
 function toDiagnosticRemark(diagnostic: Diagnostic): Remark {
   const { code, severity, ...rest } = toPrintableDiagnostic(diagnostic);
   return { rule: toPrintable(code), level: severity, nature: 'finding', ...rest };

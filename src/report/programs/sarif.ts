@@ -4,7 +4,8 @@ import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
-import { type FilePosition, joinNotStarted, listRemarks, OTHER_RULES, type Remark, toFilePosition } from './remarks.ts';
+import { type FilePosition, toFilePosition } from '../view/file-position.ts';
+import { joinNotStarted, listRemarks, OTHER_RULES, type Remark } from './remarks.ts';
 
 /**
  * A report as a SARIF log: a result for each thing that is wrong, a notification for why a run came to none. What an apply

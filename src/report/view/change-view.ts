@@ -1,5 +1,6 @@
 import { findKind } from '../../kinds/tables/registry.ts';
 import { type Change, isProtected } from '../../model/change.ts';
+import type { ManifestStart } from '../../model/diagnostic.ts';
 import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
@@ -9,6 +10,7 @@ import { type FieldView, listFieldViews, type OriginWords, toDifferenceView } fr
 import { listLeaves } from './leaves.ts';
 import type { ChangeAction, ChangeShare } from './plan-parts.ts';
 import { toTakesOver } from './plan-wording.ts';
+import { listTraits, type TraitView } from './traits.ts';
 import type { Names } from './value-lines.ts';
 
 /** One change, or its share of one part of a plan, ready to read. */
@@ -23,6 +25,12 @@ export interface ChangeView {
   /** What else who approves should know. */
   readonly notes: readonly string[];
   readonly protect: boolean;
+  /** What is made, or goes, in clauses: `listens on …`. */
+  readonly traits: readonly TraitView[];
+  /** Whose it is; absent: nobody says. */
+  readonly owner?: string;
+  /** Where its manifest starts. */
+  readonly place?: ManifestStart;
   /** What differs; of a create, what will be there. */
   readonly fields: readonly FieldView[];
   /** Of a delete, what will be gone. */
@@ -47,8 +55,13 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
 const ORIGINS: OriginWords = { both: 'changed here and drifted', unknown: 'changed here or drifted' };
 
 /** The view of a change, or of a share of it. What is true of the whole change is said once, where it stands first. */
-export function toChangeView({ change, action, differences, isContinued }: ChangeShare, names: Names): ChangeView {
-  const context = { kind: findKind(change.kind), names, origins: action === 'adopt' ? {} : ORIGINS };
+export function toChangeView(
+  { change, action, differences, isContinued }: ChangeShare,
+  names: Names,
+  ownerLabel?: string,
+): ChangeView {
+  const context = { kind: findKind(change.kind), names, origins: findOrigins(action) };
+  const owner = findOwner(change, ownerLabel);
   const { live, desired } = change;
   const reason = toReason(change);
   const isNew = action === 'create' && desired !== undefined;
@@ -62,6 +75,9 @@ export function toChangeView({ change, action, differences, isContinued }: Chang
     ...(reason !== undefined && !isContinued && { reason }),
     notes: isContinued ? [] : listChangeNotes(change),
     protect: isProtected(change),
+    traits: isNew || isGone ? listTraits(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [],
+    ...(owner !== undefined && { owner }),
+    ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
     fields: isNew
       ? listFieldViews(desired, 'added', context)
       : differences.map((difference) => toDifferenceView(difference, context)),
@@ -69,6 +85,25 @@ export function toChangeView({ change, action, differences, isContinued }: Chang
     unchanged: isContinued ? 0 : countUnchanged(change),
     isContinued,
   };
+}
+
+/** What is replaced stands by itself: which of its fields drifted is said beside them. */
+function findOrigins(action: ChangeAction): OriginWords {
+  if (action === 'adopt') return {};
+  return action === 'replace' ? { ...ORIGINS, drift: 'drifted' } : ORIGINS;
+}
+
+function findOwner({ labels, annotations }: Change, name: string | undefined): string | undefined {
+  const owner = name === undefined ? undefined : (pick(labels, name) ?? pick(annotations, name));
+  return owner === undefined ? undefined : toPrintable(owner);
+}
+
+function pick(texts: Change['labels'], name: string): string | undefined {
+  return texts !== undefined && Object.hasOwn(texts, name) ? texts[name] : undefined;
+}
+
+function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {
+  return { file: toPrintable(file), line, ...(origin !== undefined && { origin: toPrintable(origin) }) };
 }
 
 /** Why, where the differences don't say it. */

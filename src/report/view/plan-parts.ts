@@ -5,11 +5,11 @@ import { PART_HEADINGS } from './plan-wording.ts';
 export type ChangeAction = Exclude<Action, 'no-op'>;
 
 /**
- * The changes of a plan, divided by whose they are. `deletes`: what is lost, whoever wants it. `change`: what the manifests ask for.
+ * The changes of a plan, divided by whose they are. `losses`: what is deleted or replaced, whoever wants it. `change`: what the manifests ask for.
  * `drift`: what was changed at the service, and will be as before.
  */
 export interface PlanPart<Entry = ChangeShare> {
-  readonly part: 'deletes' | 'change' | 'drift';
+  readonly part: 'losses' | 'change' | 'drift';
   /** Absent where nothing needs to be told apart. */
   readonly heading?: string;
   /** Deletes first, then replaces, updates, adoptions, creates; never empty. */
@@ -35,7 +35,7 @@ export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
   );
   const hasDrift = shares.some(({ part }) => part === 'drift');
   const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? PART_HEADINGS : {};
-  return (['deletes', 'change', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
+  return (['losses', 'change', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
     const own = shares.filter((share) => share.part === part);
     const heading = headings[part];
     return own.length === 0 ? [] : [{ part, changes: own, ...(heading !== undefined && { heading }) }];
@@ -50,7 +50,7 @@ interface Share extends ChangeShare {
 function divide(change: Change, action: ChangeAction): readonly Share[] {
   const { differences, reason } = change;
   const whole = { change, action, differences, isContinued: false };
-  if (action === 'delete') return [{ ...whole, part: 'deletes' }];
+  if (action === 'delete' || action === 'replace') return [{ ...whole, part: 'losses' }];
   const drifted = differences.filter(({ origin }) => origin === 'drift');
   if (drifted.length === 0) return [{ ...whole, part: 'change' }];
   const others = differences.filter(({ origin }) => origin !== 'drift');

@@ -10,6 +10,7 @@ import { type ChangeView, toChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-words.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
+import { toHeadline } from './headline.ts';
 import { listPlanParts, type PlanPart } from './plan-parts.ts';
 import { listNarrowing, toPlanSummary, toPlanTitle, toRehearsalSentence, toRequestSentence } from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
@@ -22,6 +23,8 @@ import { countSeverities, toWriteName } from './wording.ts';
  */
 export interface PlanView {
   readonly title: string;
+  /** The whole of it on one line. */
+  readonly headline: string;
   /** Sentences that limit what the plan is about. */
   readonly notes: readonly string[];
   /** Safety rules that stand against it, with the addresses that the message does not name. */
@@ -46,6 +49,10 @@ export interface PlanView {
   /** What reading took and applying will take. */
   readonly requests: string;
   readonly writes: readonly WriteView[];
+  /** The Stack says how to tell whose a resource is. */
+  readonly hasOwners: boolean;
+  /** The order of the writes is another one than whoever knows what refers to what would think. */
+  readonly isOrderTelling: boolean;
   /** Nothing would be done. */
   readonly isEmpty: boolean;
   /** An apply would do something, and nothing stands against it. */
@@ -84,14 +91,16 @@ export function toPlanView(plan: Plan): PlanView {
   const isEmpty = writes.length === 0 && files.length === 0 && totals['no-op'] === changes.length;
   const isValid = !hasErrors(diagnostics);
   const names = toNames(redacted);
+  const byId = new Map(writes.map((write) => [write.id, write]));
   return {
     title: toPlanTitle('plan', plan),
+    headline: toHeadline(redacted, isEmpty),
     notes: listNotes(redacted),
     violations: violations.map(toViolationView),
     dangers: listDangerViews(changes),
     parts: listPlanParts(changes).map((part) => ({
       ...part,
-      changes: part.changes.map((share) => toChangeView(share, names)),
+      changes: part.changes.map((share) => toChangeView(share, names, plan.ownerLabel)),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     withheld: withheld.map(toWithheldSentence),
@@ -103,9 +112,17 @@ export function toPlanView(plan: Plan): PlanView {
     requests: [toRequestSentence(plan, !isEmpty && isValid), toRehearsalSentence(plan)].filter(Boolean).join(' '),
     writes: toWriteViews(writes),
     files: files.map(toFileSentence),
+    hasOwners: plan.ownerLabel !== undefined,
+    isOrderTelling: writes.some((write) => isSurprising(write, byId)),
     isEmpty,
     isApplicable: !isEmpty && isValid && violations.length === 0,
   };
+}
+
+/** What is made waits for what it refers to, and what goes for what refers to it: that needs no picture. */
+function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): boolean {
+  const isRemoval = (id: Write['id']): boolean => byId.get(id)?.act === 'delete';
+  return write.act === 'give-up' || write.last || (write.act !== 'delete' && write.needs.some(isRemoval));
 }
 
 /** A release is narrow by nature. */

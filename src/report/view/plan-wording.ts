@@ -37,6 +37,9 @@ export const LIST_HEADINGS = {
 /** What stands above the parts of a plan in which this change and drift are told apart. */
 export const PART_HEADINGS = { change: 'This change', drift: 'Drift to revert' } as const;
 
+/** What stands above what is deleted or replaced. */
+export const LOSSES_HEADING = 'What will be lost';
+
 /** Said of a change whose other fields are shown in the part above. */
 export const CONTINUED = 'as above';
 

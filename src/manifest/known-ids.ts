@@ -3,11 +3,14 @@ import { listIdPrefixes } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress } from '../model/address.ts';
 import { isJsonObject } from '../model/json.ts';
+import type { ForeignResource } from '../model/state.ts';
 import type { DocumentIndex, DocumentProblem, ManifestDocument, Problem } from './problem.ts';
 
 /** What is known about the ids that manifests state themselves. */
 export interface KnownIds {
   readonly ids: ReadonlyMap<Address, string>;
+  /** Externals that lead to a resource of another stack. */
+  readonly foreign: ReadonlyMap<Address, ForeignResource>;
   /** Each circle once, at the first of its documents. */
   readonly circles: readonly DocumentProblem[];
 }
@@ -32,7 +35,23 @@ export function resolveKnownIds(index: DocumentIndex): KnownIds {
     const id = known.get(document);
     return id === undefined ? [] : [[address, id]];
   });
-  return { ids: new Map(ids), circles };
+  return { ids: new Map(ids), foreign: listForeign(index), circles };
+}
+
+function listForeign(index: DocumentIndex): ReadonlyMap<Address, ForeignResource> {
+  const found = [...index].flatMap(([address, document]): [Address, ForeignResource][] => {
+    const last = listChain(document, index, new Map()).at(-1);
+    const foreign = last === undefined ? undefined : toForeign(last);
+    return foreign === undefined ? [] : [[address, foreign]];
+  });
+  return new Map(found);
+}
+
+function toForeign({ kind, value: { spec } }: ManifestDocument): ForeignResource | undefined {
+  if (kind !== 'External' || !isJsonObject(spec)) return undefined;
+  const { stack, resource } = spec;
+  if (typeof stack !== 'string' || typeof resource !== 'string' || !isAddress(resource)) return undefined;
+  return { stack, resource };
 }
 
 /** The document and those that its id leads to, up to the end of the chain, a repetition, or a known id. */

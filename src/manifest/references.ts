@@ -4,7 +4,7 @@ import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonObject } from '../model/json.ts';
-import type { Spec } from '../model/state.ts';
+import type { ForeignResource, Spec } from '../model/state.ts';
 import { resolveKnownIds } from './known-ids.ts';
 import type { DocumentIndex, DocumentProblem, ManifestDocument, Problem } from './problem.ts';
 import { suggest } from './suggest.ts';
@@ -15,14 +15,16 @@ export interface ResolvedReferences {
   readonly specs: ReadonlyMap<ManifestDocument, Spec>;
   /** The id of each External. */
   readonly externals: ReadonlyMap<Address, string>;
+  /** Externals whose id is found by a mark. */
+  readonly foreign: ReadonlyMap<Address, ForeignResource>;
   readonly problems: readonly DocumentProblem[];
 }
 
 /** Resolves every reference of every document. One that cannot be resolved does not hide others. */
 export function resolveReferences(documents: readonly ManifestDocument[], index: DocumentIndex): ResolvedReferences {
-  const { ids, circles } = resolveKnownIds(index);
+  const { ids, foreign, circles } = resolveKnownIds(index);
   const problems: DocumentProblem[] = [...circles];
-  const resolution: Resolution = { index, ids, addresses: [...index.keys()], dangling: 0 };
+  const resolution: Resolution = { index, ids, foreign, addresses: [...index.keys()], dangling: 0 };
   const specs = new Map(
     documents.map((document) => [
       document,
@@ -30,7 +32,7 @@ export function resolveReferences(documents: readonly ManifestDocument[], index:
     ]),
   );
   const externals = [...ids].filter(([address]) => index.get(address)?.kind === 'External');
-  return { specs, externals: new Map(externals), problems };
+  return { specs, externals: new Map(externals), foreign, problems };
 }
 
 /** What is known while references are resolved. */
@@ -38,6 +40,7 @@ interface Resolution {
   readonly index: DocumentIndex;
   /** Ids that manifests state themselves. */
   readonly ids: ReadonlyMap<Address, string>;
+  readonly foreign: ReadonlyMap<Address, ForeignResource>;
   readonly addresses: readonly Address[];
   /** Dangling references so far. */
   dangling: number;
@@ -99,8 +102,10 @@ function resolve(reference: Reference, resolution: Resolution, report: Report): 
     return value;
   }
   const id = resolution.ids.get(value);
-  const fits = target.kind === 'External' ? id === undefined || isIdOf(type, id) : isReferable(type, target.kind);
-  if (!fits) report(toWrong(reference, id, resolution));
+  const foreign = resolution.foreign.get(value);
+  const kind = foreign === undefined ? target.kind : (parseAddress(foreign.resource)?.kind ?? '');
+  const fits = kind === 'External' ? id === undefined || isIdOf(type, id) : isReferable(type, kind);
+  if (!fits) report(toWrong(reference, id ?? foreign?.resource, resolution));
   return fits ? (id ?? value) : value;
 }
 

@@ -206,6 +206,7 @@ function toState(sources: readonly ManifestBytes[], { documents, references, loc
     stack: toStackSettings(stack),
     resources: new Map(resources),
     externals: references.externals,
+    ...(references.foreign.size > 0 && { foreign: references.foreign }),
     inputs: sources.map(toInput),
   };
 }

@@ -58,6 +58,8 @@ export const DIAGNOSTIC_CODES = {
   'policy-missing': 'Cases are of a policy that is not there.',
   'unknown-target': 'A target is neither in the manifests nor owned by the stack.',
   'token-sink-missing': 'A credential would be created, but no place for its token is set.',
+  'foreign-missing': 'A reference names a resource of another stack, which does not exist.',
+  'used-elsewhere': 'A resource would be deleted or replaced, and another stack refers to it.',
   'adopt-missing': 'A resource to adopt does not exist.',
   'adopt-refused': 'A resource to adopt belongs to another stack, or to another address of this one.',
   'adopt-replaces': 'Adopting a resource would replace it, because an immutable field differs.',

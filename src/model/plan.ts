@@ -3,7 +3,7 @@ import type { Change } from './change.ts';
 import type { Diagnostic, SourcePlace } from './diagnostic.ts';
 import type { Rehearsal } from './rehearsal.ts';
 import type { GuardSettings } from './stack.ts';
-import type { ManifestInput } from './state.ts';
+import type { ForeignResource, ManifestInput } from './state.ts';
 import type { Write } from './write.ts';
 
 /** Version of the plan file format. */
@@ -89,6 +89,8 @@ export interface Plan {
   readonly inputs: readonly ManifestInput[];
   /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
   readonly externals: Readonly<Record<string, string>>;
+  /** Resources of other stacks whose ids are known after those are applied, by the address of the External; absent: none. */
+  readonly awaited?: Readonly<Record<Address, ForeignResource>>;
   /** The label or annotation that says whose a resource is. */
   readonly ownerLabel?: string;
   /** Deletes, replaces, updates, releases, adoptions, creates, no-ops; by address within each. */

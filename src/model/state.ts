@@ -55,8 +55,17 @@ export interface DesiredState {
   readonly resources: ReadonlyMap<Address, DesiredResource>;
   /** Names of ids that this tool does not manage, id by address of the External, for reports. */
   readonly externals: ReadonlyMap<Address, string>;
+  /** Externals that stand for a resource of another stack, by their address; absent: there are none. */
+  readonly foreign?: ReadonlyMap<Address, ForeignResource>;
   /** The files that it was read from. `digest` is the SHA-256 of the bytes. */
   readonly inputs: readonly ManifestInput[];
+}
+
+/** A resource of another stack: its id is found by the mark on what is live. */
+export interface ForeignResource {
+  readonly stack: string;
+  /** Its address there. */
+  readonly resource: Address;
 }
 
 /** A manifest file and the digest of its bytes. */

@@ -39,6 +39,7 @@ export function createPlan(input: PlanInput): Plan {
     inputs: desired.inputs
       .map(({ file, digest }) => ({ file, digest }))
       .sort((left, right) => (left.file < right.file ? -1 : 1)),
+    ...(Object.keys(input.awaited ?? {}).length > 0 && { awaited: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     ...(desired.stack.ownerLabel !== undefined && { ownerLabel: desired.stack.ownerLabel }),
     changes,

@@ -11,6 +11,7 @@ import { selectTargets } from './select-targets.ts';
 import { listLengthWarnings, listStayingWarnings } from './staying.ts';
 import { listTokensWithoutSink } from './tokens.ts';
 import { listTwinHints } from './twins.ts';
+import { listUsedElsewhere } from './used-elsewhere.ts';
 import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
 
 /** What is to become of each resource, and what is to be said of that. */
@@ -36,6 +37,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...listRefusals(decisions),
     ...listRenewalDiagnostics(decisions, input),
     ...listConflicts(decisions, live, { stack, withheld }),
+    ...listUsedElsewhere(decisions, live, stack),
     ...listRenameHints(decisions),
     ...listTwinHints(decisions, live),
     ...listHealthWarnings(decisions, now),

@@ -29,6 +29,8 @@ export interface PlanInput {
   readonly noDelete?: boolean;
   /** Texts of the files that manifests have something written to, by path (`listFilePaths`); one that is absent does not exist. */
   readonly files: ReadonlyMap<string, string>;
+  /** Resources of other stacks whose ids are known after apply, by the address of the External. */
+  readonly awaited?: Plan['awaited'];
   /** Findings on the manifests, to be carried along. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -7,6 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 import { listAwaited } from './desired-form.ts';
+import { listForeignKinds } from './foreign.ts';
 import type { Pair } from './match.ts';
 
 /** What has to be read for a plan, and nothing else: lists of kinds, and single modules where there is no list. */
@@ -22,8 +23,10 @@ export function toReadRequest(desired: DesiredState, targets: readonly string[])
   const isWanted = (address: string) => wanted === undefined || wanted.has(address);
   const wantedKinds = new Set([...(wanted ?? [])].map((address) => parseAddress(address)?.kind));
   const resources = [...desired.resources.values()].filter(({ address }) => isWanted(address));
+  const used = listUsedKinds(desired.stack).filter(({ name }) => wanted === undefined || wantedKinds.has(name));
+  const foreign = new Set(listForeignKinds(desired));
   return {
-    kinds: listUsedKinds(desired.stack).filter(({ name }) => wanted === undefined || wantedKinds.has(name)),
+    kinds: OWNED_KINDS.filter((kind) => used.includes(kind) || foreign.has(kind.name)),
     attachments: resources.flatMap(listAttachments),
   };
 }

@@ -166,7 +166,7 @@ function toAdoptSchema(kind: Kind): z.ZodType {
 
 function toExternalSchema(): z.ZodType {
   const description =
-    'A name for the id of something that edgewise does not manage. Other documents refer to it by this name.';
+    'A name for the id of something that this stack does not manage. Other documents refer to it by this name.';
   const type = { prefixes: listIdPrefixes() };
   const findFault = (text: string): string | undefined => {
     if (parseAddress(text)?.kind === 'External' || isIdOf(type, text)) return undefined;
@@ -174,9 +174,42 @@ function toExternalSchema(): z.ZodType {
     return describeMalformedId(type, text) ?? `must be External/name, or an id that starts with ${ids}`;
   };
   const id = toIdText(findFault, `^(${toIdPattern(type)}|External/.+)$`).describe('The id, or another External.');
+  const spec = z
+    .strictObject({
+      id: id.optional(),
+      stack: toNameSchema().optional().describe('Instead of the id: the stack that manages it, with `resource`.'),
+      resource: toForeignSchema().optional().describe('Its address there, such as `WeightedBackend/pool`.'),
+    })
+    .refine(({ id: own, stack, resource }) => (own ?? stack ?? resource) !== undefined, toMissing('id'))
+    .refine(({ stack, resource }) => stack === undefined || resource !== undefined, toMissing('resource'))
+    .refine(({ stack, resource }) => resource === undefined || stack !== undefined, toMissing('stack'))
+    .refine(({ id: own, stack }) => own === undefined || stack === undefined, {
+      path: ['id'],
+      error: 'cannot stand beside spec.stack, which says where to find it',
+      params: { code: 'bad-value' },
+    })
+    .meta({ minProperties: 1, dependentRequired: { stack: ['resource'], resource: ['stack'] } })
+    .describe('What it names.');
+  return z.strictObject({ ...toHeader('External', description), spec }).meta({ title: 'external id', description });
+}
+
+function toMissing(name: string) {
+  return { path: [name], error: 'is missing', params: { code: 'missing-field' } };
+}
+
+/** The address of a resource in another stack. */
+function toForeignSchema(): z.ZodType {
+  const names = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
   return z
-    .strictObject({ ...toHeader('External', description), spec: z.strictObject({ id }).describe('What it names.') })
-    .meta({ title: 'external id', description });
+    .string()
+    .refine(
+      (text) => names.includes(parseAddress(text)?.kind ?? '') && isResourceName(parseAddress(text)?.name ?? ''),
+      {
+        error: `must be Kind/name, where Kind is one of ${names.join(', ')}`,
+        params: { code: 'bad-value' },
+      },
+    )
+    .meta({ pattern: `^(${names.join('|')})/.+$`, examples: ['WeightedBackend/pool'] });
 }
 
 function toStackSchema(): z.ZodType {

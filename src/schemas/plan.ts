@@ -220,6 +220,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     takeOver: texts.describe('Other stacks whose resources the plan may take over.'),
     inputs: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     externals: z.record(z.string(), z.string()).describe('Ids that the manifests name, by address.'),
+    awaited: optional(z.record(address, z.strictObject({ stack: z.string(), resource: address }))).describe(
+      'Resources of other stacks whose ids are known after those are applied, by the address of the External.',
+    ),
     ownerLabel: optional(z.string()).describe('For readers: the label or annotation that says whose a resource is.'),
     totals: z
       .strictObject({

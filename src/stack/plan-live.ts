@@ -4,13 +4,14 @@ import { readLive } from '../client/read-live.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { DesiredState } from '../model/state.ts';
+import type { DesiredState, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import { toDestroyState } from '../plan/destroy.ts';
 import { listFilePaths } from '../plan/files.ts';
+import { resolveForeign, type WillExist } from '../plan/foreign.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { toReleaseState } from '../plan/release.ts';
-import { toReadRequest } from '../plan/select-targets.ts';
+import { listUsedKinds, toReadRequest } from '../plan/select-targets.ts';
 import type { PlanPolicies } from '../policy/check-plan.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { RunSettings } from './settings.ts';
@@ -31,6 +32,8 @@ export interface PlanOptions {
   readonly delete?: boolean;
   /** False does not try the plan in memory. */
   readonly rehearsal?: boolean;
+  /** Says of resources of other stacks that another plan of the same run creates them. Default: of none. */
+  readonly willExist?: WillExist;
   /** Ends reading when it aborts: the plan rejects with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -59,9 +62,12 @@ export async function planLive(
   request: PlanRequest,
 ): Promise<{ readonly plan: Plan; readonly input: PlanInput }> {
   const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
-  const desired = mode === 'destroy' ? toDestroyState(state) : state;
-  const read = mode === 'release' ? toReleaseState(state) : desired;
-  const live = await readLive(client, { ...toReadRequest(read, targets), ...(signal !== undefined && { signal }) });
+  const stated = mode === 'destroy' ? toDestroyState(state) : state;
+  const read = mode === 'release' ? toReleaseState(state) : stated;
+  const wanted = toReadRequest(read, targets);
+  const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
+  const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request.willExist);
+  const live = withoutUnused(whole, read);
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit } = settings;
   const { guard, kinds } = desired.stack;
   const input: PlanInput = {
@@ -80,9 +86,16 @@ export async function planLive(
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,
     files: await readFiles(listFilePaths(desired), cwd),
-    diagnostics: request.diagnostics,
+    diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
+    awaited,
   };
   return { plan: createPlan(input), input };
+}
+
+/** Without the kinds that were read for the resources of other stacks only: what is of them is not this stack's. */
+function withoutUnused(live: LiveState, { stack }: DesiredState): LiveState {
+  const used = new Set(listUsedKinds(stack).map(({ name }) => name));
+  return { ...live, resources: new Map([...live.resources].filter(([kind]) => used.has(kind))) };
 }
 
 /** A plan that was tried in memory, unless there is nothing to try or nobody wants that, and checked with policies. Sends GETs only. */
@@ -93,7 +106,8 @@ export async function planAndRehearse(client: Reader, request: PlanRequest): Pro
 }
 
 async function rehearse(plan: Plan, input: PlanInput, { rehearsal }: PlanRequest): Promise<Plan> {
-  if (rehearsal === false || plan.writes.length === 0) return plan;
+  // What waits for the id of something that does not exist yet cannot be tried.
+  if (rehearsal === false || plan.writes.length === 0 || plan.awaited !== undefined) return plan;
   // Loaded only when there is something to try: it brings a whole server.
   const { rehearsePlan } = await import('../rehearse/rehearse.ts');
   return rehearsePlan(plan, input);

@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly onStart?: () => void;
   /** File that gets a line before and after each request. Default: what EDGEWISE_JOURNAL names. */
   readonly journal?: string | undefined;
+  /** Ids of other stacks' resources that were not known when the plan was made, by the address of the External. */
+  readonly ids?: ReadonlyMap<string, string>;
   /** Aborted: no new write starts; those under way finish, and the result lists what was skipped. */
   readonly signal?: AbortSignal;
 }

@@ -154,7 +154,19 @@ async function applyTo(run: Run, given: Plan, options: ApplyOptions): Promise<Ap
   if (plan.writes.length + plan.files.length === 0) return NOTHING_DONE;
   const { guard } = state.stack;
   if (!isKnown) return account.apply({ plan, name: NAME, allowances, guard, tokens, sinks }, options);
-  return account.write((client) => runPlan(client, { plan, tokens, sinks, ...NOTHING_KNOWN }, options, surroundings));
+  const { ids = NOTHING_KNOWN.ids } = options;
+  refuseAwaited(plan, ids);
+  const known = { ...NOTHING_KNOWN, ids };
+  return account.write((client) => runPlan(client, { plan, tokens, sinks, ...known }, options, surroundings));
+}
+
+/** Nothing is written for what refers to something that does not exist yet. */
+function refuseAwaited({ awaited = {} }: Plan, ids: ReadonlyMap<string, string>): void {
+  const missing = Object.entries(awaited).find(([address]) => !ids.has(address));
+  if (missing === undefined) return;
+  const [address, { stack, resource }] = missing;
+  const message = `${address} is ${resource} of the stack ${stack}, which does not exist yet.`;
+  throw new StackError(message, { reason: 'failed', remedy: `Apply the stack ${stack} first. Nothing was written.` });
 }
 
 const NAME = 'The plan';

@@ -21,6 +21,7 @@ import {
   forEachStack,
   type OpenedStack,
   openFolder,
+  planFolder,
   publishRun,
   type StackResult,
   type StacksRun,
@@ -71,9 +72,10 @@ interface Applying {
 async function planOne({ run, flags, mode, ready }: Applying, folder: StackFolder): Promise<StackResult> {
   const opened = await openFolder(run, folder, {
     ...(mode === 'apply' && { lint: 'for-plan' }),
+    isPlanned: true,
     listOutputs: listFilePaths,
   });
-  const plan = await opened.stack.plan({ ...toPlanOptions(flags, mode), signal: run.signal });
+  const plan = await planFolder(run, opened, toPlanOptions(flags, mode));
   const standing = listRefused(plan, flags);
   const options = { locate: opened.locate };
   if (isInvalid(plan) || standing.length > 0) {
@@ -159,8 +161,11 @@ async function applyOne({ run, flags, ready }: Applying, turn: Turn): Promise<St
   const one = ready.get(folder);
   const { stacks } = run.selected;
   const failed: string[] = [];
+  const ids = new Map<string, string>();
   for (const { folder: other, result } of before) {
-    const exitCode = (await result)?.exitCode ?? planned[stacks.indexOf(other)]?.exitCode ?? EXIT.done;
+    const ended = await result;
+    if (one !== undefined) for (const [address, id] of listMadeIds(one.plan, other, ended)) ids.set(address, id);
+    const exitCode = ended?.exitCode ?? planned[stacks.indexOf(other)]?.exitCode ?? EXIT.done;
     if (exitCode !== EXIT.done) failed.push(other.name);
   }
   if (one === undefined) return undefined;
@@ -169,13 +174,32 @@ async function applyOne({ run, flags, ready }: Applying, turn: Turn): Promise<St
   try {
     const { journal } = flags;
     const events = { onEvent: watch.follow(folder.name), onWarning: watch.warn };
-    const options = { ...toConsent(flags), ...events, journal, signal: run.signal };
+    const options = { ...toConsent(flags), ...events, journal, ids, signal: run.signal };
     const result = await opened.stack.apply(plan, options);
     const report = { about: 'apply', plan, result } as const;
     return { report, exitCode: toAppliedExitCode(result), options: { locate: opened.locate } };
   } catch (error) {
     return toFailed(error, folder, run.command);
   }
+}
+
+/** The ids that a stack waits for, as far as another one has made them. */
+function listMadeIds(
+  { awaited = {} }: Plan,
+  { name }: StackFolder,
+  ended: StackResult | undefined,
+): readonly (readonly [string, string])[] {
+  const outcomes = ended?.report.about === 'apply' ? ended.report.result.outcomes : [];
+  const made = outcomes.flatMap((one) =>
+    one.outcome === 'applied' && one.write.act === 'create' && one.id !== undefined
+      ? [[one.write.address, one.id] as const]
+      : [],
+  );
+  const byAddress = new Map(made);
+  return Object.entries(awaited).flatMap(([address, { stack, resource }]) => {
+    const id = stack === name ? byAddress.get(resource) : undefined;
+    return id === undefined ? [] : [[address, id] as const];
+  });
 }
 
 function toWaited(names: readonly string[]): CommandError {

@@ -13,6 +13,7 @@ import { listRefused, type PlanFlags, toPlanExitCode, toPlanOptions } from '../r
 import {
   forEachStack,
   openFolder,
+  planFolder,
   publishRun,
   type StackResult,
   type StacksFlags,
@@ -43,14 +44,15 @@ export async function planStacks(
 
 /** If no plan can be made, an older plan file is removed, so that nobody takes it for the new one. */
 async function planOne(run: StacksRun, folder: StackFolder, flags: PlanStacksFlags): Promise<StackResult> {
-  const { context, selected, signal } = run;
+  const { context, selected } = run;
   const out = flags.out === undefined ? undefined : join(flags.out, toPlanFileName(folder, selected.tree));
   const withdraw = async (): Promise<void> => {
     if (out !== undefined) await withdrawPlanFile(out, context.cwd);
   };
   try {
-    const { stack, locate } = await openFolder(run, folder, { lint: 'for-plan', listOutputs: listFilePaths });
-    const plan = await stack.plan({ ...toPlanOptions(flags), signal });
+    const opened = await openFolder(run, folder, { lint: 'for-plan', isPlanned: true, listOutputs: listFilePaths });
+    const { locate } = opened;
+    const plan = await planFolder(run, opened, toPlanOptions(flags));
     if (isInvalid(plan)) await withdraw();
     else if (out !== undefined) await writePlanFile(out, plan, context);
     return toPlanResult(plan, { run, folder, flags, out, locate });

@@ -1,10 +1,13 @@
+import type { Action } from '../../model/change.ts';
 import type { Diagnostic, Locate } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
 import type { Report } from '../../report/report.ts';
 import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
 import { describeStacks, listUnownedLines } from '../../report/view/stack-words.ts';
+import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
 import type { ConnectionFlags, RunSettings } from '../../stack/settings.ts';
 import { createStack, type Stack } from '../../stack/stack.ts';
@@ -38,6 +41,8 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
+  /** The plans that were made so far: what they create exists for those that are planned after them. */
+  readonly made: Map<StackFolder, Plan>;
 }
 
 /** One stack of a run, its manifests read. */
@@ -70,7 +75,7 @@ export async function withStacks(
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context, signal);
   try {
-    return await task({ selected, flags, command, pool, signal, context });
+    return await task({ selected, flags, command, pool, signal, context, made: new Map() });
   } finally {
     try {
       await pool.close();
@@ -131,11 +136,20 @@ export function toFailed(error: unknown, { name, file }: StackFolder, command: s
   };
 }
 
+/** How the manifests of a stack are read. */
+export interface OpenOptions {
+  readonly lint?: 'for-plan';
+  /** It is planned: policies have their say. */
+  readonly isPlanned?: boolean;
+  /** The files that an apply would write. */
+  readonly listOutputs?: (state: DesiredState) => readonly string[];
+}
+
 /** Reads the manifests of a stack, and finds its account. Sends nothing. */
 export async function openFolder(
   { flags, command, pool, context }: StacksRun,
   folder: StackFolder,
-  options: { readonly lint?: 'for-plan'; readonly listOutputs?: (state: DesiredState) => readonly string[] } = {},
+  options: OpenOptions = {},
 ): Promise<OpenedStack> {
   const { onSubject: _, ...quiet } = context;
   const { lint, listOutputs = () => [] } = options;
@@ -151,6 +165,24 @@ export async function openFolder(
   const stack = createStack(parts, pooled.account.toView(settings), context);
   return { folder, state, diagnostics, locate, settings, stack, pooled };
 }
+
+/** Plans a stack, with what the plans before it will have created. */
+export async function planFolder(
+  { made, signal }: StacksRun,
+  { folder, stack }: OpenedStack,
+  options: PlanOptions,
+): Promise<Plan> {
+  const willExist: PlanOptions['willExist'] = (foreign) =>
+    [...made].some(([other, { changes }]) => {
+      const isMeant = other.name === foreign.stack && other.baseUrl === folder.baseUrl;
+      return isMeant && changes.some(({ action, address }) => CREATES.has(action) && address === foreign.resource);
+    });
+  const plan = await stack.plan({ ...options, willExist, signal });
+  if (!isInvalid(plan)) made.set(folder, plan);
+  return plan;
+}
+
+const CREATES: ReadonlySet<Action> = new Set<Action>(['create', 'replace']);
 
 /** The report of a run. */
 export function toStacksReport({ selected, command }: StacksRun, parts: readonly StackPart[]): StacksReport {

@@ -47,6 +47,26 @@ const USED_POOL: LiveResources = {
   TCPEdge: [{ id: 'edgtcp_other', backend: { backend_id: 'bkdwd_pool' } }],
 };
 
+/** The same, used by another stack. */
+const USED_BY_WEB: LiveResources = {
+  ...USED_POOL,
+  TCPEdge: [{ id: 'edgtcp_web', backend: { backend_id: 'bkdwd_pool' }, metadata: toMarked('web', 'shop') }],
+};
+
+/** An edge whose backend is a pool of the stack `network`. */
+function toShop(pool: string): string {
+  return [
+    toDocument('External', 'pool', 'spec:', '  stack: network', `  resource: WeightedBackend/${pool}`),
+    toDocument(
+      'TCPEdge',
+      'shop',
+      'spec:',
+      '  hostports: ["1.tcp.example.net:20001"]',
+      '  backend: { backend_id: External/pool }',
+    ),
+  ].join('---\n');
+}
+
 /** Restrictions of these types, one and two by name. */
 function toRestrictions(...types: readonly string[]): string {
   const documents = types.map((type, index) =>
@@ -95,6 +115,25 @@ export const PLANNING = {
         'edgewise.yaml': toDocument('Stack', 'production', 'spec:', '  tokens:', '    default: { directory: tokens }'),
       },
     },
+  },
+  'foreign-missing': {
+    meaning:
+      'An `External` stands for a resource of another stack, which is found by its mark. No live resource of that kind has a mark with that stack and name, and no other stack of this run creates one.',
+    remedy:
+      'Apply the other stack first, or both in one run with `-R`. If it is applied, correct the name of the stack or the address.',
+    bad: toPlanOf(toShop('pool'), { live: toPools({ bkdwd_pool: ['network', 'pools'] }) }),
+    good: mended(toShop('pools')),
+  },
+  'used-elsewhere': {
+    meaning:
+      'The plan deletes or replaces a resource, and a live resource of another stack refers to its id. The service refuses to delete what is in use, and after a replace the other stack still refers to the old one.',
+    remedy: 'Change the other stack first, so that it refers to something else. Then apply this one.',
+    bad: {
+      command: 'plan --no-rehearsal --allow-deletes',
+      files: { 'edgewise.yaml': STACK, 'manifest.yaml': toIngress('agents.example.com') },
+      live: USED_BY_WEB,
+    },
+    good: { files: { 'pool.yaml': POOL } },
   },
   'adopt-missing': {
     meaning:

@@ -3,6 +3,7 @@ import { fillUnknown } from '../../kinds/fill-unknown.ts';
 import { type Kind, listOneTimeFields } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { CreatedIds } from '../../kinds/write-request.ts';
+import { parseAddress } from '../../model/address.ts';
 import { type Change, toShownChange } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
@@ -37,7 +38,8 @@ export function toCheckRequest(plan: Plan): ReadRequest {
   const filed = new Set<string>(plan.files.map(({ address }) => address));
   const named = plan.changes.filter(({ address }) => filed.has(address));
   const read = [...touched.map(({ change }) => change), ...named, ...listReferenced(plan)];
-  const kinds = [...new Set(read.map(({ kind }) => kind))].sort().map(getKind);
+  const foreign = Object.values(plan.awaited ?? {}).map(({ resource }) => parseAddress(resource)?.kind ?? '');
+  const kinds = [...new Set([...read.map(({ kind }) => kind), ...foreign])].sort().map(getKind);
   return {
     kinds: kinds.filter(({ role }) => role === 'owned'),
     attachments: touched.filter(({ kind }) => kind.role === 'attached').map(toWritten),
@@ -57,11 +59,24 @@ export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   const subjects = listSavedChanges(plan);
   const verdicts = subjects.map((subject) => checkChange(subject, { ...found, changes: plan.changes }));
   return {
-    moved: [...verdicts.flatMap(({ moved }) => moved), ...listMovedFiles(plan, found), ...listMisnamed(plan, found)],
+    moved: [
+      ...verdicts.flatMap(({ moved }) => moved),
+      ...listMovedFiles(plan, found),
+      ...listMisnamed(plan, found),
+      ...listStillAwaited(plan, found),
+    ],
     done: new Map(verdicts.flatMap(({ done }) => [...done])),
     ids: found.ids,
     texts: new Map([...found.created].flatMap(([address, one]) => toTextEntries(address, one))),
   };
+}
+
+function listStillAwaited({ awaited = {} }: Plan, { ids }: Finder): readonly Moved[] {
+  return Object.entries(awaited).flatMap(([address, { stack, resource }]) =>
+    ids.has(address)
+      ? []
+      : [{ address, message: `${resource} of the stack ${stack} does not exist; apply that stack first` }],
+  );
 }
 
 function toTextEntries(address: string, live: LiveResource): readonly (readonly [string, string])[] {

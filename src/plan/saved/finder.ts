@@ -7,6 +7,7 @@ import type { Change } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../../model/state.ts';
+import { findForeign } from '../foreign.ts';
 import { listKnownIds } from '../known-ids.ts';
 
 /** Look-ups in what is live now, by what a saved plan says. */
@@ -39,8 +40,16 @@ export function createFinder(plan: Plan, live: LiveState): Finder {
     bearer,
     bearing,
     created,
-    ids: new Map([...created].map(([address, { id }]) => [address, id])),
+    ids: new Map([...listAwaitedIds(plan, live), ...[...created].map(([address, { id }]) => [address, id] as const)]),
   };
+}
+
+/** The ids of other stacks' resources that were not there when the plan was made. */
+function listAwaitedIds({ awaited = {} }: Plan, live: LiveState): readonly (readonly [string, string])[] {
+  return Object.entries(awaited).flatMap(([address, foreign]) => {
+    const id = findForeign(foreign, live)?.id;
+    return id === undefined ? [] : [[address, id] as const];
+  });
 }
 
 /** Whether a change makes a new resource. */

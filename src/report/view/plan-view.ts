@@ -126,8 +126,12 @@ function isSurprising(write: Write, byId: ReadonlyMap<Write['id'], Write>): bool
 }
 
 /** A release is narrow by nature. */
-function listNotes({ targets, mode }: Plan): readonly string[] {
-  return mode === 'release' ? [] : listNarrowing(targets);
+function listNotes({ targets, mode, awaited = {} }: Plan): readonly string[] {
+  if (mode === 'release') return [];
+  const waits = Object.entries(awaited).map(([address, { stack, resource }]) => {
+    return `${toWord(address)} is ${toWord(resource)} of the stack ${toWord(stack)}: its id is known after that stack is applied.`;
+  });
+  return [...listNarrowing(targets), ...waits];
 }
 
 function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] {

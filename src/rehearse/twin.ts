@@ -9,7 +9,8 @@ import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/js
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
 import { compareAge, type LiveResource, type LiveState } from '../model/state.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
-import { createServer, type ExistingResource, parseApiKey } from '../server/index.ts';
+import type { ExistingResource } from '../server/existing.ts';
+import { createServer, parseApiKey } from '../server/server.ts';
 
 /** A write that a twin took, or refused. */
 export interface TwinWrite {

@@ -52,6 +52,7 @@ export async function readManifests(
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
   const loaded = withManifests(await loadManifests(given, { cwd, readStdin }), manifests);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
+  context.onManifests?.(loaded.sources.reduce((sum, { bytes }) => sum + bytes.byteLength, 0));
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   const validated = validateManifests(loaded.sources, {
     env,

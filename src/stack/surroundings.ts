@@ -14,6 +14,8 @@ export interface Surroundings {
   readonly onSubject?: (subject: RunSubject) => void;
   /** Told of each file that is read, relative to `cwd` or absolute, so that none is written over. */
   readonly onInput?: (file: string) => void;
+  /** Told how many bytes of manifests there are, before they are parsed. */
+  readonly onManifests?: (bytes: number) => void;
   /** A transport over real sockets, loaded when it is first needed. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
 }

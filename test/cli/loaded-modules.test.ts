@@ -1,0 +1,58 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from '../end-to-end/processes.ts';
+
+/**
+ * What a start loads: the longest part of a short run. A module more in these lists is time for every user, so let it be one that
+ * the command cannot do without: `import()` where it is used leaves it out.
+ */
+
+let folder = '';
+let server: ServerProcess;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'edgewise-loaded-'));
+  server = await startServerProcess(['--api-key', 'key:admin']);
+});
+
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** The packages and the modules of src that a run loads, sorted. */
+async function listLoaded(words: readonly string[]): Promise<Ended & { readonly loaded: string }> {
+  const file = join(folder, 'loaded.json');
+  const hook = new URL('list-loaded.mjs', import.meta.url).href;
+  const env = { NODE_OPTIONS: `--import ${hook}`, LOADED_FILE: file };
+  const ended = await runEdgewise(words, { ...env, EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: 'key' });
+  const urls: readonly string[] = JSON.parse(readFileSync(file, 'utf8'));
+  const names = urls.flatMap(
+    (url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /src\/.*(?=\.ts)/.exec(url)?.[0] ?? [],
+  );
+  return {
+    ...ended,
+    loaded: [...new Set(names)]
+      .sort()
+      .map((name) => `${name}\n`)
+      .join(''),
+  };
+}
+
+it.each([
+  ['version', ['--version']],
+  ['help', ['--help']],
+  ['validate', ['validate', 'examples/quickstart']],
+  ['plan', ['plan', 'examples/quickstart']],
+])('%s loads no more than it needs', async (name, words) => {
+  const { exitCode, stderr, loaded } = await listLoaded(words);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  await expect(loaded).toMatchFileSnapshot(`goldens/loaded/${name}.txt`);
+});
+
+it('no short run loads what only others need', async () => {
+  const { loaded } = await listLoaded(['validate', 'examples/quickstart']);
+  for (const name of ['undici', 'pino', 'hono', 'sshpk', 'src/report/html']) expect(loaded).not.toContain(name);
+});

@@ -10,7 +10,7 @@ const LOCATION = 'schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.j
 
 describeWith(['kubeconform'], 'kubeconform with the schemas of each kind', () => {
   it('accepts every example', async () => {
-    const { output, found } = await check('examples/quickstart', 'examples/everything');
+    const { output, found } = await check('examples/quickstart', 'examples/everything', 'examples/policies');
     expect(found.map(({ kind }) => kind)).toEqual(expect.arrayContaining([...NAMED_KINDS]));
     expect(
       found.filter(({ status }) => status !== 'statusValid'),

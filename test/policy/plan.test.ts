@@ -1,20 +1,20 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
+import { FORM_NAMES } from '../../src/report/forms.ts';
+import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
+import { OWNED, toPolicyText } from './texts.ts';
 
-const POLICY = `---
-apiVersion: edgewise/v1
-kind: Policy
-metadata:
-  name: owned
-spec:
-  require: '"team" in labels'
-  message: Say in the label team whose \${change.address} is.
-`;
+const EDGE = toEdge('a', 20001);
+const OWNED_EDGE = EDGE.replace('name: a', 'name: a\n  labels: { team: data }');
+
+const countWrites = ({ recorder }: Workspace): number =>
+  recorder.take().filter(({ method }) => method !== 'GET').length;
 
 describe('a policy among the manifests', () => {
   it('refuses a plan, with the lines of the resource and of the policy', async () => {
-    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) + POLICY });
-    const planned = await edgewise('plan');
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + OWNED });
+    const planned = await workspace.edgewise('plan');
     expect(planned.stdout).toMatchInlineSnapshot(`
       "refused[policy]: Say in the label team whose TCPEdge/a is. (policy owned)
         note: the resource is here
@@ -26,9 +26,9 @@ describe('a policy among the manifests', () => {
         note: the policy is here
         --> edgewise.yaml:18:12
         17 | spec:
-        18 |   require: '"team" in labels'
-           |            ^^^^^^^^^^^^^^^^^^
-        19 |   message: Say in the label team whose \${change.address} is.
+        18 |   require: "\\"team\\" in labels"
+           |            ^^^^^^^^^^^^^^^^^^^^
+        19 |   message: "Say in the label team whose \${change.address} is."
         help: No flag allows what a policy refuses. Change the manifest, or ask whoever keeps the policy.
 
       Plan for stack test on https://api.test
@@ -46,7 +46,153 @@ describe('a policy among the manifests', () => {
       "
     `);
     expect(planned.exitCode).toBe(5);
-    expect((await edgewise('apply --yes')).exitCode).toBe(5);
-    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect((await workspace.edgewise('apply --yes')).exitCode).toBe(5);
+    expect(countWrites(workspace)).toBe(0);
+  });
+
+  it.each(FORM_NAMES)('refuses in the form %s too, and no consent changes that', async (format) => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + OWNED });
+    const line = `--allow-deletes --allow-protected TCPEdge/a --format ${format}`;
+    const planned = await workspace.edgewise(`plan ${line}`);
+    expect(planned.exitCode).toBe(5);
+    if (format !== 'metrics')
+      expect(planned.stdout).toContain('Say in the label team whose TCPEdge/a is. (policy owned)');
+    if (!['metrics', 'inventory'].includes(format)) expect(planned.stdout).toMatch(/edgewise\.yaml\W/);
+    expect(await workspace.edgewise(`apply --yes ${line}`)).toMatchObject({ exitCode: 5 });
+    expect(countWrites(workspace)).toBe(0);
+  });
+
+  it('lets what it asks for through', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + OWNED_EDGE + OWNED });
+    expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    expect(countWrites(workspace)).toBe(1);
+  });
+
+  it('of severity warning is told, and refuses nothing', async () => {
+    const policy = toPolicyText('owned', { require: '"team" in labels', message: 'Whose is it?', severity: 'warning' });
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
+    const { exitCode, stdout } = await workspace.edgewise('apply --yes');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('warning[policy-warning]: TCPEdge/a: Whose is it? (policy owned)');
+  });
+
+  it('is about what changes, and not about what stays as it is', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE });
+    await workspace.edgewise('apply --yes');
+    await workspace.write({
+      'edgewise.yaml': STACK + EDGE + toEdge('b', 20002).replace('name: b', 'name: b\n  labels: { team: a }') + OWNED,
+    });
+    expect(await workspace.edgewise('plan')).toMatchObject({ exitCode: 0 });
+    await workspace.write({ 'edgewise.yaml': STACK + toEdge('a', 20003) + OWNED });
+    const { exitCode, stdout } = await workspace.edgewise('plan --allow-deletes');
+    expect([exitCode, stdout.match(/refused\[policy\].*/g)]).toEqual([
+      5,
+      ['refused[policy]: Say in the label team whose TCPEdge/a is. (policy owned)'],
+    ]);
+  });
+
+  it('about deletes holds for destroy too', async () => {
+    const policy = toPolicyText('kept', { match: '{ actions: [delete] }', require: 'false', message: 'It stays.' });
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
+    expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    countWrites(workspace);
+    expect(await workspace.edgewise('destroy --yes')).toMatchObject({ exitCode: 5 });
+    expect(countWrites(workspace)).toBe(0);
+  });
+
+  it('that cannot be evaluated refuses, and says why, whatever its severity', async () => {
+    const policy = toPolicyText('strange', { require: 'labels.team == "data"', message: 'No.', severity: 'warning' });
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
+    const { exitCode, stdout } = await edgewise('plan');
+    expect(exitCode).toBe(5);
+    expect(stdout).toContain(
+      'TCPEdge/a: the policy cannot be evaluated, so it refuses: spec.require: No such key: team (policy strange)',
+    );
+  });
+
+  it('that cannot be read stops plan and apply before any request, and is nothing to those who only look', async () => {
+    const policy = toPolicyText('strange', { require: 'chnge.kind == "TCPEdge"', message: 'No.' });
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
+    for (const line of ['plan', 'apply --yes', 'destroy --yes', 'validate']) {
+      const { exitCode, stdout, stderr } = await edgewise(line);
+      expect([line, exitCode, stdout + stderr]).toEqual([line, 3, expect.stringContaining('Did you mean `change`?')]);
+    }
+    expect(recorder.take()).toEqual([]);
+    expect(await edgewise('get')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('drift')).toMatchObject({ exitCode: 2 });
+  });
+
+  it('sees neither tokens nor what only the response to a creation shows', async () => {
+    const policy = toPolicyText('token', { require: 'has(after.token)', message: 'No.' });
+    const shown = toPolicyText('all', {
+      match: '{ kinds: [Credential] }',
+      require: 'false',
+      message: `\${before} \${after}`,
+    });
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('agent') + policy });
+    expect((await edgewise('plan')).stderr).toContain('names after.token, which is no field');
+    await write({ 'edgewise.yaml': STACK + toCredential('agent') + shown });
+    const { stdout } = await edgewise('plan --token-directory tokens');
+    expect(stdout).toContain('"acl":');
+    expect(stdout).not.toContain('token"');
+  });
+});
+
+describe('policies kept apart', () => {
+  const FILES = { 'edgewise.yaml': STACK + EDGE } as const;
+
+  async function createApart(files: Readonly<Record<string, string>>, policies: Readonly<Record<string, string>>) {
+    const workspace = await createWorkspace(files);
+    mkdirSync(join(workspace.folder, '.rules'));
+    for (const [name, text] of Object.entries(policies)) writeFileSync(join(workspace.folder, '.rules', name), text);
+    return workspace;
+  }
+
+  it('are checked by plan, apply, destroy and validate when a flag names them', async () => {
+    const { edgewise } = await createApart(FILES, { 'owned.yaml': OWNED });
+    for (const line of ['plan', 'apply --yes', 'validate']) {
+      expect([line, (await edgewise(line)).exitCode]).toEqual([line, 0]);
+      if (line === 'apply --yes') await edgewise('destroy --yes');
+      expect([line, (await edgewise(`${line} --policies .rules`)).exitCode]).toEqual([line, 5]);
+    }
+  });
+
+  it('are checked when the Stack names them, relative to its file', async () => {
+    const stack = `${STACK}spec: { policies: [.rules/owned.yaml] }\n`;
+    const { edgewise, folder } = await createApart({ 'edgewise.yaml': stack + EDGE }, { 'owned.yaml': OWNED });
+    expect(await edgewise('plan')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise(`plan ${folder}`, { cwd: '/' })).toMatchObject({ exitCode: 5 });
+  });
+
+  it('are read once, however often they are named', async () => {
+    const stack = `${STACK}spec: { policies: [owned.yaml] }\n`;
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': stack + EDGE, 'owned.yaml': OWNED });
+    const { exitCode, stdout } = await edgewise('plan --policies owned.yaml --policies ./owned.yaml');
+    expect([exitCode, stdout.match(/refused\[/g)?.length]).toEqual([5, 1]);
+  });
+
+  it('are an error when they have the name of another, are no policies, or are not there', async () => {
+    const open = toPolicyText('owned', { require: 'true', message: 'Never.' });
+    const { edgewise } = await createApart(
+      { 'edgewise.yaml': STACK + EDGE + open },
+      { 'owned.yaml': OWNED, 'edge.yaml': toEdge('b', 20002) },
+    );
+    const { exitCode, stderr } = await edgewise('plan --policies .rules --policies nowhere');
+    expect([exitCode, stderr.match(/error\[.*/g)]).toEqual([
+      3,
+      [
+        'error[file-unreadable]: nowhere does not exist',
+        'error[unknown-kind]: TCPEdge/b: TCPEdge is not a kind of policies',
+        'error[duplicate-address]: Policy/owned: two documents have this address',
+      ],
+    ]);
+  });
+
+  it('stand in the command that applies the plan', async () => {
+    const { edgewise } = await createApart(FILES, {
+      'open.yaml': toPolicyText('open', { require: 'true', message: 'Never.' }),
+    });
+    const { stdout } = await edgewise('plan --policies .rules --format markdown');
+    expect(stdout).toContain('edgewise apply . --base-url https://api.test --policies .rules');
   });
 });

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { PolicyDocument } from '../../src/model/policy.ts';
+import { isAbout } from '../../src/policy/match.ts';
+import type { PolicySubject } from '../../src/policy/subject.ts';
+import { SUBJECT, toPolicy } from './subjects.ts';
+
+type Match = PolicyDocument['match'];
+
+/** An update of a TCP edge that opens something, with the labels `owner` and `public`, in the stack `shop-eu`. */
+function asks(match: Match, subject: Partial<PolicySubject> = {}, require = 'true'): boolean {
+  return isAbout(toPolicy(require, { match }), { ...SUBJECT, ...subject }, 'shop-eu');
+}
+
+describe('a policy', () => {
+  it.each<[boolean, Match]>([
+    [true, {}],
+    [true, { kinds: ['TCPEdge', 'Credential'] }],
+    [false, { kinds: ['Credential'] }],
+    [true, { actions: ['update', 'delete'] }],
+    [false, { actions: ['create'] }],
+    [true, { danger: ['delete', 'opens'] }],
+    [false, { danger: ['delete'] }],
+    [true, { labels: { owner: 'data' } }],
+    [true, { labels: { owner: ['shop', 'data'] } }],
+    [false, { labels: { owner: 'shop' } }],
+    [false, { labels: { owner: 'data', tier: 'gold' } }],
+    [false, { labels: { constructor: 'x' } }],
+    [true, { stacks: ['shop-eu'] }],
+    [true, { stacks: ['other', 'shop-*'] }],
+    [true, { stacks: ['*-eu'] }],
+    [true, { stacks: ['s*p*u'] }],
+    [false, { stacks: ['shop'] }],
+    [false, { stacks: ['shop-*-*'] }],
+    [false, { stacks: ['shop-eu*eu'] }],
+    [false, { kinds: ['TCPEdge'], actions: ['update'], labels: { owner: 'shop' } }],
+  ])('is asked: %s, with %j', (expected, match) => {
+    expect(asks(match)).toBe(expected);
+  });
+
+  it.each<[string, readonly string[]]>([
+    ['true', ['create', 'update', 'replace', 'delete', 'adopt', 'release']],
+    ['size(after.hostports) > 0', ['create', 'update', 'replace', 'adopt']],
+    ['"owner" in labels', ['create', 'update', 'replace', 'adopt']],
+    ['size(before.hostports) > 0', ['update', 'replace', 'delete', 'adopt', 'release']],
+    ['size(before.hostports) < size(after.hostports)', ['create', 'update', 'replace', 'adopt']],
+  ])('that says no actions and requires %s is about %j', (require, expected) => {
+    const actions = ['create', 'update', 'replace', 'delete', 'adopt', 'release', 'no-op'] as const;
+    expect(actions.filter((action) => asks({}, { action }, require))).toEqual(expected);
+  });
+
+  it('that says no kinds is about those that have the fields that it names', () => {
+    expect([...toPolicy('size(after.acl) > 0', { match: {} }).kinds]).toEqual(['Credential']);
+    expect([...toPolicy('after.backend == null', { match: {} }).kinds]).toEqual(['TCPEdge']);
+    expect(toPolicy('"a" in labels', { match: {} }).kinds.size).toBeGreaterThan(5);
+  });
+});

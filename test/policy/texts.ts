@@ -1,0 +1,31 @@
+/** A policy as its document has it. `match` is YAML in one line. */
+export function toPolicyText(
+  name: string,
+  {
+    require,
+    message,
+    match,
+    severity,
+  }: Readonly<Record<'require' | 'message', string> & Partial<Record<'match' | 'severity', string>>>,
+): string {
+  const lines = [
+    '---',
+    'apiVersion: edgewise/v1',
+    'kind: Policy',
+    'metadata:',
+    `  name: ${name}`,
+    'spec:',
+    ...(match === undefined ? [] : [`  match: ${match}`]),
+    `  require: ${JSON.stringify(require)}`,
+    `  message: ${JSON.stringify(message)}`,
+    ...(severity === undefined ? [] : [`  severity: ${severity}`]),
+    '',
+  ];
+  return lines.join('\n');
+}
+
+/** Resources say whose they are. */
+export const OWNED = toPolicyText('owned', {
+  require: '"team" in labels',
+  message: `Say in the label team whose \${change.address} is.`,
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
+import { OWNED, toPolicyText } from './texts.ts';
+
+const EDGE = toEdge('a', 20001);
+
+async function validate(policy: string, more = '') {
+  const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });
+  const { exitCode, stdout } = await edgewise(`validate${more}`);
+  expect(recorder.take()).toEqual([]);
+  return { exitCode, told: stdout.match(/(error|warning)\[policy-.*/g) ?? [] };
+}
+
+describe('validate', () => {
+  it('refuses what a policy refuses of a manifest, with exit code 5', async () => {
+    const told = ['error[policy-refused]: Say in the label team whose TCPEdge/a is. (policy owned)'];
+    expect(await validate(OWNED)).toEqual({ exitCode: 5, told });
+  });
+
+  it('tells what a policy warns of, which is an error when it is strict', async () => {
+    const policy = toPolicyText('hostports', {
+      require: 'size(after.hostports) > 1',
+      message: 'Few.',
+      severity: 'warning',
+    });
+    expect(await validate(policy)).toEqual({
+      exitCode: 0,
+      told: ['warning[policy-warning]: TCPEdge/a: Few. (policy hostports)'],
+    });
+    expect(await validate(policy, ' --strict')).toMatchObject({ exitCode: 3 });
+  });
+
+  it('is invalid when more is wrong than a policy says', async () => {
+    expect(await validate(`${OWNED}---\nkind: Nothing\n`)).toMatchObject({ exitCode: 3 });
+  });
+
+  it.each([
+    ['what is live', { require: 'has(before.description)' }],
+    ['what a plan does', { require: 'change.action != "create"' }],
+    ['how much a plan does', { require: 'plan.totals.create == 7' }],
+    ['a danger', { require: 'false', match: '{ danger: [delete] }' }],
+    ['new resources only', { require: 'false', match: '{ actions: [create] }' }],
+    ['deletes', { require: 'false', match: '{ actions: [delete] }' }],
+  ])('leaves to plan what asks for %s', async (_, rule) => {
+    expect(await validate(toPolicyText('live', { message: 'No.', ...rule }))).toEqual({ exitCode: 0, told: [] });
+  });
+
+  it.each([
+    ['the stack', 'stack.name == "other"'],
+    ['the time', 'now < timestamp("2020-01-01T00:00:00Z")'],
+    ['the address', 'change.address != "TCPEdge/a"'],
+    ['the place', 'change.place.line > 100'],
+    ['an annotation', 'has(annotations.note)'],
+    ['a field', 'after.description != ""'],
+  ])('asks what is about %s', async (_, require) => {
+    expect(await validate(toPolicyText('static', { require, message: 'No.' }))).toMatchObject({ exitCode: 5 });
+  });
+});

@@ -48,21 +48,21 @@ const MAX_DEPTH = 50;
 
 /** What reads expressions that may name these. Nothing that they can say has an effect, and there is no clock but a variable. */
 export function createCel(declarations: CelDeclarations): Cel {
+  const variables = new Map(Object.entries(declarations.variables));
   const types = new Map(Object.entries(declarations.types).map(([name, fields]) => [name, defineType(name, fields)]));
   const limits = { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH };
   const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits });
   for (const { name, fields, ctor } of types.values()) environment.registerType(name, { ctor, fields });
-  for (const [name, type] of Object.entries(declarations.variables)) environment.registerVariable(name, type);
-  const toValues = (values: CelValues): ReadonlyMap<string, unknown> =>
-    new Map(
-      Object.entries(declarations.variables).map(([name, type]) => [name, toCelValue(type, values[name], types)]),
-    );
+  for (const [name, type] of variables) environment.registerVariable(name, type);
+  const toValues: Compilation['toValues'] = (values, names) =>
+    new Map(Array.from(names, (name) => [name, toCelValue(variables.get(name) ?? 'dyn', values[name], types)]));
   return { compile: (text) => compile(environment, text, { declarations, toValues }) };
 }
 
 interface Compilation {
   readonly declarations: CelDeclarations;
-  readonly toValues: (values: CelValues) => ReadonlyMap<string, unknown>;
+  /** The values of these variables: what an expression does not name need not be converted. */
+  readonly toValues: (values: CelValues, names: ReadonlySet<string>) => ReadonlyMap<string, unknown>;
 }
 
 function compile(
@@ -79,7 +79,8 @@ function compile(
     if (error !== undefined || type === undefined) return { fault: toFault(error, text, declarations) };
     const names = listNames(parsed.ast).filter((name) => Object.hasOwn(declarations.variables, toVariable(name)));
     const program = meterProgram(parsed);
-    return { names, type, run: (values, budget) => evaluate(program, () => toValues(values), budget) };
+    const used = new Set(names.map(toVariable));
+    return { names, type, run: (values, budget) => evaluate(program, () => toValues(values, used), budget) };
   } catch (error) {
     return { fault: toFault(error, text, declarations) };
   }

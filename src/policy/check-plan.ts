@@ -89,7 +89,7 @@ const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 const CONSENT = 'No flag allows what a policy refuses';
 
 /** A policy about manifests that nobody named: it might refuse, so it does. */
-function toUnanswered({ document }: Policy): GuardViolation {
+function toUnanswered({ document, locateRule }: Policy): GuardViolation {
   const { name } = document;
   return {
     rule: 'policy',
@@ -97,7 +97,7 @@ function toUnanswered({ document }: Policy): GuardViolation {
     message: `The policy ${name} cannot be evaluated, so it refuses: it asks for what only manifests say.`,
     remedy: 'Name the manifests that the plan was made of with --stack.',
     addresses: [],
-    places: [{ message: 'the policy is here', place: document.locate(['spec', 'require']) }],
+    places: [{ message: 'the policy is here', place: locateRule() }],
   };
 }
 

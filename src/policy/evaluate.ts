@@ -80,7 +80,7 @@ function toFinding(policy: Policy, { address, locate }: PolicySubject, verdict: 
     ...verdict,
     address,
     ...(place !== undefined && { place }),
-    policyPlace: document.locate(['spec', 'require']),
+    policyPlace: policy.locateRule(),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { CelProgram } from '../cel/environment.ts';
+import type { SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 
 /** A policy whose expressions have been read, with all that they name being there and of the right type. */
@@ -11,6 +12,8 @@ export interface Policy {
   readonly message: readonly (string | CelProgram)[];
   /** Everything that its expressions name, with what is selected of it: `after.acl`. */
   readonly names: readonly string[];
+  /** Where the rule stands; found once. */
+  readonly locateRule: () => SourcePlace;
 }
 
 /** Whether its expressions name a variable, or what stands in one. */

@@ -5,7 +5,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { shorten } from '../manifest/problem.ts';
 import { suggest } from '../manifest/suggest.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 import { hasPath, listNamedFields } from './named-fields.ts';
 import type { Policy } from './policy.ts';
@@ -72,7 +72,10 @@ function readPolicy(document: PolicyDocument, getCel: (kinds: readonly Kind[]) =
   const rest = [...filled];
   const texts = parts.map((part) => ('expression' in part ? (rest.shift() ?? '') : part.text));
   const names = [...new Set([first, ...filled].flatMap((program) => program.names))].sort();
-  return { policy: { document, kinds: new Set(kinds.map(({ name }) => name)), require: first, message: texts, names } };
+  let place: SourcePlace | undefined;
+  const locateRule = (): SourcePlace => (place ??= document.locate(['spec', 'require']));
+  const about = new Set(kinds.map(({ name }) => name));
+  return { policy: { document, kinds: about, require: first, message: texts, names, locateRule } };
 }
 
 function readExpression(

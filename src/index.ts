@@ -128,5 +128,5 @@ export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';
 export type { RunOptions } from './stack/run-plan.ts';
 export type { RunSettings } from './stack/settings.ts';
-export type { ApplyOptions, ExportStackOptions, GetOptions, Stack } from './stack/stack.ts';
+export type { ApplyOptions, DriftOptions, ExportStackOptions, GetOptions, Stack } from './stack/stack.ts';
 export { InvalidManifests, StackError, type StackErrorReason } from './stack/stack-error.ts';

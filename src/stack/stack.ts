@@ -17,6 +17,7 @@ import type { Policy } from '../policy/policy.ts';
 import type { Account } from './account.ts';
 import { refuseUnapproved, refuseUnfit } from './approve.ts';
 import { refuseOtherVersion, refuseViolations } from './check-saved.ts';
+import { type Attached, listIdShapes, parseAttached } from './export-resources.ts';
 import { verifyShown } from './parse-plan.ts';
 import { checkPolicies, isInvalid, type PlanOptions, planAndRehearse, planLive } from './plan-live.ts';
 import { NOTHING_DONE, NOTHING_KNOWN, type RunOptions, runPlan } from './run-plan.ts';
@@ -41,8 +42,8 @@ export interface Stack extends AsyncDisposable {
    * when it does what the approved plan does not.
    */
   readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
-  /** Compares what is live with the manifests. Sends GETs only. */
-  readonly drift: (options?: Pick<PlanOptions, 'targets' | 'signal'>) => Promise<Drift>;
+  /** Compares what is live with the manifests, or with what a plan would have left. Sends GETs only. */
+  readonly drift: (options?: DriftOptions) => Promise<Drift>;
   /** What the stack owns, live, with what the service computed; never a token. Sends GETs only. */
   readonly get: (options?: GetOptions) => Promise<Inventory>;
   /** What is live and belongs to nobody else, as manifests that adopt it into this stack. Sends GETs only. */
@@ -70,10 +71,18 @@ export interface GetOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What is compared with what is live. */
+export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal'> {
+  /** A plan of this stack instead of the manifests: all of it, whatever the targets. */
+  readonly against?: Plan;
+}
+
 /** What is exported. */
 export interface ExportStackOptions {
   /** Names of kinds. Default: every kind that can be listed. */
   readonly kinds?: readonly string[];
+  /** Ids of what exists and has modules of its own, each with those of its parents, such as `edghts_…/edghtsrt_…`. */
+  readonly modulesOf?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -114,7 +123,11 @@ export function createStack(parts: StackParts, account: Account, surroundings: S
       const run = { parts, surroundings, account, isKnown: made.delete(plan) };
       return applyTo(run, plan, options);
     },
-    drift: async ({ targets, signal } = {}) => {
+    drift: async ({ targets, signal, against } = {}) => {
+      if (against !== undefined) {
+        refuseOtherStack(against, parts, account);
+        return account.drift({ plan: against, name: NAME, signal });
+      }
       const options = { ...(targets !== undefined && { targets }), ...(signal !== undefined && { signal }) };
       const request = toRequest(options);
       const { plan, input } = await planLive(await account.open(), request);
@@ -125,7 +138,8 @@ export function createStack(parts: StackParts, account: Account, surroundings: S
       const live = await readLive(await account.open(), { ...request, ...(signal !== undefined && { signal }) });
       return toInventory(state, live, { names, baseUrl: settings.baseUrl });
     },
-    export: ({ kinds = [], signal } = {}) => account.export({ kinds, attached: [], stack: state.stack.name, signal }),
+    export: async ({ kinds = [], modulesOf = [], signal } = {}) =>
+      account.export({ kinds, attached: modulesOf.map(toAttached), stack: state.stack.name, signal }),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -179,11 +193,22 @@ function checkApproval(plan: Plan, approved: Plan, { version }: StackParts): voi
 }
 
 /** A plan that somebody else made, or that came out of a file. */
-function refuseForeign(plan: Plan, { parts: { state, version }, account: { settings } }: Run): void {
+function refuseForeign(plan: Plan, { parts, account }: Run): void {
   verifyShown(NAME, toPlanDocument(plan));
-  refuseOtherVersion({ plan, name: NAME }, version);
+  refuseOtherVersion({ plan, name: NAME }, parts.version);
+  refuseOtherStack(plan, parts, account);
+}
+
+function refuseOtherStack(plan: Plan, { state }: StackParts, { settings }: Account): void {
   const [made, own] = [`${plan.stack} on ${plan.baseUrl}`, `${state.stack.name} on ${settings.baseUrl}`];
   if (made === own) return;
   const message = `${NAME} was made for the stack ${made}, and this is the stack ${own}.`;
   throw new StackError(message, { reason: 'stale', remedy: 'Make a new plan.' });
+}
+
+function toAttached(ids: string): Attached {
+  const attached = parseAttached(ids);
+  if (attached !== undefined) return attached;
+  const remedy = `It is one of ${listIdShapes().join(', ')}.`;
+  throw new StackError(`Nothing with modules can have the id ${ids}.`, { reason: 'invalid', remedy });
 }

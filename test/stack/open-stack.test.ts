@@ -109,6 +109,26 @@ describe('a stack', () => {
     expect(new Set(listMethods(workspace))).toEqual(new Set(['GET']));
   });
 
+  it('tells what drifted from what a plan would have left', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': TWO, 'other.yaml': TWO.replace('test', 'other') });
+    const stack = await openStack(toOptions(workspace, { paths: ['edgewise.yaml'] }));
+    const plan = parsePlan(renderPlanJson(await stack.plan()));
+    const { resources, against } = await stack.drift({ against: plan });
+    expect([against, resources.map(({ state }) => state)]).toEqual(['The plan', ['missing', 'missing']]);
+    await stack.apply(plan);
+    expect((await stack.drift({ against: plan })).resources.map(({ state }) => state)).toEqual(['in-sync', 'in-sync']);
+    const other = await openStack(toOptions(workspace, { paths: ['other.yaml'] }));
+    await expect(other.drift({ against: plan })).rejects.toMatchObject({ reason: 'stale' });
+  });
+
+  it('exports modules of what is named by its id', async () => {
+    const stack = await openStack(toOptions(await createWorkspace({ 'edgewise.yaml': TWO })));
+    const exported = await stack.export({ modulesOf: ['edghts_2ab'] });
+    expect(exported.documents.map(({ kind }) => kind)).toEqual(['Stack', 'HTTPSEdge']);
+    const wrong = stack.export({ modulesOf: ['edgtcp_2ab'] });
+    await expect(wrong).rejects.toMatchObject({ reason: 'invalid', remedy: expect.stringContaining('edghts_…') });
+  });
+
   it('exports what it owns as manifests that plan to nothing', async () => {
     const workspace = await createWorkspace({ 'edgewise.yaml': TWO });
     await workspace.edgewise('apply --yes');

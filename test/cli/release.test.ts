@@ -91,9 +91,9 @@ describe('release', () => {
 
       ## The plan
 
-      |  | Resource | What | Manifest |
-      | --- | --- | --- | --- |
-      | \`«\` release | \`TCPEdge/a\` | only its mark is removed<br>its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} |  |
+      |  | Resource | What |
+      | --- | --- | --- |
+      | \`«\`&nbsp;release | \`TCPEdge/a\` | only its mark is removed<br>its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} |
 
       <sub>2026-03-01 12:00 UTC · edgewise 0\\.1.0</sub>
       "

@@ -128,7 +128,7 @@ describe('a comment in a pipeline', () => {
     const text = render({ about: 'plan', plan, standing: [] }, { pipeline: PIPELINE });
     FORM_JUDGES.markdown(text);
     expect(text).toContain(
-      `| data | [\`stacks/a b)(.yaml:7\`](https://forge.test/blob/${SHA}/stacks/a%20b%29%28.yaml#L7) |`,
+      `\`TCPEdge/a\`<br>[\`stacks/a b)(.yaml:7\`](https://forge.test/blob/${SHA}/stacks/a%20b%29%28.yaml#L7) |`,
     );
     expect(text).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
     expect(text).toContain(

@@ -34,7 +34,7 @@ export function listChangePieces(changes: readonly ChangeView[], context: TableC
 }
 
 function listTablePieces(changes: readonly ChangeView[], context: TableContext): readonly Piece[] {
-  const heads = ['', 'Resource', 'What', ...(context.hasOwners ? ['Owner'] : []), 'Manifest'];
+  const heads = ['', 'Resource', 'What', ...(context.hasOwners ? ['Owner'] : [])];
   return [
     { text: `${toRow(heads)}${toRow(heads.map(() => '---'))}`, weight: 'always' },
     ...changes.map((change) => toRowPiece(change, context)),
@@ -56,13 +56,13 @@ function listFoldedPieces(changes: readonly ChangeView[], context: TableContext)
 
 function toRowPiece(change: ChangeView, { hasOwners, linkTo }: TableContext): Piece {
   const { action, glyph, address, id, owner, place } = change;
-  const name = id === undefined || action !== 'delete' ? toCode(address) : `${toCode(address)} ${toCode(id)}`;
+  const names = [address, ...(id === undefined || action !== 'delete' ? [] : [id])].map(toCode);
+  const at = place === undefined ? '' : linkTo(place);
   const cells = [
-    `${toCode(glyph)} ${action}`,
-    name,
+    `${toCode(glyph)}&nbsp;${action}`,
+    [...names, ...(at === '' ? [] : [at])].join('<br>'),
     listRemarks(change).join('<br>'),
     ...(hasOwners ? [owner === undefined ? '' : toProse(owner)] : []),
-    place === undefined ? '' : linkTo(place),
   ];
   return {
     text: toRow(cells),

@@ -3,7 +3,8 @@ import { isUnset } from '../../kinds/normalize.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
-import { type Names, renderKey, renderScalar } from './value-lines.ts';
+import { toWord } from './escape.ts';
+import { type Names, renderScalar } from './value-lines.ts';
 import { isEmpty, type KnownType } from './value-type.ts';
 
 /** Values of one field that are said. */
@@ -38,11 +39,17 @@ function listValues(type: KnownType, value: Json, names: Names): readonly string
   if (isEmpty(value)) return [];
   if (isJsonArray(value))
     return value.flatMap((member, index) => listValues(findInnerType(type, index), member, names));
-  if (!isJsonObject(value)) return [renderScalar(type, value, names)];
+  if (!isJsonObject(value)) return [renderName(type, value, names)];
   return Object.entries(value).flatMap(([key, member]) => {
-    if (type?.type === 'map') return [`${renderKey(key, names)} (${renderScalar(type.of, member, names)})`];
+    if (type?.type === 'map') return [`${toWord(names.get(key) ?? key)} (${renderScalar(type.of, member, names)})`];
     return member === true || member === false ? [] : listValues(findInnerType(type, key), member, names);
   });
+}
+
+/** Of what is referred to, the name is enough. */
+function renderName(type: KnownType, value: Json, names: Names): string {
+  const isReference = type?.type === 'reference' && typeof value === 'string';
+  return isReference ? toWord(names.get(value) ?? value) : renderScalar(type, value, names);
 }
 
 function toShortList(values: readonly string[]): string {

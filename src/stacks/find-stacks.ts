@@ -31,7 +31,7 @@ export function findStacks(root: string, context: FindContext): StackTree {
   return {
     root,
     stacks,
-    unowned: (members.get(undefined) ?? []).map(({ file }) => file),
+    unowned: (members.get(undefined) ?? []).filter(({ isOfPolicies }) => !isOfPolicies).map(({ file }) => file),
     // What cannot be read in the folder of a stack is told when that stack is read.
     diagnostics: [
       ...faults.flatMap(({ folder, diagnostic }) => (findOwner(folder, folders) === undefined ? [diagnostic] : [])),
@@ -61,19 +61,27 @@ interface FoundFile {
   /** Its first `Stack` document. */
   readonly stack: JsonObject | undefined;
   readonly needs: readonly string[];
+  /** It has policies and nothing else: those may stand apart from every stack. */
+  readonly isOfPolicies: boolean;
 }
 
 /** Documents that say something about a whole tree. A file without any of them is not parsed. */
 const OF_A_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|External)\b/;
 
+/** The kinds of documents that are no members of a `List`. */
+const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
+
 function inspect({ file, folder, bytes }: FoundManifest, { env }: FindContext): FoundFile {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const documents = OF_A_TREE.test(buffer.toString('utf8')) ? listRawDocuments(bytes, env) : [];
+  const text = buffer.toString('utf8');
+  const documents = OF_A_TREE.test(text) ? listRawDocuments(bytes, env) : [];
   const needs = documents.flatMap((document) => {
     const stack = document['kind'] === 'External' ? toMapping(document['spec'])['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
   });
-  return { file, folder, stack: documents.find(({ kind }) => kind === 'Stack'), needs };
+  const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
+  const isOfPolicies = kinds.length > 0 && kinds.every((kind) => kind === 'Policy' || kind === 'PolicyTest');
+  return { file, folder, stack: documents.find(({ kind }) => kind === 'Stack'), needs, isOfPolicies };
 }
 
 interface Members {

@@ -132,12 +132,17 @@ export const diagnostic: fc.Arbitrary<Diagnostic> = fc.record(
   { requiredKeys: ['code', 'severity', 'message'] },
 );
 
-export const violation: fc.Arbitrary<GuardViolation> = fc.record({
-  rule: fc.constantFrom('protect', 'delete-share', 'nothing-described'),
-  message: text,
-  remedy: text,
-  addresses: fc.array(text, { maxLength: 3 }),
-});
+export const violation: fc.Arbitrary<GuardViolation> = fc.record(
+  {
+    rule: fc.constantFrom('protect', 'delete-share', 'nothing-described', 'policy'),
+    message: text,
+    remedy: text,
+    addresses: fc.array(text, { maxLength: 3 }),
+    policy: text,
+    places: fc.array(fc.record({ message: text, place }), { maxLength: 2 }),
+  },
+  { requiredKeys: ['rule', 'message', 'remedy', 'addresses'] },
+);
 
 export const plan: fc.Arbitrary<Plan> = fc
   .record({

@@ -12,7 +12,7 @@ import { findFailedPlace } from '../view/apply-view.ts';
 import { toNotStarted } from '../view/apply-wording.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
 import { type DangerView, listDangerViews } from '../view/danger-words.ts';
-import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
+import { toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
 import { findNotStarted } from '../view/totals.ts';
@@ -123,17 +123,18 @@ function toDiagnosticRemark(diagnostic: Diagnostic): Remark {
 function toViolationRemark({ rule, message, remedy, addresses, places = [] }: GuardViolation): Remark {
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${toList(addresses)}`;
-  const texts = { message: toPrintable(said), remedy: toPrintable(remedy) };
-  const [first] = places;
-  const isOwn = places.length > 1;
+  const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
+  // Of two places the first is that of the resource.
+  const own = related.length > 1 ? related.shift() : undefined;
   return {
     rule,
     level: 'error',
     nature: 'finding',
-    ...texts,
+    message: toPrintable(said),
+    remedy: toPrintable(remedy),
     ...(address !== undefined && { address }),
-    ...(isOwn && first !== undefined && { place: first.place }),
-    ...(places.length > 0 && { related: isOwn ? places.slice(1) : places }),
+    ...(own !== undefined && { place: own.place }),
+    ...(related.length > 0 && { related }),
   };
 }
 

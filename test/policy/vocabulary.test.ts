@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { findUnknown, TYPES } from '../../src/policy/vocabulary.ts';
+import { toPlanJsonSchema } from '../../src/schemas/plan-json-schema.ts';
+import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
+import { toPolicyText } from './texts.ts';
+
+const PLAN = toPlanJsonSchema();
+
+/** The schema at a path of a schema. */
+function at(schema: Json | undefined, ...path: readonly string[]): JsonObject {
+  const found = path.reduce<Json | undefined>(
+    (one, step) => (isJsonObject(one) ? toPart(one)[step] : undefined),
+    schema,
+  );
+  if (!isJsonObject(found)) throw new Error(`nothing at ${path.join('.')}`);
+  return toPart(found);
+}
+
+/** What a reference is to. */
+function toPart(schema: JsonObject): JsonObject {
+  const { $ref } = schema;
+  return typeof $ref === 'string' ? at(PLAN, ...$ref.split('/').slice(1)) : schema;
+}
+
+const CHANGE = at(PLAN, 'properties', 'changes', 'items', 'properties');
+
+function listNames(schema: JsonObject): readonly string[] {
+  const alternatives = [schema['oneOf'], schema['anyOf']].flatMap((one) => (Array.isArray(one) ? one : []));
+  const own = isJsonObject(schema['properties']) ? Object.keys(schema['properties']) : [];
+  return [...new Set([...own, ...alternatives.filter(isJsonObject).map(toPart).flatMap(listNames)])].sort();
+}
+
+describe('what expressions see', () => {
+  it.each([
+    ['Danger', at(CHANGE, 'dangers', 'items')],
+    ['Difference', at(CHANGE, 'differences', 'items')],
+    ['Totals', at(PLAN, 'properties', 'totals')],
+    ['Made', at(PLAN, 'properties', 'made')],
+  ] as const)('has the names of the JSON of a plan, and no other: %s', (type, schema) => {
+    expect(Object.keys(TYPES[type]).sort()).toEqual(listNames(schema));
+  });
+
+  it('has the names that a change and a plan have there, besides what is found from them', () => {
+    const computed = { Change: ['name', 'id', 'origin'], Plan: [] };
+    expect(Object.keys(TYPES.Change).filter((name) => !Object.hasOwn(CHANGE, name))).toEqual(computed.Change);
+    expect(Object.keys(TYPES.Plan).filter((name) => !Object.hasOwn(at(PLAN, 'properties'), name))).toEqual(
+      computed.Plan,
+    );
+  });
+
+  it('is what the JSON of the plan shows', async () => {
+    const show = (name: string): string => toPolicyText(name, { require: 'false', message: `\${${name}}` });
+    const names = ['after', 'before', 'change', 'plan', 'labels', 'annotations', 'stack', 'now'];
+    const edge = toEdge('a', 20001);
+    const metadata = 'name: a\n  labels: { team: data }\n  annotations: { note: x }';
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + edge });
+    await edgewise('apply --yes');
+    const changed = edge.replace('20001', '20002').replace('name: a', metadata);
+    await write({ 'edgewise.yaml': STACK.replace('name: test', 'name: test\n  labels: { tier: one }') + changed });
+    await write({ 'rules.yaml': names.map(show).join('') });
+    const { stdout } = await edgewise('plan --policies rules.yaml --format json', {
+      env: { EDGEWISE_COMMIT: 'c0ffee1' },
+    });
+    const shown = JSON.parse(stdout);
+    const told = Object.fromEntries(
+      shown.violations.map(({ policy, message }: Record<'policy' | 'message', string>) => [
+        policy,
+        policy === 'now' ? message : JSON.parse(/\{.*\}/.exec(message)?.[0] ?? 'null'),
+      ]),
+    );
+    const [change] = shown.changes;
+    const { desired, live, place, labels, annotations, action, kind, address } = change;
+    const { mode, baseUrl, totals, made } = shown;
+    expect(told['after']).toEqual(desired);
+    expect(told['before']).toEqual(live.spec);
+    expect(told['change']).toMatchObject({ action, kind, address, place, name: 'a', id: live.id, origin: 'manifest' });
+    expect(told['change'].differences).toMatchObject(change.differences);
+    expect(told['plan']).toEqual({ mode, baseUrl, targets: [], totals, made });
+    expect(made).toMatchObject({ commit: 'c0ffee1' });
+    expect([told['labels'], told['annotations']]).toEqual([labels, annotations]);
+    expect(told['stack']).toEqual({ name: 'test', labels: { tier: 'one' }, annotations: {} });
+    expect(told['now']).toContain(made.at);
+  });
+});
+
+describe('a value given in a case', () => {
+  it('has no field that its type does not have, at any depth', () => {
+    const change = { address: 'a', dangers: [{ danger: 'delete', depth: 1 }], place: { lines: 1 } };
+    expect(findUnknown('change', TYPES.Change, change)).toEqual(['change.dangers.depth', 'change.place.lines']);
+  });
+});

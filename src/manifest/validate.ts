@@ -147,6 +147,7 @@ function without(
   specs: ResolvedReferences['specs'],
   duplicates: readonly DocumentProblem[],
 ): ResolvedReferences['specs'] {
+  if (duplicates.length === 0) return specs;
   const copies = new Set(duplicates.map(({ document }) => document));
   return new Map([...specs].filter(([document]) => !copies.has(document)));
 }

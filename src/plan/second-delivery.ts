@@ -8,19 +8,19 @@ import type { Draft } from './writes.ts';
  * of the same stack that is about to deliver it: once it is deleted, the new token is delivered again, so that it is the last.
  */
 export function addSecondDeliveries(planned: readonly Planned[]): readonly Planned[] {
+  const undelivered = Map.groupBy(planned.filter(isUndelivered), ({ change }) => change.address);
   return planned.map((one) => {
-    const again = toSecondDelivery(one, planned);
+    const again = toSecondDelivery(one, undelivered.get(one.change.address) ?? []);
     return again === undefined ? one : { ...one, writes: [...one.writes, again] };
   });
 }
 
 function toSecondDelivery(
   { change, writes }: Planned,
-  planned: readonly Planned[],
+  abandoned: readonly Planned[],
 ): Draft<DeliverAgainWrite> | undefined {
   const { address } = change;
   const first = writes.find((write) => write.act === 'deliver');
-  const abandoned = planned.filter((other) => other.change.address === address && isUndelivered(other));
   const deletes = abandoned.flatMap((other) => other.writes.filter(({ act }) => act === 'delete').map(({ id }) => id));
   if (first === undefined || deletes.length === 0) return undefined;
   return {

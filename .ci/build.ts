@@ -56,6 +56,7 @@ async function bundle(folder: string): Promise<readonly string[]> {
     // The build of yaml that does not look into the environment for each token.
     resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
     preserveEntrySignatures: 'allow-extension',
+    checks: { bundlerTimings: false },
   });
   const { output } = await build.write({
     dir: folder,

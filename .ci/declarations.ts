@@ -3,11 +3,11 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * Keeps of dist/types, where the TypeScript compiler writes one file for each source, what the types of the library's entry points need. Fails when they
- * need another package than the one that a user has anyway: the library has no dependencies.
+ * `node .ci/declarations.ts [FOLDER]`: keeps what the types of the library's entry points need of dist/types, where the TypeScript compiler writes one file
+ * for each source. Fails when they need another package than the one that a user has anyway: the library has no dependencies.
  */
 
-const FOLDER = 'dist/types';
+const FOLDER = process.argv[2] ?? 'dist/types';
 const ENTRIES = ['index.d.ts', 'server/index.d.ts', 'server/msw.d.ts'];
 const GIVEN = ['msw'];
 

@@ -1,8 +1,8 @@
 import { type ASTNode, Environment, EvaluationError, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import { type Budget, BudgetError } from './budget.ts';
+import { listNames } from './list-names.ts';
 import { type MeteredProgram, meterProgram } from './metered-program.ts';
-import { listNames } from './read-cel.ts';
 
 /** What expressions may name. A type is one of CEL, or one of `types`: `string`, `list<Danger>`, `map<string, int>`, `dyn`. */
 export interface CelDeclarations {

@@ -98,8 +98,8 @@ export interface PolicyFinding {
   readonly isFailure: boolean;
   /** Of the resource, as people see it. */
   readonly address: string;
-  /** The resource's manifest; absent: it is in none. */
-  readonly place?: SourcePlace;
+  /** Where its manifest says what the rule is about; nothing when it has none. Parses that again. */
+  readonly locate: () => SourcePlace | undefined;
   /** The policy. */
   readonly policyPlace: SourcePlace;
 }

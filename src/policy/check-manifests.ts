@@ -2,10 +2,10 @@ import { normalizeSpec } from '../kinds/normalize.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredState } from '../model/state.ts';
-import { toDiagnostic } from './check-plan.ts';
 import { evaluatePolicies } from './evaluate.ts';
 import type { Policy } from './policy.ts';
 import { toResourceSubject } from './subject.ts';
+import { toDiagnostic } from './tell-findings.ts';
 
 /** What policies say to manifests: those that ask for nothing which only a plan knows. A resource need not change to be looked at. */
 export function checkManifests(

@@ -1,5 +1,4 @@
 import type { Change } from '../model/change.ts';
-import type { Diagnostic } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { GuardViolation, Plan } from '../model/plan.ts';
 import type { PolicyFinding } from '../model/policy.ts';
@@ -9,6 +8,7 @@ import { toShownTotals } from '../model/totals.ts';
 import { evaluatePolicies } from './evaluate.ts';
 import { doesName, type Policy } from './policy.ts';
 import { type PolicyScene, toChangeSubject } from './subject.ts';
+import { toViolations, toWarnings } from './tell-findings.ts';
 
 /** What a plan is checked with. */
 export interface PlanPolicies {
@@ -30,12 +30,8 @@ export function withPolicies(given: Plan, { policies, state, now, isSaved = fals
   const unanswered = policies.filter((policy) => !answerable.includes(policy)).map(toUnanswered);
   return {
     ...plan,
-    diagnostics: [...plan.diagnostics, ...findings.filter(({ severity }) => severity === 'warning').map(toWarning)],
-    violations: [
-      ...plan.violations,
-      ...unanswered,
-      ...findings.filter(({ severity }) => severity === 'error').map(toViolation),
-    ],
+    diagnostics: [...plan.diagnostics, ...toWarnings(findings)],
+    violations: [...plan.violations, ...unanswered, ...toViolations(findings)],
   };
 }
 
@@ -86,8 +82,6 @@ const MANIFEST_NAMES = ['labels', 'annotations', 'stack.labels', 'stack.annotati
 /** Variables that have something in them which only manifests say. */
 const WHOLES: ReadonlySet<string> = new Set(['stack', 'change']);
 
-const CONSENT = 'No flag allows what a policy refuses';
-
 /** A policy about manifests that nobody named: it might refuse, so it does. */
 function toUnanswered({ document, locateRule }: Policy): GuardViolation {
   const { name } = document;
@@ -98,44 +92,5 @@ function toUnanswered({ document, locateRule }: Policy): GuardViolation {
     remedy: 'Name the manifests that the plan was made of with --stack.',
     addresses: [],
     places: [{ message: 'the policy is here', place: locateRule() }],
-  };
-}
-
-function toViolation({ policy, message, isFailure, address, place, policyPlace }: PolicyFinding): GuardViolation {
-  return {
-    rule: 'policy',
-    policy,
-    message: toMessage({ policy, address, message }),
-    remedy: isFailure
-      ? `${CONSENT}. Mend the policy, and add a case for it: see edgewise test-policy.`
-      : `${CONSENT}. Change the manifest, or ask whoever keeps the policy.`,
-    addresses: [address],
-    places: [
-      ...(place === undefined ? [] : [{ message: 'the resource is here', place }]),
-      { message: 'the policy is here', place: policyPlace },
-    ],
-  };
-}
-
-/** Which resource it is about stands at the start, unless the policy says so itself. */
-function toMessage({ policy, address, message }: Pick<PolicyFinding, 'policy' | 'address' | 'message'>): string {
-  return `${message.includes(address) ? '' : `${address}: `}${message} (policy ${policy})`;
-}
-
-/** What a policy says that only warns. */
-export function toWarning(finding: PolicyFinding): Diagnostic {
-  return { ...toDiagnostic(finding), code: 'policy-warning', severity: 'warning' };
-}
-
-/** What a policy says where nothing is planned: to a manifest. */
-export function toDiagnostic({ policy, message, severity, address, place, policyPlace }: PolicyFinding): Diagnostic {
-  return {
-    code: severity === 'error' ? 'policy-refused' : 'policy-warning',
-    severity,
-    message: toMessage({ policy, address, message }),
-    remedy: 'Change the manifest, or ask whoever keeps the policy.',
-    address,
-    ...(place !== undefined && { place }),
-    related: [{ message: 'the policy is here', place: policyPlace }],
   };
 }

@@ -73,13 +73,12 @@ function cut(message: string): string {
 
 function toFinding(policy: Policy, { address, locate }: PolicySubject, verdict: Verdict): PolicyFinding {
   const { document } = policy;
-  const place = locate(toPlacePath(policy));
   return {
     policy: document.name,
     severity: verdict.isFailure ? 'error' : document.severity,
     ...verdict,
     address,
-    ...(place !== undefined && { place }),
+    locate: () => locate(toPlacePath(policy)),
     policyPlace: policy.locateRule(),
   };
 }

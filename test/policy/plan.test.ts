@@ -91,6 +91,20 @@ describe('a policy among the manifests', () => {
     ]);
   });
 
+  it('tells the first resources that it refuses one by one, and the others by their addresses', async () => {
+    const edges = Array.from({ length: 15 }, (_, index) => toEdge(`e${index + 10}`, 20_001 + index));
+    const warning = toPolicyText('advice', { require: 'false', message: 'Hm.', severity: 'warning' });
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK + edges.join('') + OWNED + warning });
+    const { violations, diagnostics } = JSON.parse((await edgewise('plan --format json')).stdout);
+    expect(violations).toHaveLength(11);
+    expect(violations.at(-1)).toMatchObject({
+      message: 'The policy owned says so of 5 more resources.',
+      addresses: ['TCPEdge/e20', 'TCPEdge/e21', 'TCPEdge/e22', 'TCPEdge/e23', 'TCPEdge/e24'],
+    });
+    const told = diagnostics.filter(({ code }: { readonly code: string }) => code === 'policy-warning');
+    expect([told.length, told.at(-1).message]).toEqual([11, 'The policy advice says so of 5 more resources.']);
+  });
+
   it('about deletes holds for destroy too', async () => {
     const policy = toPolicyText('kept', { match: '{ actions: [delete] }', require: 'false', message: 'It stays.' });
     const workspace = await createWorkspace({ 'edgewise.yaml': STACK + EDGE + policy });

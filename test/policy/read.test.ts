@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+import { createWorkspace } from '../cli/workspace.ts';
+
+/** Mistakes in each way of writing a text in YAML. */
+const POLICIES = `apiVersion: edgewise/v1
+kind: Policy
+metadata:
+  name: folded
+spec:
+  match: { kinds: [TCPEdge] }
+  require: >-
+    labels.?public.orValue("") == "true" ||
+    (after.ip_restrictoin != null &&
+       after.ip_restriction.enabled)
+  message: >-
+    Straße 🦊 \${change.address} and
+    \${chnge.name}
+---
+apiVersion: edgewise/v1
+kind: Policy
+metadata:
+  name: literal
+spec:
+  require: |
+    labels.a == "b" &&
+      change.action == 3
+  message: so \${ 1 +
+---
+apiVersion: edgewise/v1
+kind: Policy
+metadata:
+  name: plain
+spec:
+  require: size(after.acl)
+  message: 'quoted \${change.address + 1}'
+`;
+
+it('shows every mistake in every expression, at its place', async () => {
+  const { edgewise, recorder } = await createWorkspace({ 'policies.yaml': POLICIES });
+  const { exitCode, stdout } = await edgewise('validate');
+  expect(exitCode).toBe(3);
+  expect(recorder.take()).toEqual([]);
+  expect(stdout).toMatchInlineSnapshot(`
+    "error[policy-expression]: Policy/folded: spec.require: names after.ip_restrictoin, which is no field of TCPEdge
+      --> policies.yaml:9:6
+       8 |     labels.?public.orValue("") == "true" ||
+       9 |     (after.ip_restrictoin != null &&
+         |      ^^^^^^^^^^^^^^^^^^^^
+      10 |        after.ip_restriction.enabled)
+      help: Did you mean \`ip_restriction\`?
+
+    error[policy-expression]: Policy/folded: spec.message: Unknown variable: chnge
+      --> policies.yaml:13:7
+      12 |     Straße 🦊 \${change.address} and
+      13 |     \${chnge.name}
+         |       ^^^^^
+      help: Did you mean \`change\`?
+
+    error[policy-expression]: Policy/literal: spec.require: no such overload: string == int
+      --> policies.yaml:22:7
+      21 |     labels.a == "b" &&
+      22 |       change.action == 3
+         |       ^^^^^^^^^^^^^^^^^^
+      23 |   message: so \${ 1 +
+      help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
+
+    error[policy-expression]: Policy/literal: spec.message: has a \`\${\` that no \`}\` closes
+      --> policies.yaml:23:15
+      22 |       change.action == 3
+      23 |   message: so \${ 1 +
+         |               ^^
+      help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
+
+    error[policy-expression]: Policy/plain: spec.require: comes to int, and must come to bool
+      --> policies.yaml:30:12
+      29 | spec:
+      30 |   require: size(after.acl)
+         |            ^^^^^^^^^^^^^^^
+      31 |   message: 'quoted \${change.address + 1}'
+      help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
+
+    error[policy-expression]: Policy/plain: spec.message: no such overload: string + int
+      --> policies.yaml:31:22
+      30 |   require: size(after.acl)
+      31 |   message: 'quoted \${change.address + 1}'
+         |                      ^^^^^^^^^^^^^^^^^^
+      help: Correct the expression. docs/policies.md lists the names that it may use, and their types.
+
+    6 errors.
+    "
+  `);
+});

@@ -1,5 +1,6 @@
 import { toDurationMs } from '../kinds/duration.ts';
 import { findKind } from '../kinds/tables/registry.ts';
+import { isAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonArray, isJsonObject } from '../model/json.ts';
@@ -17,7 +18,7 @@ import { type StackSpec, toStackSpecSchema } from '../schemas/stack.ts';
 import { toAddedTexts } from './added-texts.ts';
 import { toNamePlace } from './claims.ts';
 import { toManifestPath } from './field-files.ts';
-import type { DocumentProblem, ManifestDocument } from './problem.ts';
+import type { DocumentIndex, DocumentProblem, ManifestDocument } from './problem.ts';
 
 let schema: ReturnType<typeof toStackSpecSchema> | undefined;
 
@@ -38,6 +39,7 @@ export function toStackSettings(document?: ManifestDocument): StackSettings {
     tokens,
     lint,
     owner_label: ownerLabel,
+    released,
     policies,
   } = getSchema().parse(value?.['spec'] ?? {});
   return {
@@ -57,6 +59,7 @@ export function toStackSettings(document?: ManifestDocument): StackSettings {
       caFile: api.ca_file === undefined ? undefined : toManifestPath(file, api.ca_file),
     },
     ...(kinds !== undefined && { kinds }),
+    ...(released !== undefined && { released }),
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens, name),
     lint: toLintSettings(lint),
@@ -135,6 +138,29 @@ export function listUnusedKinds(
         related: [{ message: 'the kinds that it uses are here', place }],
       },
     }));
+}
+
+/** Addresses that a Stack releases and a document still describes, as problems. */
+export function listDescribedReleases(
+  index: DocumentIndex,
+  stack: ManifestDocument | undefined,
+): readonly DocumentProblem[] {
+  const spec = stack?.value['spec'];
+  const released = isJsonObject(spec) ? spec['released'] : undefined;
+  if (stack === undefined || released === undefined || !isJsonArray(released)) return [];
+  return released.flatMap((address, at): DocumentProblem[] => {
+    const described = typeof address === 'string' && isAddress(address) ? index.get(address) : undefined;
+    if (described === undefined) return [];
+    const problem = {
+      code: 'bad-value',
+      message: `spec.released names ${described.address}, which a document still describes`,
+      remedy: 'Remove the document, once another stack takes the resource over, or the line.',
+      path: ['spec', 'released', at],
+      target: 'value',
+      related: [{ message: 'described here', place: toNamePlace(described) }],
+    } as const;
+    return [{ document: stack, problem }];
+  });
 }
 
 /** Says which lines are missing. */

@@ -22,7 +22,13 @@ import { toPolicyDocuments } from './policies.ts';
 import { type DocumentProblem, type ManifestDocument, toDiagnostic, toPlace } from './problem.ts';
 import { type ResolvedReferences, resolveReferences } from './references.ts';
 import type { Span } from './source-text.ts';
-import { listSurplusStacks, listUnusedKinds, NO_STACK, toStackSettings } from './stack-settings.ts';
+import {
+  listDescribedReleases,
+  listSurplusStacks,
+  listUnusedKinds,
+  NO_STACK,
+  toStackSettings,
+} from './stack-settings.ts';
 
 /**
  * From the bytes of manifest files to the desired state. Pure and synchronous; never throws, whatever the bytes are. Reports
@@ -73,6 +79,7 @@ export function validateManifests(given: readonly ManifestSource[], options: Val
   const problems = [
     ...listSurplusStacks(stacks),
     ...listUnusedKinds(documents, stacks[0]),
+    ...listDescribedReleases(index, stacks[0]),
     ...duplicates,
     ...listStandingNames(documents, index),
     ...references.problems,
@@ -174,9 +181,16 @@ function toLifecycle({ value, kind, position }: ManifestDocument): ResourceLifec
     protect: protect === true,
     ignore: isJsonArray(ignore) ? ignore.filter((name) => typeof name === 'string') : [],
     adopt: typeof adopt === 'string' ? adopt : undefined,
-    ...(typeof renamedFrom === 'string' && { renamedFrom }),
+    ...toFormer(renamedFrom),
     settings: toSettings(lifecycle, findKind(kind)?.lifecycle ?? {}, position.source.file),
   };
+}
+
+function toFormer(former: Json | undefined): Pick<ResourceLifecycle, 'renamedFrom' | 'takenFrom'> {
+  if (typeof former === 'string') return { renamedFrom: former };
+  if (former === undefined || !isJsonObject(former)) return {};
+  const { stack, name } = former;
+  return typeof stack === 'string' && typeof name === 'string' ? { takenFrom: { stack, name } } : {};
 }
 
 function toSettings(lifecycle: JsonObject, fields: Kind['lifecycle'], file: string): Spec {

@@ -1,4 +1,5 @@
 import type { Diagnostic } from './diagnostic.ts';
+import type { ForeignResource } from './state.ts';
 
 /** A folder with a `Stack` document of its own: its manifests are the files below it, down to the next such folder. */
 export interface StackFolder {
@@ -14,6 +15,8 @@ export interface StackFolder {
   readonly inputs: readonly string[];
   /** Names of the stacks whose resources it refers to. */
   readonly needs: readonly string[];
+  /** What it takes over from other stacks: `lifecycle.renamed_from` with a stack. */
+  readonly takes: readonly ForeignResource[];
 }
 
 /** The stacks below a folder. */

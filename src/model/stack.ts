@@ -9,6 +9,8 @@ export interface StackSettings {
   readonly api: ApiSettings;
   /** The kinds that it uses; others are not read. Absent: every kind. */
   readonly kinds?: readonly string[];
+  /** Addresses that another stack takes over: never deleted. Absent: none. */
+  readonly released?: readonly string[];
   readonly guard: GuardSettings;
   /** Where tokens of new credentials go. */
   readonly tokens: TokenSettings;

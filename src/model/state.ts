@@ -21,6 +21,8 @@ export interface ResourceLifecycle {
   readonly adopt: string | undefined;
   /** The name that it had before. */
   readonly renamedFrom?: string;
+  /** The stack that hands it over, and its name there. */
+  readonly takenFrom?: { readonly stack: string; readonly name: string };
   /** What its kind has of its own, as written: `rotate_after`, `valid_for`. Paths are relative to the working folder. */
   readonly settings: Spec;
 }

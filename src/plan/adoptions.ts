@@ -1,6 +1,6 @@
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { DesiredResource, LiveResource, LiveState } from '../model/state.ts';
+import { compareAge, type DesiredResource, type FieldPath, type LiveResource, type LiveState } from '../model/state.ts';
 
 /** Whose resources a plan may take. */
 export interface Ownership {
@@ -21,7 +21,21 @@ export function findAdoption(resource: DesiredResource, live: LiveState, ownersh
   const { adopt } = resource.lifecycle;
   const found = all.find(({ id }) => id === adopt);
   if (found !== undefined) return accept(resource, found, ownership);
-  return findByName(resource, all, ownership) ?? (adopt === undefined ? undefined : toMissing(resource, adopt));
+  return (
+    findHandedOver(resource, all, ownership) ??
+    findByName(resource, all, ownership) ??
+    (adopt === undefined ? undefined : toMissing(resource, adopt))
+  );
+}
+
+/** Of several with one mark the older, as its own stack would keep it. */
+function findHandedOver(resource: DesiredResource, all: readonly LiveResource[], ownership: Ownership): Adoption {
+  const { takenFrom } = resource.lifecycle;
+  if (takenFrom === undefined) return undefined;
+  const bearing = all.filter(({ mark }) => mark?.stack === takenFrom.stack && mark.name === takenFrom.name);
+  const [first] = bearing.toSorted(compareAge);
+  const takeOver = [...ownership.takeOver, takenFrom.stack];
+  return first && accept(resource, first, { ...ownership, takeOver });
 }
 
 function findByName(resource: DesiredResource, all: readonly LiveResource[], ownership: Ownership): Adoption {
@@ -123,6 +137,11 @@ function refuse(
     message: `${resource.address}: ${message}`,
     remedy,
     address: resource.address,
-    place: resource.locate(resource.lifecycle.adopt === undefined ? ['metadata', 'name'] : ['lifecycle', 'adopt']),
+    place: resource.locate(toPath(resource.lifecycle)),
   };
+}
+
+function toPath({ adopt, takenFrom }: DesiredResource['lifecycle']): FieldPath {
+  if (adopt !== undefined) return ['lifecycle', 'adopt'];
+  return takenFrom === undefined ? ['metadata', 'name'] : ['lifecycle', 'renamed_from'];
 }

@@ -35,7 +35,7 @@ export function createPlan(input: PlanInput): Plan {
     mode,
     settings: input.settings,
     targets: targets.toSorted(),
-    takeOver: takeOver.toSorted(),
+    takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
     inputs: desired.inputs
       .map(({ file, digest }) => ({ file, digest }))
       .sort((left, right) => (left.file < right.file ? -1 : 1)),
@@ -50,6 +50,14 @@ export function createPlan(input: PlanInput): Plan {
     violations: listViolations(changes, input),
     requests: toEstimate(writes, input),
   };
+}
+
+/** The stacks that hand something over by a manifest of this one. */
+function listHandingStacks(decisions: readonly Decision[]): readonly string[] {
+  return decisions.flatMap(({ pair: { by, desired, live } }) => {
+    const from = desired?.lifecycle.takenFrom?.stack;
+    return by === 'adopt' && from !== undefined && live?.mark?.stack === from ? [from] : [];
+  });
 }
 
 function listChanges(decisions: readonly Decision[], input: PlanInput): readonly Change[] {

@@ -1,3 +1,4 @@
+import type { Address } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Withheld } from '../model/plan.ts';
 import { listConflicts } from './claims.ts';
@@ -26,7 +27,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const { desired, live, mode, targets, takeOver = [], tokens, now } = input;
   const stack = desired.stack.name;
   const wanted = mode === 'release' ? toReleaseState(desired) : desired;
-  const matched = matchResources(wanted, live, takeOver);
+  const matched = matchResources(wanted, live, { takeOver, isLeft: toLeft(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
   const { decisions, withheld } = withholdDeletes(decided, input.noDelete === true);
@@ -47,6 +48,13 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...decisions.filter(canLockOut).map(toLockoutWarning),
   ];
   return { decisions, withheld, diagnostics };
+}
+
+/** What another stack takes over is not deleted: it is that stack's to keep. */
+function toLeft({ desired: { stack }, mode, isHandedOver = () => false }: PlanInput): (address: Address) => boolean {
+  if (mode === 'release') return () => false;
+  const released = new Set<string>(stack.released);
+  return (address) => released.has(address) || isHandedOver(address);
 }
 
 function canLockOut({ action, form, pair }: Decision): boolean {

@@ -39,7 +39,11 @@ export interface Matched {
 }
 
 /** Pairs desired with live resources: by mark, by `lifecycle.adopt`, or by the ids of an attachment. */
-export function matchResources(desired: DesiredState, live: LiveState, takeOver: readonly string[]): Matched {
+export function matchResources(
+  desired: DesiredState,
+  live: LiveState,
+  { takeOver, isLeft }: { readonly takeOver: readonly string[]; readonly isLeft: (address: Address) => boolean },
+): Matched {
   const owned = groupOwned(desired, live);
   const renames = new Renames(desired, owned);
   const ownership: Ownership = { stack: desired.stack.name, takeOver };
@@ -66,7 +70,8 @@ export function matchResources(desired: DesiredState, live: LiveState, takeOver:
   }
   for (const [address, bearers] of owned) {
     const [first] = bearers;
-    if (first !== undefined && !desired.resources.has(address) && !renames.isTaken(address))
+    const isGone = !desired.resources.has(address) && !renames.isTaken(address) && !isLeft(address);
+    if (first !== undefined && isGone)
       pairs.push(...pairBearers({ address, kind: getKind(first.kind), desired: undefined }, { live: bearers }));
   }
   const adopted = pairs.flatMap((pair) => (pair.by === 'adopt' ? (pair.live ?? []) : []));

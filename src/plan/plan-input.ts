@@ -1,3 +1,4 @@
+import type { Address } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Plan, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
@@ -31,6 +32,8 @@ export interface PlanInput {
   readonly files: ReadonlyMap<string, string>;
   /** Resources of other stacks whose ids are known after apply, by the address of the External. */
   readonly awaited?: Plan['awaited'];
+  /** Says of an address that no manifest describes that another stack takes it over. */
+  readonly isHandedOver?: ((address: Address) => boolean) | undefined;
   /** Findings on the manifests, to be carried along. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -128,9 +128,18 @@ function toLifecycleSchema(kind: Kind): z.ZodType {
     adopt: toAdoptSchema(kind)
       .optional()
       .describe('Id of an existing resource to adopt. No effect once the stack owns it.'),
-    renamed_from: toNameSchema()
+    renamed_from: z
+      .union([
+        toNameSchema(),
+        z.strictObject({
+          stack: toNameSchema().describe('The stack that hands it over.'),
+          name: toNameSchema().describe('Its name there.'),
+        }),
+      ])
       .optional()
-      .describe('Its former name. The mark of the resource gets the new name. No effect after that.'),
+      .describe(
+        'Its former name, or the stack that hands it over and its name there. Its mark gets the new name. No effect after that.',
+      ),
   };
   return z
     .strictObject({ ...(isOwned ? owned : { ignore }), ...toLifecycleShape(kind) })

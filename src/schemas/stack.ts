@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
+import { parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
 import { DEFAULT_GUARD } from '../model/stack.ts';
@@ -32,6 +33,12 @@ export function toStackSpecSchema() {
         .meta({ examples: ['team', 'example.net/owner'] })
         .optional()
         .describe('Label or annotation that says whose a resource is. Plans show it beside the resource.'),
+      released: z
+        .array(toReleasedSchema())
+        .optional()
+        .describe(
+          'Addresses that another stack takes over, such as `TCPEdge/shop`: never deleted, although no document describes them any more.',
+        ),
       inputs: z
         .array(z.string().min(1))
         .optional()
@@ -46,6 +53,17 @@ export function toStackSpecSchema() {
         ),
     })
     .describe('Settings.');
+}
+
+function toReleasedSchema() {
+  const kinds = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
+  return z
+    .string()
+    .refine((text) => kinds.includes(parseAddress(text)?.kind ?? ''), {
+      error: `must be Kind/name, where Kind is one of ${kinds.join(', ')}`,
+      params: { code: 'bad-value' },
+    })
+    .meta({ pattern: `^(${kinds.join('|')})/.+$`, examples: ['TCPEdge/shop'] });
 }
 
 function toApiSchema() {

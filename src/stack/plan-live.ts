@@ -1,6 +1,7 @@
 import { readFiles } from '../apply/certificate-file.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
+import type { Address } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
@@ -34,6 +35,8 @@ export interface PlanOptions {
   readonly rehearsal?: boolean;
   /** Says of resources of other stacks that another plan of the same run creates them. Default: of none. */
   readonly willExist?: WillExist;
+  /** Says of addresses that no manifest describes that another stack of the same repository takes them over. Default: of none. */
+  readonly isHandedOver?: (address: Address) => boolean;
   /** Ends reading when it aborts: the plan rejects with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -88,6 +91,7 @@ export async function planLive(
     files: await readFiles(listFilePaths(desired), cwd),
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
+    isHandedOver: request.isHandedOver,
   };
   return { plan: createPlan(input), input };
 }

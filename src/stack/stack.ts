@@ -72,7 +72,7 @@ export interface GetOptions {
 }
 
 /** What is compared with what is live. */
-export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal'> {
+export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | 'isHandedOver'> {
   /** A plan of this stack instead of the manifests: all of it, whatever the targets. */
   readonly against?: Plan;
 }
@@ -123,12 +123,11 @@ export function createStack(parts: StackParts, account: Account, surroundings: S
       const run = { parts, surroundings, account, isKnown: made.delete(plan) };
       return applyTo(run, plan, options);
     },
-    drift: async ({ targets, signal, against } = {}) => {
+    drift: async ({ against, ...options } = {}) => {
       if (against !== undefined) {
         refuseOtherStack(against, parts, account);
-        return account.drift({ plan: against, name: NAME, signal });
+        return account.drift({ plan: against, name: NAME, signal: options.signal });
       }
-      const options = { ...(targets !== undefined && { targets }), ...(signal !== undefined && { signal }) };
       const request = toRequest(options);
       const { plan, input } = await planLive(await account.open(), request);
       return toDrift(plan, input);

@@ -1,8 +1,10 @@
 import { visitManifests } from '../manifest/load.ts';
 import { type FoundManifest, listRawDocuments } from '../manifest/stack-folders.ts';
+import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { StackFolder, StackTree } from '../model/stack-tree.ts';
+import type { ForeignResource } from '../model/state.ts';
 import type { Surroundings } from '../stack/surroundings.ts';
 
 /**
@@ -63,10 +65,11 @@ interface FoundFile {
   readonly needs: readonly string[];
   /** It has policies and nothing else: those may stand apart from every stack. */
   readonly isOfPolicies: boolean;
+  readonly takes: readonly ForeignResource[];
 }
 
 /** Documents that say something about a whole tree. A file without any of them is not parsed. */
-const OF_A_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|External)\b/;
+const OF_A_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|External)\b|\brenamed_from\b/;
 
 /** The kinds of documents that are no members of a `List`. */
 const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
@@ -81,7 +84,14 @@ function inspect({ file, folder, bytes }: FoundManifest, { env }: FindContext): 
   });
   const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
   const isOfPolicies = kinds.length > 0 && kinds.every((kind) => kind === 'Policy' || kind === 'PolicyTest');
-  return { file, folder, stack: documents.find(({ kind }) => kind === 'Stack'), needs, isOfPolicies };
+  const stack = documents.find(({ kind }) => kind === 'Stack');
+  return { file, folder, stack, needs, isOfPolicies, takes: documents.flatMap(listTakes) };
+}
+
+function listTakes({ kind, lifecycle }: JsonObject): readonly ForeignResource[] {
+  const { stack, name } = toMapping(toMapping(lifecycle)['renamed_from']);
+  if (typeof kind !== 'string' || typeof stack !== 'string' || typeof name !== 'string') return [];
+  return [{ stack, resource: toAddress(kind, name) }];
 }
 
 interface Members {
@@ -104,6 +114,7 @@ function toStack({ folder, file, members }: Members, { env, baseUrl }: FindConte
     baseUrl: given ?? (typeof stated === 'string' ? stated : undefined),
     inputs: isJsonArray(inputs ?? null) ? listTexts(inputs) : [],
     needs: [...new Set(members.flatMap(({ needs }) => needs))].sort(),
+    takes: members.flatMap(({ takes }) => takes),
   };
 }
 

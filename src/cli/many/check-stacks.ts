@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isComplete } from '../../model/drift.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
+import { isTakenOver } from '../../stacks/hand-over.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
 import { refuseSingleFlags } from './plan-stacks.ts';
@@ -48,7 +49,8 @@ export async function driftOfStacks(
   return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const { stack, locate } = await openFolder(run, folder);
-      const drift = await stack.drift({ signal: run.signal });
+      const isHandedOver = (address: string): boolean => isTakenOver(folder, run.selected.tree, address);
+      const drift = await stack.drift({ signal: run.signal, isHandedOver });
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.done;
       return {
         report: { about: 'drift', drift },

@@ -12,6 +12,7 @@ import { readValidManifests } from '../../stack/read-manifests.ts';
 import type { ConnectionFlags, RunSettings } from '../../stack/settings.ts';
 import { createStack, type Stack } from '../../stack/stack.ts';
 import { resolveTokens, type TokenFlags } from '../../stack/token-sinks.ts';
+import { isTakenOver, refuseDescribed } from '../../stacks/hand-over.ts';
 import { orderStacks } from '../../stacks/order-stacks.ts';
 import { type SelectedStacks, selectStacks } from '../../stacks/select-stacks.ts';
 import { listenForInterrupts } from '../connection/interrupts.ts';
@@ -168,7 +169,7 @@ export async function openFolder(
 
 /** Plans a stack, with what the plans before it will have created. */
 export async function planFolder(
-  { made, signal }: StacksRun,
+  { made, signal, selected: { tree }, context }: StacksRun,
   { folder, stack }: OpenedStack,
   options: PlanOptions,
 ): Promise<Plan> {
@@ -177,7 +178,9 @@ export async function planFolder(
       const isMeant = other.name === foreign.stack && other.baseUrl === folder.baseUrl;
       return isMeant && changes.some(({ action, address }) => CREATES.has(action) && address === foreign.resource);
     });
-  const plan = await stack.plan({ ...options, willExist, signal });
+  await refuseDescribed(folder, tree, context);
+  const isHandedOver = (address: string): boolean => isTakenOver(folder, tree, address);
+  const plan = await stack.plan({ ...options, willExist, isHandedOver, signal });
   if (!isInvalid(plan)) made.set(folder, plan);
   return plan;
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { listOneTimeFields } from '../../src/kinds/kind.ts';
 import { type PlanDocument, toPlanDocument } from '../../src/kinds/plan-document.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { type Change, toShownChange } from '../../src/model/change.ts';
@@ -14,6 +15,7 @@ import { PLAN_SCHEMA } from '../../src/schemas/plan.ts';
 import type { SentRequest } from '../cli/recorder.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { changeField, copyEverything, listChangeable } from './behind-the-back.ts';
+import { dieAt } from './dying-transport.ts';
 import { listEdits } from './edits.ts';
 import { holds, LONG } from './properties.ts';
 import { shuffleStack } from './shuffle.ts';
@@ -75,6 +77,22 @@ describe('an approved plan', () => {
       if (drifted.isHealed()) expect(comparison.more).toEqual(NOTHING);
     });
     await holds(property, 25);
+  });
+
+  it('approves what is left of it when an apply dies, but for what would make a token anew', LONG, async () => {
+    const property = fc.asyncProperty(
+      arbitraryHistory(1),
+      fc.nat(20),
+      fc.constantFrom('before', 'after'),
+      async (history, request, when) => {
+        const { world, second, plan } = await prepare(history);
+        await world.applyOver(plan, dieAt({ request, when }));
+        const { more } = comparePlans(plan, await world.plan(second));
+        const others = more.changes.filter(({ change }) => listOneTimeFields(getKind(change.kind)).length === 0);
+        expect(others).toEqual([]);
+      },
+    );
+    await holds(property, 40);
   });
 
   it('approves nothing that sends what it would not, however a plan is edited', LONG, async () => {

@@ -30,7 +30,7 @@ export function findExcess(own: Sided, other: Sided<Change | undefined>): Change
   const counterpart = other.change;
   const whole = { change, fields: [], dangers: change.dangers ?? [], notes: [] };
   if (counterpart === undefined) return isRestOfReplace(own, other.side) ? undefined : whole;
-  if (counterpart.action !== change.action) return { ...whole, other: counterpart };
+  if (!isOfOneSort(change, counterpart)) return { ...whole, other: counterpart };
   const matched = { side: other.side, change: counterpart };
   const fields = [...listFields(own, matched), ...listTraits(change, counterpart)];
   const dangers = (change.dangers ?? []).filter((danger) => !isShown(danger, counterpart.dangers ?? []));
@@ -38,6 +38,11 @@ export function findExcess(own: Sided, other: Sided<Change | undefined>): Change
   return fields.length + dangers.length + notes.length === 0
     ? undefined
     : { change, other: counterpart, fields, dangers, notes };
+}
+
+/** Where a replace that deletes first broke off, the new resource is left to be created. */
+function isOfOneSort({ action }: Change, other: Change): boolean {
+  return action === other.action || (action === 'create' && other.action === 'replace');
 }
 
 /** Where a replace broke off, the old resource is deleted as a duplicate of the new one. */

@@ -123,7 +123,7 @@ function toExcessView(excess: ChangeExcess, { other: word, names }: PartContext)
   if (action === 'no-op') throw new TypeError('what is left as it is cannot be in excess');
   const share = { change, action, differences: change.differences, isContinued: false };
   if (other === undefined) return toChangeView(share, names);
-  if (other.action !== action) {
+  if (other.action !== action && fields.length === 0) {
     const view = toChangeView(share, names);
     return { ...view, notes: [`${word}: ${other.action}`, ...view.notes] };
   }

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { BASE_URL } from './fake-context.ts';
+import { createWorkspace, toManifest } from './workspace.ts';
+
+const STACK = toManifest('Stack', 'shop', { owner_label: 'team', tokens: { default: { directory: 'tokens' } } });
+const POLICIES = { ip_policy_ids: ['ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa'] };
+
+function toEdge(name: string, port: number, more: object = {}): string {
+  const text = toManifest('TCPEdge', name, { hostports: [`1.tcp.example.net:${port}`], ...more });
+  return text.replace(`{"name":"${name}"}`, `{"name":"${name}","labels":{"team":"${name}-team"}}`);
+}
+
+const STAYS = toEdge('stays', 20050);
+const BEFORE = [
+  ...[STACK, STAYS, toEdge('gone', 20001), toEdge('open', 20002, { ip_restriction: POLICIES }), toEdge('moved', 20003)],
+  ...[toEdge('drifted', 20004, { description: 'ours' }), toEdge('told', 20005, { description: 'old' })],
+  ...[toManifest('AgentIngress', 'agents', { domain: 'a.example.com' }), toEdge('shut', 20006)],
+].join('');
+const AFTER = [
+  ...[STACK, STAYS, toEdge('open', 20002), toEdge('moved', 20013), toEdge('drifted', 20004, { description: 'ours' })],
+  ...[toEdge('told', 20005, { description: 'new' }), toManifest('AgentIngress', 'agents', { domain: 'b.example.com' })],
+  ...[
+    toEdge('shut', 20006, { ip_restriction: POLICIES }),
+    toEdge('first', 20007),
+    toEdge('second', 20008, { ip_restriction: POLICIES }),
+  ],
+  toManifest('Credential', 'agent', { acl: ['bind:*.example.net'] }),
+].join('');
+
+const SHA = '0123456789abcdef0123456789abcdef01234567';
+const PIPELINE = {
+  GITHUB_SERVER_URL: 'https://github.test',
+  GITHUB_REPOSITORY: 'acme/ingress',
+  GITHUB_SHA: SHA,
+  GITHUB_RUN_ID: '42',
+};
+
+/** What is seen of a comment on ten changes before anything is unfolded. */
+async function readOpenView(): Promise<string> {
+  const { edgewise, write, server, folder } = await createWorkspace({ 'edgewise.yaml': BEFORE });
+  await edgewise('apply edgewise.yaml --yes');
+  const drifted = server.snapshot().resources['TCPEdge']?.find(({ description }) => description === 'ours');
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const body = JSON.stringify({ description: 'by hand' });
+  await server.handle(
+    new Request(`${BASE_URL}/edges/tcp/${String(drifted?.['id'])}`, { method: 'PATCH', headers, body }),
+  );
+  await write({ 'edgewise.yaml': AFTER });
+  const env = { ...PIPELINE, GITHUB_WORKSPACE: folder, EDGEWISE_BASE_URL: BASE_URL };
+  const { stdout, exitCode } = await edgewise('plan edgewise.yaml -o plan.json --format markdown', { env });
+  expect(exitCode).toBe(0);
+  return stdout.replace(/<details>.*?<\/details>/gs, '');
+}
+
+describe('the open part of a comment on ten changes', () => {
+  it('answers every question that an approval needs', async () => {
+    const view = await readOpenView();
+    const row = (name: string): string =>
+      view.split('\n').find((line) => line.startsWith('|') && line.includes(`/${name}\``)) ?? '';
+    // How much there is of everything, what is dangerous first.
+    expect(view.split('\n')[2]).toBe(
+      '## ⚠ 1 delete, 1 replace, 1 protection removed · 5 updates · 3 creates · 1 unchanged',
+    );
+    // What goes, and what opens up.
+    expect(view).toMatch(
+      /> - `TCPEdge\/gone` will be deleted\n> - `AgentIngress\/agents` gets a new id, ns\\_targets, region\\_domains\n> - `TCPEdge\/open` loses ip\\_restriction/,
+    );
+    expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
+    // Each value before and after.
+    expect(row('moved')).toContain('`hostports: 1.tcp.example.net:20003 → 1.tcp.example.net:20013`');
+    expect(row('told')).toContain('`description: "old" → "new"`');
+    expect(row('agents')).toContain('`domain: a.example.com → b.example.com` (forces replacement)');
+    expect(row('open')).toContain('`ip_restriction: - ip_policy_ids: ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
+    expect(row('shut')).toContain('`ip_restriction: + ip_policy_ids: ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
+    // What drifted back to what.
+    const [, drift = ''] = view.split('### Drift to revert');
+    expect(drift).toContain('`description: "by hand" → "ours"`');
+    // What is made, and who may use it.
+    expect(row('first')).toContain('listens on `1.tcp.example.net:20007`; leads nowhere; has no IP restriction');
+    expect(row('second')).toContain('admits `ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
+    expect(row('agent')).toContain('may bind `bind:*.example.net`<br>its token goes to the folder tokens');
+    // Where each comes from, and whose it is.
+    const lines = AFTER.split('\n');
+    const line = lines.findIndex((text) => text.includes('"name":"moved"')) + 1;
+    expect(row('moved')).toContain(
+      `[\`edgewise.yaml:${line}\`](https://github.test/acme/ingress/blob/${SHA}/edgewise.yaml#L${line})`,
+    );
+    expect(row('moved')).toContain('| moved-team |');
+    // Whether it was tried out, and what to type.
+    expect(view).toContain('Rehearsed: all 13 writes succeed, and nothing is left to do.');
+    expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply plan[.]json --stack edgewise[.]yaml /);
+    // Which commit and which run.
+    expect(view).toContain(
+      `<sub>Commit [\`0123456\`](https://github.test/acme/ingress/commit/${SHA}) · [run](https://github.test/acme/ingress/actions/runs/42) · `,
+    );
+    // The order is the one that everybody expects.
+    expect(view).not.toContain('mermaid');
+  });
+});

@@ -73,8 +73,8 @@ function compile(
   if (text.length > MAX_LENGTH) return { fault: toWhole(text, `is longer than ${MAX_LENGTH} characters`) };
   try {
     const parsed = environment.parse(text);
-    const computed = findComputedKey(parsed.ast);
-    if (computed !== undefined) return { fault: toRange(computed.range, 'has a map with a key that is computed') };
+    const refused = findRefused(parsed.ast);
+    if (refused !== undefined) return { fault: refused };
     const { type, error } = parsed.check();
     if (error !== undefined || type === undefined) return { fault: toFault(error, text, declarations) };
     const names = listNames(parsed.ast).filter((name) => Object.hasOwn(declarations.variables, toVariable(name)));
@@ -90,20 +90,27 @@ function toVariable(name: string): string {
   return name.split('.')[0] ?? name;
 }
 
-/**
- * A key that is no literal. The name of the type of a map has that of its keys in it, and of its values: maps in maps as keys make
- * a name that doubles with each of them.
- */
-function findComputedKey(root: ASTNode): ASTNode | undefined {
+/** What the library takes and should not. */
+function findRefused(root: ASTNode): CelFault | undefined {
   const open: unknown[] = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (Array.isArray(node)) open.push(...node);
     if (!isNode(node)) continue;
-    const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
-    if (key !== undefined) return key;
+    const fault = toRefusal(node);
+    if (fault !== undefined) return fault;
     open.push(node.args);
   }
   return undefined;
+}
+
+function toRefusal(node: ASTNode): CelFault | undefined {
+  // The name of the type of a map has those of its keys and of its values in it: with maps as keys it doubles with each.
+  const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
+  if (key !== undefined) return toRange(key.range, 'has a map with a key that is computed');
+  // It is no function of CEL, and reads the numbers of the bytes.
+  return node.op === 'rcall' && node.args[0] === 'json'
+    ? toRange(node.range, 'found no function json in CEL')
+    : undefined;
 }
 
 function isNode(value: unknown): value is ASTNode {

@@ -76,6 +76,7 @@ export const UNREADABLE: readonly (readonly [name: string, expression: string])[
   ['a rule that is a text', '"true"'],
   ['a rule that is a list', 'after.hostports'],
   ['a function that is not there', 'rm("-rf")'],
+  ['a function that CEL does not have', 'b"1".json() == {}'],
   ['a computed key, whose type would double', '{change.kind: 1} == {}'],
   ['characters of no language', '\u0000\u200b\ud800🦊'],
   ['a prototype', '__proto__ == 1'],

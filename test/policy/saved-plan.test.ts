@@ -90,6 +90,17 @@ describe('an apply of a saved plan', () => {
   });
 });
 
+describe('an apply with an approved plan', () => {
+  it('is held against policies all the same', async () => {
+    const workspace = await savePlan();
+    await workspace.write({ 'owned.yaml': OWNED });
+    const line = 'apply edgewise.yaml --approved plan.json --yes';
+    expect(await workspace.edgewise(`${line} --policies owned.yaml`)).toMatchObject({ exitCode: 5 });
+    expect(countWrites(workspace)).toBe(0);
+    expect(await workspace.edgewise(line)).toMatchObject({ exitCode: 0 });
+  });
+});
+
 describe('a stack of a program', () => {
   const ENV = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL };
 

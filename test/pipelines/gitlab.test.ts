@@ -10,7 +10,7 @@ import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
 const EXAMPLE = 'examples/pipelines/gitlab';
-const COMPONENT = 'templates/edgewise.yml';
+const COMPONENT = `${EXAMPLE}/templates/edgewise.yml`;
 
 describeWith(['check-jsonschema'], 'the component for GitLab', () => {
   it('and the pipeline that includes it are as the schema of GitLab says', async () => {
@@ -122,7 +122,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     await cp(COMPONENT, join(folder, COMPONENT));
     await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
     const pipeline = (await readFile(join(EXAMPLE, '.gitlab-ci.yml'), 'utf8'))
-      .replace(/component: \S+/, 'local: templates/edgewise.yml')
+      .replace(/project: \S+\n +ref: \S+\n +file: \//, 'local: ')
       .replace('inputs:', ['inputs:', ...Object.entries(inputs).map((entry) => entry.join(': '))].join('\n      '));
     await writeFile(join(folder, '.gitlab-ci.yml'), pipeline);
     await commit(folder);

@@ -19,7 +19,9 @@ function renderLazy(id: string): string {
   const load = `process.getBuiltinModule(${JSON.stringify(id)})`;
   if (typeof builtin !== 'object' || builtin === null) return `module.exports = ${load};`;
   const names = JSON.stringify(Object.keys(builtin));
-  return `for (const name of ${names}) Object.defineProperty(exports, name, { enumerable: true, get: () => ${load}[name] });`;
+  return `let loaded;
+for (const name of ${names})
+  Object.defineProperty(exports, name, { enumerable: true, get: () => (loaded ??= ${load})[name] });`;
 }
 
 /** What is used of packages whose main file brings everything: names, and the files that export them. */

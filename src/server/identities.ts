@@ -49,12 +49,40 @@ function toKsuid(now: Date, count: number, random: Buffer): string {
   return toBase62(bytes, KSUID_LENGTH);
 }
 
+/** Digits that are taken off at once: as many as a remainder and two more bytes can be divided for without a loss. */
+const DIGITS = 5;
+const DIGITS_BASE = 62 ** DIGITS;
+
+/** The last `length` digits of the number that the bytes are. */
 function toBase62(bytes: Buffer, length: number): string {
-  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  const words = toWords(bytes);
   let text = '';
-  while (text.length < length) {
-    text = ALPHABET.charAt(Number(rest % 62n)) + text;
-    rest /= 62n;
+  while (text.length < length) text = toDigits(divide(words)) + text;
+  return text.slice(-length);
+}
+
+/** Numbers of two bytes, the highest first. */
+function toWords(bytes: Buffer): number[] {
+  const even = bytes.length % 2 === 0 ? bytes : Buffer.concat([Buffer.alloc(1), bytes]);
+  return Array.from({ length: even.length / 2 }, (_, index) => even.readUInt16BE(2 * index));
+}
+
+/** Divides in place, and gives the remainder. */
+function divide(words: number[]): number {
+  let rest = 0;
+  for (const [index, word] of words.entries()) {
+    const value = rest * 0x1_0000 + word;
+    words[index] = Math.floor(value / DIGITS_BASE);
+    rest = value % DIGITS_BASE;
+  }
+  return rest;
+}
+
+function toDigits(value: number): string {
+  let [rest, text] = [value, ''];
+  for (let count = 0; count < DIGITS; count += 1) {
+    text = ALPHABET.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
   }
   return text;
 }

@@ -31,12 +31,24 @@ export function renderField(field: Field, value: Json | undefined, baseUrl: stri
   return isNullable(field) ? null : toDefault(field);
 }
 
-function renderFields(fields: Readonly<Record<string, Field>>, values: JsonObject, baseUrl: string): JsonObject {
-  const entries = Object.entries(fields).map(([name, field]): [string, Json] => [
-    field.responseName ?? name,
-    renderField(field, values[name], baseUrl),
-  ]);
-  return Object.fromEntries(entries);
+type Fields = Readonly<Record<string, Field>>;
+
+function renderFields(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
+  const shown: Record<string, Json> = {};
+  for (const [name, field] of listEntries(fields))
+    shown[field.responseName ?? name] = renderField(field, values[name], baseUrl);
+  return shown;
+}
+
+const ENTRIES = new WeakMap<Fields, readonly (readonly [string, Field])[]>();
+
+/** The fields of a table with their names, listed once: every resource of every page asks for them. */
+function listEntries(fields: Fields): readonly (readonly [string, Field])[] {
+  const known = ENTRIES.get(fields);
+  if (known !== undefined) return known;
+  const entries = Object.entries(fields);
+  ENTRIES.set(fields, entries);
+  return entries;
 }
 
 function renderValue(type: FieldType, value: Json, baseUrl: string): Json {

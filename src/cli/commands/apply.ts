@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { NarrowingFlags } from '../many/narrowing.ts';
 import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
 import { applySaved } from '../reconcile/apply-saved.ts';
-import { isPlanFile } from '../reconcile/plan-file.ts';
+import { isPlanFile, listPlanFiles } from '../reconcile/plan-file.ts';
 import type { Act } from './act.ts';
 import { TOKEN_ADDRESS } from './example-names.ts';
 import {
@@ -23,7 +23,10 @@ export function defineApply(command: Command, act: Act): void {
     .description(
       'Make the service match the manifests: plan, show, ask, apply. Or apply a saved plan exactly as it is.',
     )
-    .argument('[paths...]', 'files, folders, or - for standard input; or one plan file (default: the current folder)');
+    .argument(
+      '[paths...]',
+      'files, folders, or - for standard input; or one plan file, or a folder of plan files (default: the current folder)',
+    );
   addRecursiveOptionsWith(
     command,
     'with a plan file: the manifests that it was made of, whose Stack says where tokens and the API key may go',
@@ -57,6 +60,11 @@ async function apply(paths: readonly string[], flags: Flags, context: Context): 
     return applyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
+  const files = first === undefined || more.length > 0 ? [] : await listPlanFiles(first, context.cwd);
+  if (first !== undefined && files.length > 0) {
+    const { applyPlans } = await import('../many/apply-plans.ts');
+    return applyPlans({ folder: first, files }, flags, context);
+  }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
   return isSaved ? applySaved(first, flags, context) : applyManifests(paths, { flags, mode: 'apply' }, context);
 }

@@ -72,6 +72,16 @@ export async function withStacks(
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const selected = await selectStacks(toRoot(paths), toNarrowing(flags), context);
+  return withSelected(selected, { flags, command }, context, task);
+}
+
+/** Does the same with stacks that are known. */
+export async function withSelected(
+  selected: SelectedStacks,
+  { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
+  context: Context,
+  task: (run: StacksRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
   for (const line of listUnownedLines(toListing(selected))) context.stderr.write(`${line}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context, signal);

@@ -1,7 +1,11 @@
+import type { Locate } from '../../model/diagnostic.ts';
+import type { Plan } from '../../model/plan.ts';
 import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
 import { toStricter } from '../../plan/guard.ts';
+import type { ApprovedPlan } from '../../stack/account.ts';
 import { refuseOtherVersion } from '../../stack/check-saved.ts';
 import { checkPolicies, isInvalid } from '../../stack/plan-live.ts';
+import type { RunSettings } from '../../stack/settings.ts';
 import { resolveTokens } from '../../stack/token-sinks.ts';
 import { withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
@@ -16,8 +20,16 @@ import { readPlanFile } from './plan-file.ts';
 import { listRefused, toAllowances } from './plan-flags.ts';
 import { readStack, refuseOtherNames, resolvePlanSettings } from './plan-settings.ts';
 
-/** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
-export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
+/** A saved plan, with what may be done and how its service is reached. */
+export interface PreparedPlan {
+  readonly plan: Plan;
+  readonly settings: RunSettings;
+  readonly approved: ApprovedPlan;
+  readonly locate: Locate;
+}
+
+/** Reads a plan file and the Stack that goes with it. Refuses what was edited, or is for another version, stack or service. Sends nothing. */
+export async function prepareSaved(file: string, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
   const read = await readPlanFile(file, context);
   refuseOtherVersion({ plan: read, name: file }, VERSION);
   refusePlanFlags(flags);
@@ -27,15 +39,25 @@ export async function applySaved(file: string, flags: ApplyFlags, context: Conte
   const plan = await checkPolicies(read, { policies, state, now: context.now(), isSaved: true });
   await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
   const tokens = resolveTokens(flags, stack?.tokens ?? NO_SINKS, plan.stack);
+  // A file that was edited could say that anything may be deleted.
+  const guard = stack?.guard ?? toStricter(plan.settings.guard, DEFAULT_GUARD);
+  return {
+    plan,
+    settings,
+    approved: { plan, name: file, allowances: toAllowances(flags), guard, tokens },
+    locate,
+  };
+}
+
+/** Applies exactly a plan that was saved, when nothing that it would touch has moved since. */
+export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
+  const { plan, settings, approved, locate } = await prepareSaved(file, flags, context);
   const standing = listRefused(plan, flags);
   if (isInvalid(plan) || standing.length > 0) {
     const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
     return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
   }
   showPlanFirst(plan, flags, context);
-  // A file that was edited could say that anything may be deleted.
-  const guard = stack?.guard ?? toStricter(plan.settings.guard, DEFAULT_GUARD);
-  const approved = { plan, name: file, allowances: toAllowances(flags), guard, tokens };
   return withAccount(settings, context, ({ account, ...session }) => {
     const apply: Execution['apply'] = (options) => account.apply(approved, options);
     return executePlan({ plan, apply, flags, locate, ...session }, context);

@@ -1,5 +1,5 @@
-import { open, rm, stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { open, readdir, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { InputError, readInput } from '../../files/read-input.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import { toReason } from '../../model/errors.ts';
@@ -60,6 +60,16 @@ export async function isPlanFile(path: string, cwd: string): Promise<boolean> {
     if (error instanceof InputError || (error instanceof Error && 'code' in error)) return false;
     throw error;
   }
+}
+
+/** The plan files of a folder that holds nothing else that could be read; none for any other path. */
+export async function listPlanFiles(folder: string, cwd: string): Promise<readonly string[]> {
+  const entries = await readdir(resolve(cwd, folder)).catch(() => []);
+  const names = entries.filter((name) => /\.(?:json|ya?ml)$/.test(name) && !name.startsWith('.')).sort();
+  if (names.some((name) => !name.endsWith('.json'))) return [];
+  const files = names.map((name) => join(folder, name));
+  for (const file of files) if (!(await isPlanFile(file, cwd))) return [];
+  return files;
 }
 
 /** Manifests may be long, and YAML is not parsed twice. What is no regular file, such as a pipe, could be read only once. */

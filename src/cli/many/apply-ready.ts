@@ -1,0 +1,241 @@
+import type { Locate } from '../../model/diagnostic.ts';
+import type { ApplyEvent, ApplyResult } from '../../model/outcome.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
+import type { StackPart } from '../../report/stacks-report.ts';
+import { renderStacksEndText, renderStacksReportText } from '../../report/text/stacks-report.ts';
+import { toCount } from '../../report/view/wording.ts';
+import { isInvalid } from '../../stack/plan-live.ts';
+import { NOTHING_DONE, type RunOptions } from '../../stack/run-plan.ts';
+import { listNeeded } from '../../stacks/order-stacks.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { toTextOptions } from '../output/present.ts';
+import { createProgress } from '../output/progress.ts';
+import type { ApplyFlags } from '../reconcile/apply-manifests.ts';
+import { toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
+import { listRefused } from '../reconcile/plan-flags.ts';
+import type { PooledAccount } from './account-pool.ts';
+import type { NarrowingFlags } from './narrowing.ts';
+import { publishRun, type StackResult, type StacksRun, toFailed, toPart, toStacksReport } from './stacks-run.ts';
+
+/** Flags of an apply of many stacks. */
+export interface ApplyStacksFlags extends ApplyFlags, NarrowingFlags {
+  readonly stack?: readonly string[];
+}
+
+/** A stack whose plan was let through. */
+export interface ReadyStack {
+  readonly plan: Plan;
+  readonly apply: (options: RunOptions) => Promise<ApplyResult>;
+  readonly pooled: PooledAccount;
+  readonly locate: Locate;
+}
+
+/** An apply of many stacks: what may be applied of them. */
+export interface Applying {
+  readonly run: StacksRun;
+  readonly flags: ApplyStacksFlags;
+  readonly mode: 'apply' | 'destroy';
+  readonly ready: Map<StackFolder, ReadyStack>;
+}
+
+/** Shows every plan, asks once, and applies what is ready. What stops one stack stops no other that does not depend on it. */
+export async function finishApply(applying: Applying, planned: readonly StackPart[]): Promise<ExitCode> {
+  const { run, flags, ready } = applying;
+  const isShown = flags.format === 'text';
+  if (isShown) showPlans(run, planned);
+  if (ready.size === 0) return publishRun(run, planned, { isShown });
+  await confirm([...ready.values()], flags, run.context);
+  const applied = await applyReady(applying, planned);
+  if (isShown) showEnds(run, applied);
+  return publishRun(run, applied, { isShown });
+}
+
+function showPlans(run: StacksRun, planned: readonly StackPart[]): void {
+  const { context, flags } = run;
+  context.stdout.write(
+    renderStacksReportText(toStacksReport(run, planned), toTextOptions(context.stdout, context, flags)),
+  );
+}
+
+function showEnds(run: StacksRun, applied: readonly StackPart[]): void {
+  const { context, flags } = run;
+  const options = toTextOptions(context.stdout, context, flags);
+  context.stdout.write(`\n${renderStacksEndText(toStacksReport(run, applied), options)}`);
+}
+
+async function confirm(ready: readonly ReadyStack[], flags: ApplyStacksFlags, context: Context): Promise<void> {
+  if (flags.yes === true) return;
+  const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
+  const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
+  const question = `Do ${toCount(writes, 'write')} in ${toCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
+  const answer = await context.ask(question);
+  if (answer?.trim() === 'yes') return;
+  if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
+  throw new CommandError('There is no terminal to ask on.', {
+    exitCode: EXIT.invalid,
+    remedy: 'Use --yes to apply without asking. Nothing was written.',
+  });
+}
+
+/** Applies what is ready: each stack as soon as those that it waits for are done, all of them within the rate limit of their account. */
+async function applyReady(applying: Applying, planned: readonly StackPart[]): Promise<readonly StackPart[]> {
+  const { run, ready, mode } = applying;
+  const { stacks } = run.selected;
+  const watch = createRunProgress(applying);
+  const results = new Map<StackFolder, Promise<StackResult | undefined>>();
+  const start = (folder: StackFolder): Promise<StackResult | undefined> => {
+    const known = results.get(folder);
+    if (known !== undefined) return known;
+    // To destroy is to go the other way: who refers to something is gone before it.
+    const before =
+      mode === 'apply' ? listNeeded(folder, stacks) : stacks.filter((one) => listNeeded(one, stacks).includes(folder));
+    const result = applyOne(applying, {
+      folder,
+      before: before.map((one) => ({ folder: one, result: start(one) })),
+      planned,
+      watch,
+    });
+    results.set(folder, result);
+    return result;
+  };
+  try {
+    const done = await Promise.all(stacks.map(start));
+    return planned.map((part, index) => {
+      const [folder, result] = [stacks[index], done[index]];
+      return folder === undefined || result === undefined ? part : toPart(folder, result);
+    });
+  } finally {
+    watch.end();
+    for (const { pooled } of ready.values()) pooled.account.forget();
+  }
+}
+
+interface Turn {
+  readonly folder: StackFolder;
+  readonly before: readonly { readonly folder: StackFolder; readonly result: Promise<StackResult | undefined> }[];
+  readonly planned: readonly StackPart[];
+  readonly watch: RunProgress;
+}
+
+/** `undefined`: its plan is its result. */
+async function applyOne({ run, flags, ready }: Applying, turn: Turn): Promise<StackResult | undefined> {
+  const { folder, before, planned, watch } = turn;
+  const one = ready.get(folder);
+  const { stacks } = run.selected;
+  const failed: string[] = [];
+  const ids = new Map<string, string>();
+  for (const { folder: other, result } of before) {
+    const ended = await result;
+    if (one !== undefined) for (const [address, id] of listMadeIds(one.plan, other, ended)) ids.set(address, id);
+    const exitCode = ended?.exitCode ?? planned[stacks.indexOf(other)]?.exitCode ?? EXIT.done;
+    if (exitCode !== EXIT.done) failed.push(other.name);
+  }
+  if (one === undefined) return undefined;
+  if (failed.length > 0) return toFailed(toWaited(failed), folder, run.command);
+  const { apply, locate } = one;
+  try {
+    const { journal } = flags;
+    const events = { onEvent: watch.follow(folder.name), onWarning: watch.warn };
+    const options = { ...events, journal, ids, signal: run.signal };
+    const result = await apply(options);
+    const report = { about: 'apply', plan: one.plan, result } as const;
+    return { report, exitCode: toAppliedExitCode(result), options: { locate } };
+  } catch (error) {
+    return toFailed(error, folder, run.command);
+  }
+}
+
+/** The ids that a stack waits for, as far as another one has made them. */
+function listMadeIds(
+  { awaited = {} }: Plan,
+  { name }: StackFolder,
+  ended: StackResult | undefined,
+): readonly (readonly [string, string])[] {
+  const outcomes = ended?.report.about === 'apply' ? ended.report.result.outcomes : [];
+  const made = outcomes.flatMap((one) =>
+    one.outcome === 'applied' && one.write.act === 'create' && one.id !== undefined
+      ? [[one.write.address, one.id] as const]
+      : [],
+  );
+  const byAddress = new Map(made);
+  return Object.entries(awaited).flatMap(([address, { stack, resource }]) => {
+    const id = stack === name ? byAddress.get(resource) : undefined;
+    return id === undefined ? [] : [[address, id] as const];
+  });
+}
+
+function toWaited(names: readonly string[]): CommandError {
+  return new CommandError(`Not applied: it waited for ${names.join(', ')}, which did not succeed.`, {
+    exitCode: EXIT.failed,
+    remedy: 'Nothing of it was written. Run the command again when the other is done.',
+  });
+}
+
+/** What a plan that was just made or read comes to before anybody is asked: it is ready, it has nothing to do, or something stands against it. */
+export function admit(
+  { flags, ready }: Pick<Applying, 'flags' | 'ready'>,
+  folder: StackFolder,
+  candidate: ReadyStack,
+): StackResult {
+  const { plan, locate } = candidate;
+  const standing = listRefused(plan, flags);
+  const options = { locate };
+  if (isInvalid(plan) || standing.length > 0) {
+    const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+    return { report: { about: 'plan', plan, standing }, exitCode, options };
+  }
+  if (plan.writes.length + plan.files.length === 0)
+    return { report: { about: 'apply', plan, result: NOTHING_DONE }, exitCode: EXIT.done, options };
+  ready.set(folder, candidate);
+  return { report: { about: 'plan', plan, standing }, exitCode: EXIT.done, options };
+}
+
+/** The progress of all applies of a run, as one. */
+interface RunProgress {
+  /** Takes the events of one stack. */
+  readonly follow: (stack: string) => (event: ApplyEvent) => void;
+  readonly warn: (message: string) => void;
+  readonly end: () => void;
+}
+
+function createRunProgress({ run: { context, flags }, ready }: Applying): RunProgress {
+  const all = [...ready.values()];
+  const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
+  const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
+  const progress = createProgress(
+    toProgressOutput(context),
+    { total, rateLimit },
+    toTextOptions(context.stderr, context, flags),
+  );
+  for (const { pooled } of all) pooled.tellBy(progress.tell);
+  let done = 0;
+  return {
+    follow: (stack) => (event) => {
+      if (event.event === 'write-ended') done += 1;
+      progress.onEvent(withStack(event, { stack, done, total }));
+    },
+    warn: (message) => progress.tell(`Warning: ${message}`),
+    end: () => {
+      progress.end();
+      for (const { pooled } of all) pooled.tellBy(undefined);
+    },
+  };
+}
+
+/** An event whose write says which stack it is of: several may have that name. */
+function withStack(
+  event: ApplyEvent,
+  { stack, done, total }: { readonly stack: string; readonly done: number; readonly total: number },
+): ApplyEvent {
+  const name = <T extends { readonly id: string }>(write: T): T => ({ ...write, id: `${stack}: ${write.id}` });
+  switch (event.event) {
+    case 'write-started':
+      return { ...event, write: name(event.write) };
+    case 'write-ended':
+      return { ...event, result: { ...event.result, write: name(event.result.write) }, done, total };
+    default:
+      return event;
+  }
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BASE_URL } from './fake-context.ts';
+import { BASE_URL, type CommandResult } from './fake-context.ts';
 import { createWorkspace, toManifest } from './workspace.ts';
 
 const STACK = toManifest('Stack', 'shop', { owner_label: 'team', tokens: { default: { directory: 'tokens' } } });
@@ -37,6 +37,12 @@ const PIPELINE = {
 
 /** What is seen of a comment on ten changes before anything is unfolded. */
 async function readOpenView(): Promise<string> {
+  const { stdout } = await planTen('markdown');
+  return stdout.replace(/<details>.*?<\/details>/gs, '');
+}
+
+/** The plan of ten changes, in a pipeline. */
+async function planTen(form: string): Promise<CommandResult> {
   const { edgewise, write, server, folder } = await createWorkspace({ 'edgewise.yaml': BEFORE });
   await edgewise('apply edgewise.yaml --yes');
   const drifted = server.snapshot().resources['TCPEdge']?.find(({ description }) => description === 'ours');
@@ -47,9 +53,9 @@ async function readOpenView(): Promise<string> {
   );
   await write({ 'edgewise.yaml': AFTER });
   const env = { ...PIPELINE, GITHUB_WORKSPACE: folder, EDGEWISE_BASE_URL: BASE_URL };
-  const { stdout, exitCode } = await edgewise('plan edgewise.yaml -o plan.json --format markdown', { env });
-  expect(exitCode).toBe(0);
-  return stdout.replace(/<details>.*?<\/details>/gs, '');
+  const planned = await edgewise(`plan edgewise.yaml -o plan.json --format ${form}`, { env });
+  expect(planned.exitCode).toBe(0);
+  return planned;
 }
 
 describe('the open part of a comment on ten changes', () => {
@@ -95,5 +101,10 @@ describe('the open part of a comment on ten changes', () => {
     );
     // The order is the one that everybody expects.
     expect(view).not.toContain('mermaid');
+  });
+
+  it.each(['text', 'html'])('is not alone in saying whose a resource is: %s does, too', async (form) => {
+    const { stdout } = await planTen(form);
+    expect(stdout).toContain('owner: moved-team');
   });
 });

@@ -7,6 +7,7 @@ import {
   LOSSES_HEADING,
   PART_HEADINGS,
   toApplyLead,
+  toOwnerNote,
   toUnchangedText,
 } from '../view/plan-wording.ts';
 import { toCount } from '../view/wording.ts';
@@ -74,7 +75,8 @@ interface Place {
 }
 
 function toItem(change: ChangeView, { index, isOpen }: Place): Item {
-  const { action, kind, glyph, address, id, fields, lost, notes } = change;
+  const { action, kind, glyph, address, id, fields, lost, owner } = change;
+  const notes = [...(owner === undefined ? [] : [toOwnerNote(owner)]), ...change.notes];
   return {
     anchor: `change-${index + 1}`,
     group: action,

@@ -3,7 +3,7 @@ import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
 import { toColumns } from '../view/columns.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
-import { CONTINUED, toUnchangedText } from '../view/plan-wording.ts';
+import { CONTINUED, toOwnerNote, toUnchangedText } from '../view/plan-wording.ts';
 import { renderCompactLine } from './compact.ts';
 import { breakBehind, isTooWide, type Paint, type Style, toPadded, toPaint, wrapBehind } from './layout.ts';
 
@@ -28,7 +28,11 @@ export function toActionColumn(changes: readonly ChangeView[]): number {
 
 /** A change: its title line, then what else to know, then its fields, indented. */
 export function renderChange(change: ChangeView, layout: ChangeLayout): readonly string[] {
-  const notes = change.notes.flatMap((note) => wrapBehind('    ', note, { width: layout.width, rest: 6 }));
+  const { owner, isContinued } = change;
+  const owned = owner === undefined || isContinued ? [] : [toOwnerNote(owner)];
+  const notes = [...owned, ...change.notes].flatMap((note) =>
+    wrapBehind('    ', note, { width: layout.width, rest: 6 }),
+  );
   const fields = renderFields(listShownFields(change, layout), layout);
   return [...renderTitle(change, layout), ...notes, ...fields, ...renderUnchanged(change, layout)];
 }

@@ -37,6 +37,11 @@ export const LIST_HEADINGS = {
 /** What stands above the parts of a plan in which this change and drift are told apart. */
 export const PART_HEADINGS = { change: 'This change', drift: 'Drift to revert' } as const;
 
+/** Whose a resource is, where there is no column for it. */
+export function toOwnerNote(owner: string): string {
+  return `owner: ${owner}`;
+}
+
 /** What stands above what is deleted or replaced. */
 export const LOSSES_HEADING = 'What will be lost';
 

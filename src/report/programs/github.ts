@@ -3,7 +3,7 @@ import type { StacksReport } from '../stacks-report.ts';
 import { toFilePosition } from '../view/file-position.ts';
 import { toStacksView } from '../view/stacks-view.ts';
 import { toCount } from '../view/wording.ts';
-import { joinNotStarted, listRemarks, type Remark } from './remarks.ts';
+import { joinNotStarted, listRelatedLines, listRemarks, type Remark } from './remarks.ts';
 import { summarizeReport } from './summarize-report.ts';
 
 /**
@@ -34,8 +34,9 @@ export function renderStacksGithub(run: StacksReport, options: FormOptions): str
 /** GitHub shows ten annotations of each level for a step; one of the notices is the summary. */
 const MAX_NOTICES = 9;
 
-function toAnnotation({ rule, level, message, remedy, place }: Remark, options: FormOptions): string {
-  const text = remedy === undefined ? message : `${message}\n${remedy}`;
+function toAnnotation(remark: Remark, options: FormOptions): string {
+  const { rule, level, message, remedy, place } = remark;
+  const text = [message, ...listRelatedLines(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
   return toCommand(level, { ...toPosition(place, options), title: `edgewise: ${rule}` }, text);
 }
 

@@ -3,7 +3,7 @@ import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
 import { toWord } from '../view/escape.ts';
-import { listRemarks, type Remark } from './remarks.ts';
+import { listRelatedLines, listRemarks, type Remark } from './remarks.ts';
 
 /**
  * A report as test results: a suite for each kind, in it a case that passes for each resource that nothing is wrong with, and one
@@ -106,9 +106,10 @@ function renderCase({ suite, name, remark }: JunitCase): readonly string[] {
   return [`${start}>`, `      <${element} message="${escapeXml(remark.message)}"${type}${body}`, '    </testcase>'];
 }
 
-function renderDetails({ message, remedy, place }: Remark): string {
+function renderDetails(remark: Remark): string {
+  const { message, remedy, place } = remark;
   const where = place === undefined ? [] : [`${place.file}:${place.line}:${place.column}`, place.excerpt];
-  return [message, ...where, ...(remedy === undefined ? [] : [remedy])].join('\n');
+  return [message, ...where, ...listRelatedLines(remark), ...(remedy === undefined ? [] : [remedy])].join('\n');
 }
 
 /** Source: XML 1.0, 2.2 Characters, 2.4 Character Data, 3.3.3 Attribute-Value Normalization. */

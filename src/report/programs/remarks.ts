@@ -103,6 +103,11 @@ function withPlace(remark: Remark, { locate }: FormOptions): Remark {
   return place === undefined ? remark : { ...remark, place };
 }
 
+/** The other places of a remark, a line for each, for forms that show one place. */
+export function listRelatedLines({ related = [] }: Remark): readonly string[] {
+  return related.map(({ message, place: { file, line, column } }) => `${message}: ${file}:${line}:${column}`);
+}
+
 /** The remarks, with a single one for all writes that an interrupt kept from starting. For forms that show remarks one by one. */
 export function joinNotStarted(remarks: readonly Remark[]): readonly Remark[] {
   const found = remarks.filter(({ isNotStarted }) => isNotStarted);

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -25,11 +25,13 @@ const work = resolve(process.argv[2] ?? 'dist/package');
 const packageJson: PackageJson = JSON.parse(readFileSync('package.json', 'utf8'));
 const oldest = packageJson.engines.node.replace('>=', '');
 const SUPPORTED = [oldest, '24', '26'];
+const MAX_BYTES = 1_100_000;
 const TOO_OLD = ['14', '20', '22.18'];
 
 mkdirSync(work, { recursive: true });
 const archive = execFileSync('npm', ['pack', '--silent', '--pack-destination', work], { encoding: 'utf8' }).trim();
 const tarball = join(work, archive.split('\n').at(-1) ?? '');
+checkSize(tarball);
 checkShape(tarball);
 const projects = [
   installPackage('tarball', tarball),
@@ -40,6 +42,13 @@ checkLinks(join(work, 'tarball', 'node_modules', 'edgewise'));
 useAlone(join(work, 'tarball', 'node_modules', 'edgewise'));
 for (const version of SUPPORTED) for (const project of projects) usePackage(project, installNode(version));
 for (const version of TOO_OLD) expectRefusal(projects[0] ?? '', installNode(version));
+
+/** What makes the package larger is to be noticed. */
+function checkSize(file: string): void {
+  const { size } = statSync(file);
+  console.log(`The tarball has ${size} bytes.`);
+  if (size > MAX_BYTES) throw new Error(`The tarball has more than ${MAX_BYTES} bytes`);
+}
 
 /**
  * What package.json promises of the entry points is so, and their types are found by who imports them. That is: as modules, which each Node that is

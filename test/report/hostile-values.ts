@@ -8,6 +8,7 @@ import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { GuardViolation, Plan } from '../../src/model/plan.ts';
+import type { PlanComparison, PlanExcess } from '../../src/model/plan-comparison.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { Report } from '../../src/report/report.ts';
@@ -223,7 +224,32 @@ const drift: fc.Arbitrary<Drift> = fc.record({
   requests: fc.nat(),
 });
 
+/** Two plans that differ in everything: half of the changes as a whole, the others in each of their fields. */
+const comparison: fc.Arbitrary<PlanComparison> = fc
+  .record({ before: plan, after: plan, mismatch: text, said: text })
+  .map(({ said, ...plans }): PlanComparison => {
+    const toExcess = ({ changes, files: written }: Plan): PlanExcess => ({
+      changes: changes
+        .filter(({ action }) => action !== 'no-op')
+        .map((one, index) => ({
+          change: one,
+          ...(index % 2 === 1 && { other: one }),
+          fields: one.differences.map((difference) => ({ difference, other: { from: said, to: said } })),
+          dangers: [],
+          notes: [said],
+        })),
+      files: written,
+    });
+    return { ...plans, more: toExcess(plans.after), less: toExcess(plans.before) };
+  });
+
 export const report: fc.Arbitrary<Report> = fc.oneof(
+  fc.record({
+    about: fc.constant('comparison' as const),
+    command: fc.constantFrom('diff' as const, 'apply' as const),
+    comparison,
+    names: fc.record({ before: text, after: text }),
+  }),
   fc.record({ about: fc.constant('plan' as const), plan, standing: fc.array(violation, { maxLength: 2 }) }),
   fc.record({ about: fc.constant('apply' as const), plan, result }),
   fc.record({ about: fc.constant('drift' as const), drift }),

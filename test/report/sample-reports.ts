@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import type { Drift, ResourceDrift } from '../../src/model/drift.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { toWriteId, type WriteId } from '../../src/model/write.ts';
+import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
 import type { Report } from '../../src/report/report.ts';
 import {
   EVERYTHING,
@@ -77,6 +78,12 @@ export const DRIFT: Drift = {
 export const REPORTS: Readonly<Record<string, Report>> = {
   plan: { about: 'plan', plan: EVERYTHING, standing: EVERYTHING.violations },
   apply: { about: 'apply', plan: EVERYTHING, result: MIXED },
+  comparison: {
+    about: 'comparison',
+    command: 'apply',
+    comparison: comparePlans(makePlan({ changes: EVERYTHING.changes.slice(0, 4) }), EVERYTHING),
+    names: { before: 'approved.json', after: 'The plan' },
+  },
   applied: { about: 'apply', plan: makePlan(), result: makeResult([]) },
   drift: { about: 'drift', drift: DRIFT },
   validation: {

@@ -80,6 +80,11 @@ export const GROUPS: readonly (readonly [heading: string, commands: readonly Com
         load: async () => (await import('./diff.ts')).defineDiff,
       },
       {
+        name: 'report',
+        summary: 'join the results of several runs into one report',
+        load: async () => (await import('./report.ts')).defineReport,
+      },
+      {
         name: 'post',
         summary: 'post a report to GitHub or GitLab, and keep it up to date',
         load: async () => (await import('./post.ts')).definePost,

@@ -35,7 +35,6 @@ export async function defineProgram(argv: readonly string[], context: Context, a
     defineWordCompletion(program.command(COMPLETE, { hidden: true }), act, program);
   }
   return addExamples(program, [
-    ['edgewise validate manifests', 'check manifests; no request is sent'],
     ['edgewise plan manifests', 'show what would change; nothing is written'],
     ['edgewise apply manifests', 'plan, show, ask, apply'],
   ]);

@@ -225,6 +225,7 @@ const GRAVITY: readonly ExitCode[] = [
   EXIT.bug,
 ];
 
-function toGravest(codes: readonly number[]): ExitCode {
+/** Of several exit codes the one that says most of what went wrong. */
+export function toGravest(codes: readonly number[]): ExitCode {
   return GRAVITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
 }

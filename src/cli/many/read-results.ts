@@ -1,0 +1,150 @@
+import { resolve } from 'node:path';
+import { readInput } from '../../files/read-input.ts';
+import { DRIFT_STATES, type Drift } from '../../model/drift.ts';
+import { toReason } from '../../model/errors.ts';
+import { findJsonExcess, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
+import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { Report } from '../../report/report.ts';
+import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
+import {
+  APPLY_RESULT_SCHEMA,
+  checkResult,
+  DRIFT_RESULT_SCHEMA,
+  FAILURE_RESULT_SCHEMA,
+  RUN_RESULT_SCHEMA,
+  VALIDATION_RESULT_SCHEMA,
+} from '../../schemas/results.ts';
+import { parsePlan } from '../../stack/parse-plan.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+
+/** Results that were read from files, as those of one run. */
+export type JoinedResults = Pick<StacksReport, 'command' | 'parts'>;
+
+/** Reads the JSON results of runs, of many stacks or of one each. What is none is refused with the first thing that is wrong with it. */
+export function readResults(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
+  const read = files.map((file) => readResult(file, context));
+  return { command: read[0]?.command ?? 'report', parts: read.flatMap(({ parts }) => parts) };
+}
+
+function readResult(file: string, { cwd, onInput }: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
+  onInput?.(file);
+  const document = parseFile(file, cwd);
+  if (!Array.isArray(document['stacks'])) {
+    const { report, exitCode } = toReport(document, file, undefined);
+    const name = String(document['stack'] ?? ('plan' in report && report.plan ? report.plan.stack : ''));
+    return { command: toCommand(report), parts: [{ name, folder: file, exitCode, report, options: {} }] };
+  }
+  const run = checkResult(RUN_RESULT_SCHEMA, document, toRefusal(file));
+  const parts = run.stacks.map(({ stack, folder, exitCode, report }): StackPart => {
+    return {
+      name: stack,
+      folder,
+      exitCode,
+      report: toReport(report, `${file}: ${folder}`, exitCode).report,
+      options: {},
+    };
+  });
+  return { command: run.command, parts };
+}
+
+function parseFile(file: string, cwd: string): JsonObject {
+  try {
+    const text = readInput(resolve(cwd, file)).toString('utf8');
+    const value = findJsonExcess(text) === undefined ? parseJson(text) : undefined;
+    if (value !== undefined && isJsonObject(value)) return value;
+  } catch (cause) {
+    throw new CommandError(`${file} cannot be read: ${toReason(cause)}`, { exitCode: EXIT.invalid, cause });
+  }
+  throw refuse(file, 'it is not a JSON object');
+}
+
+/** What `edgewise report` makes of one result. `exitCode`: what it ended with, where that is known. */
+function toReport(
+  document: JsonObject,
+  file: string,
+  exitCode: number | undefined,
+): { readonly report: Report; readonly exitCode: number } {
+  if ('writes' in document && 'changes' in document) {
+    const plan = parsePlan(JSON.stringify(document), file);
+    const isRefused = exitCode === undefined ? plan.violations.length > 0 : exitCode === EXIT.refused;
+    const report = { about: 'plan', plan, standing: isRefused ? plan.violations : [] } as const;
+    return { report, exitCode: exitCode ?? (isRefused ? EXIT.refused : EXIT.done) };
+  }
+  const report = toOther(document, file);
+  const isGood = document['ok'] === true;
+  return { report, exitCode: exitCode ?? (isGood ? EXIT.done : EXIT.failed) };
+}
+
+function toOther(document: JsonObject, file: string): Report {
+  if ('outcomes' in document) return toApply(document, file);
+  if ('strangers' in document) return { about: 'drift', drift: toDrift(document, file) };
+  if (document['command'] === 'validate' && 'files' in document) {
+    const { files, resources, diagnostics, stack } = checkResult(VALIDATION_RESULT_SCHEMA, document, toRefusal(file));
+    const validation = { files, resources, diagnostics, ...(stack !== undefined && { stack }) };
+    return { about: 'validation', command: 'validate', validation };
+  }
+  const { command, stack, diagnostics, error } = checkResult(FAILURE_RESULT_SCHEMA, document, toRefusal(file));
+  return {
+    about: 'failure',
+    failure: {
+      ...(command !== null && { command }),
+      ...(stack !== undefined && { stack }),
+      diagnostics,
+      ...(error !== undefined && { error }),
+    },
+  };
+}
+
+function toDrift(document: JsonObject, file: string): Drift {
+  const drift = checkResult(DRIFT_RESULT_SCHEMA, document, toRefusal(file));
+  const states: readonly string[] = DRIFT_STATES;
+  const odd = drift.resources.find(({ state }) => !states.includes(state));
+  if (odd !== undefined) throw refuse(file, `${odd.state} is not a state`);
+  return drift as unknown as Drift; // its schema and the line above say what the type says
+}
+
+function toApply(document: JsonObject, file: string): Report {
+  const {
+    outcomes,
+    tokens,
+    files,
+    lookUps,
+    diagnostics,
+    interrupted,
+    plan: shown,
+  } = checkResult(APPLY_RESULT_SCHEMA, document, toRefusal(file));
+  const plan = parsePlan(JSON.stringify(shown), file);
+  const writes = new Map<string, Outcome['write']>(plan.writes.map((write) => [write.id, write]));
+  const found = outcomes.map((outcome) => {
+    const write = writes.get(outcome.write);
+    if (write === undefined) throw refuse(file, `${outcome.write} is no write of its plan`);
+    return { ...outcome, write };
+  });
+  const result = { outcomes: found, tokens, files, lookUps, diagnostics, interrupted };
+  return { about: 'apply', plan, result: result as unknown as ApplyResult }; // its schema says what the type says
+}
+
+function toRefusal(file: string): (why: string) => CommandError {
+  return (why) => refuse(file, why);
+}
+
+function refuse(file: string, why: string): CommandError {
+  return new CommandError(`${file} is not a result of edgewise: ${why}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Make it with --format json, or --report json=FILE.',
+  });
+}
+
+function toCommand(report: Report): string {
+  switch (report.about) {
+    case 'apply':
+      return report.plan.mode;
+    case 'failure':
+      return report.failure.command ?? 'report';
+    case 'validation':
+      return 'validate';
+    default:
+      return report.about;
+  }
+}

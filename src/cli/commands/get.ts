@@ -18,6 +18,7 @@ import type { ConnectionFlags } from '../../stack/settings.ts';
 import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import type { NarrowingFlags } from '../many/narrowing.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
 import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import type { Act } from './act.ts';
@@ -25,13 +26,15 @@ import { EXAMPLE_ADDRESS } from './example-names.ts';
 import { RESULT_GROUP } from './help-style.ts';
 import { addColorOption, addConnectionOptions, addExamples, addExitCodes } from './options.ts';
 import { isKindName, isResourceAddress, refuseMisspelt } from './resource-words.ts';
+import { addRecursiveOptions, isRecursive } from './stack-options.ts';
 
 /** How what a stack owns is shown. */
 type GetForm =
   | { readonly form: 'table' | 'json' | 'yaml' | 'name' }
   | { readonly form: 'value'; readonly path: FieldPath };
 
-interface Flags extends ConnectionFlags, Pick<FormatFlags, 'color' | 'verbose'> {
+interface Flags extends ConnectionFlags, NarrowingFlags, Pick<FormatFlags, 'color' | 'verbose'> {
+  readonly recursive?: boolean;
   readonly format: GetForm;
 }
 
@@ -56,6 +59,7 @@ export function defineGet(command: Command, act: Act): void {
         .helpGroup(RESULT_GROUP),
     )
     .addOption(new Option('--verbose', 'in the table, also the fields that manifests state').helpGroup(RESULT_GROUP));
+  addRecursiveOptions(command);
   const { done, failed, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication]);
   addExamples(addConnectionOptions(addColorOption(command)), [
@@ -65,8 +69,26 @@ export function defineGet(command: Command, act: Act): void {
     ['edgewise get -o json | jq -r .resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: Flags) =>
     act({ format: flags.format.form === 'json' ? 'json' : 'text', color: flags.color }, (context) =>
-      get(words, flags, context),
+      isRecursive(flags) ? getMany(words, flags, context) : get(words, flags, context),
     ),
+  );
+}
+
+async function getMany(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  refuseMisspelt(words);
+  const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
+  const { getOfStacks } = await import('../many/get-stacks.ts');
+  const asked = {
+    flags: { ...flags, form: flags.format.form },
+    names,
+    isOfUse: toFilter(names, flags.format),
+    // Of several stacks, the address stands before each value.
+    render: (inventory: Inventory) => render(inventory, { flags, names: [], context }),
+  };
+  return getOfStacks(
+    words.filter((word) => !names.includes(word)),
+    asked,
+    context,
   );
 }
 

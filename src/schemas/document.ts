@@ -187,7 +187,7 @@ function toExternalSchema(): z.ZodType {
     .strictObject({
       id: id.optional(),
       stack: toNameSchema().optional().describe('Instead of the id: the stack that manages it, with `resource`.'),
-      resource: toForeignSchema().optional().describe('Its address there, such as `WeightedBackend/pool`.'),
+      resource: toForeignSchema().optional().describe('Its address there: `Kind/name`.'),
     })
     .refine(({ id: own, stack, resource }) => (own ?? stack ?? resource) !== undefined, toMissing('id'))
     .refine(({ stack, resource }) => stack === undefined || resource !== undefined, toMissing('resource'))
@@ -218,7 +218,7 @@ function toForeignSchema(): z.ZodType {
         params: { code: 'bad-value' },
       },
     )
-    .meta({ pattern: `^(${names.join('|')})/.+$`, examples: ['WeightedBackend/pool'] });
+    .meta({ pattern: `^(${names.join('|')})/.+$`, examples: names.map((name) => `${name}/shop`) });
 }
 
 function toStackSchema(): z.ZodType {

@@ -37,7 +37,7 @@ export function toStackSpecSchema() {
         .array(toReleasedSchema())
         .optional()
         .describe(
-          'Addresses that another stack takes over, such as `TCPEdge/shop`: never deleted, although no document describes them any more.',
+          'Addresses (`Kind/name`) that another stack takes over: never deleted, although no document describes them any more.',
         ),
       inputs: z
         .array(z.string().min(1))
@@ -63,7 +63,7 @@ function toReleasedSchema() {
       error: `must be Kind/name, where Kind is one of ${kinds.join(', ')}`,
       params: { code: 'bad-value' },
     })
-    .meta({ pattern: `^(${kinds.join('|')})/.+$`, examples: ['TCPEdge/shop'] });
+    .meta({ pattern: `^(${kinds.join('|')})/.+$`, examples: kinds.map((kind) => `${kind}/shop`) });
 }
 
 function toApiSchema() {

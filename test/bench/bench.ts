@@ -1,17 +1,18 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { benchBesideOthers, renderBesideTable } from './beside-others.ts';
 import { countPools, writeManifests } from './manifests.ts';
 import { recordCreations, toReads, type Wave, writeFloor } from './replay.ts';
-import { API_KEY, type BenchServer, startServer } from './server.ts';
+import { runMeasured } from './run-measured.ts';
+import { type BenchServer, startServer } from './server.ts';
 import { parseSizes } from './sizes.ts';
 import { type Row, renderTable, toMedians } from './table.ts';
 
 /**
  * `npm run bench [-- EDGES…]`: times plan and apply of the built command line as whole processes, against the bundled server in a
  * process of its own. Beside each stands the floor, measured in the same run: the same requests at the same concurrency, sent by
- * undici alone, as a whole process too. Prints a Markdown table of medians.
+ * undici alone, as a whole process too. Prints a Markdown table of medians, and one of the same work as other tools do it.
  */
 
 const CONCURRENCY = 8;
@@ -72,7 +73,7 @@ function listSteps({ url }: BenchServer): readonly Step[] {
 async function measureStep(bench: Bench, { command, args, exitCode, toFloor }: Step): Promise<Row> {
   const { server, edges, manifests } = bench;
   server.takeRequests();
-  const measured = runMeasured(bench, [COMMAND, ...args, manifests], exitCode);
+  const measured = runMeasured([COMMAND, ...args, manifests], { ...toRun(bench), exitCode });
   const requests = server.takeRequests();
   const floorSeconds = await measureFloor(bench, await toFloor(toReads(requests)));
   return { edges, resources: edges + countPools(edges), command, requests: requests.length, floorSeconds, ...measured };
@@ -86,38 +87,14 @@ async function measureFloor(bench: Bench, waves: readonly Wave[]): Promise<numbe
   try {
     const file = join(folder, 'floor.json');
     writeFloor(file, { origin: target.url, concurrency: CONCURRENCY, waves });
-    return runMeasured(bench, [resolve('test/bench/floor.mjs'), file], 0).seconds;
+    return runMeasured([resolve('test/bench/floor.mjs'), file], { ...toRun(bench), exitCode: 0 }).seconds;
   } finally {
     if (target !== server) await target.stop();
   }
 }
 
-function runMeasured(
-  { folder, server }: Bench,
-  command: readonly string[],
-  exitCode: number,
-): { readonly seconds: number; readonly peakMegabytes: number } {
-  const peakFile = join(folder, 'peak');
-  const start = performance.now();
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ['--import', new URL('peak-memory.mjs', import.meta.url).href, ...command],
-    {
-      env: {
-        ...process.env,
-        BENCH_PEAK_FILE: peakFile,
-        EDGEWISE_BASE_URL: server.url,
-        EDGEWISE_API_KEY: API_KEY,
-        EDGEWISE_RATE_LIMIT: 'none',
-        EDGEWISE_CONCURRENCY: String(CONCURRENCY),
-      },
-      stdio: ['ignore', 'ignore', 'pipe'],
-      maxBuffer: 2 ** 30,
-    },
-  );
-  const seconds = (performance.now() - start) / 1000;
-  if (status !== exitCode) throw new Error(`${command.join(' ')} exited with ${status}:\n${stderr}`);
-  return { seconds, peakMegabytes: (Number(readFileSync(peakFile, 'utf8')) * 1024) / 1e6 };
+function toRun({ folder, server: { url } }: Bench) {
+  return { folder, url, concurrency: CONCURRENCY };
 }
 
 const rows: Row[] = [];
@@ -129,3 +106,5 @@ for (const edges of parseSizes(process.argv.slice(2))) {
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`;
 console.log(`Node ${process.version}, ${machine}, concurrency ${CONCURRENCY}, medians of ${RUNS} runs\n`);
 console.log(renderTable(rows));
+console.log('\nBeside tools that keep a state file, 20 ms to each answer:\n');
+console.log(renderBesideTable(await benchBesideOthers(COMMAND)));

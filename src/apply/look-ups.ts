@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { readResources } from '../kinds/read-response.ts';
+import { readResource } from '../kinds/read-response.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { LiveResource } from '../model/state.ts';
 
 /** Lists of kinds during an apply. Callers that ask before a list has started share it, so that it shows what each of them created before. */
@@ -8,6 +9,7 @@ export class LookUps {
   readonly #list: Client['list'];
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #waiting = new Map<string, Promise<readonly LiveResource[]>>();
+  readonly #known = new WeakMap<JsonObject, LiveResource>();
   #count = 0;
 
   constructor(list: Client['list']) {
@@ -35,7 +37,14 @@ export class LookUps {
     this.#waiting.delete(kind.name);
     const over = answer.then(NOTHING, NOTHING);
     this.#running.set(kind.name, over);
-    return readResources(kind, await answer);
+    return (await answer).map((json, listIndex) => ({ ...this.#read(kind, json), listIndex }));
+  }
+
+  /** An answer may be the same value as in the list before. */
+  #read(kind: Kind, json: JsonObject): LiveResource {
+    const known = this.#known.get(json) ?? readResource(kind, json);
+    this.#known.set(json, known);
+    return known;
   }
 }
 

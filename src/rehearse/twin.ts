@@ -61,7 +61,13 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   const refusals = new Map<string, TwinRefusal>();
   const made = new Map<string, readonly string[]>();
   const real = createTwinClient(live, now);
-  const find = (kind: Kind, id: string) => ignoreMissing(real.client.get(toResourcePath(kind, { id })));
+  // What was created is listed after each creation: it is read again only when something was written to it.
+  const shown = new Map<string, Promise<JsonObject | undefined>>();
+  const find = (kind: Kind, id: string): Promise<JsonObject | undefined> => {
+    const found = shown.get(id) ?? ignoreMissing(real.client.get(toResourcePath(kind, { id })));
+    shown.set(id, found);
+    return found;
+  };
   return {
     refusals,
     find: (place) => findResource(real.client, place),
@@ -78,6 +84,7 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
           if (error instanceof ApiError && refusal !== undefined) refusals.set(error.message, refusal);
           throw error;
         });
+        for (const step of path.split('/')) shown.delete(step);
         const id = method === 'POST' ? String(answer?.['id']) : undefined;
         const kind = OWNED_KINDS.find((one) => one.path === path);
         if (id !== undefined && kind !== undefined) made.set(kind.name, [id, ...(made.get(kind.name) ?? [])]);

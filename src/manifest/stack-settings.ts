@@ -108,7 +108,7 @@ export function listSurplusStacks([first, ...others]: readonly ManifestDocument[
     problem: {
       code: 'several-stacks',
       message: 'a run has one Stack, but this is the second',
-      remedy: 'Remove one of them, or give the path of one stack only.',
+      remedy: 'Remove one of them, give the path of one stack only, or run every stack with -R (--recursive).',
       path: ['metadata', 'name'],
       target: 'value',
       related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],

@@ -110,7 +110,7 @@ export const RELATIONS = {
   'several-stacks': {
     meaning:
       'A run has exactly one stack. Its name goes into the marks and its settings apply. Most often the given path contains two folders that are separate stacks.',
-    remedy: 'Remove one of the Stack documents, or run edgewise once per folder.',
+    remedy: 'Remove one of the Stack documents, or run every folder as a stack of its own with `-R`.',
     bad: {
       command: 'validate',
       files: { 'edgewise.yaml': STACK, 'stack.yaml': toDocument('Stack', 'staging'), 'pool.yaml': toPool('pool') },

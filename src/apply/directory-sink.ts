@@ -21,14 +21,25 @@ export function createDirectorySink(directory: string, shown: string = directory
         return warnings;
       }),
     deliver: ({ name, isFirst }, token) =>
-      within(shown, async () => {
-        const file = `${name}.token`;
-        const kept = isFirst ? keepAside(directory, file) : undefined;
-        await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
-        const place = join(shown, file);
-        return kept === undefined ? place : `${place} (what was there before is in ${join(shown, kept)})`;
-      }),
+      within(shown, () =>
+        oneByOne(async () => {
+          const file = `${name}.token`;
+          const kept = isFirst ? keepAside(directory, file) : undefined;
+          await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
+          const place = join(shown, file);
+          return kept === undefined ? place : `${place} (what was there before is in ${join(shown, kept)})`;
+        }),
+      ),
   };
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs tasks of all sinks one after another: two stacks of one run may write the same file, and each has to see what the other wrote. */
+async function oneByOne<T>(task: () => Promise<T>): Promise<T> {
+  const next = last.then(task, task);
+  last = next.catch(() => undefined);
+  return next;
 }
 
 /** Moves a file that another stack may have written out of the way. Gives its new name; `undefined`: there is none. */

@@ -62,6 +62,14 @@ describe('a folder', () => {
     expect(texts).toEqual(['rotated\n', 'of one stack\n', 'of another\n']);
   });
 
+  it('keeps every token, when stacks of one run write the same file at once', async () => {
+    const { folder, sinks } = await createSinks({ default: { directory: '.' } });
+    const tokens = Array.from({ length: 8 }, (_, index) => `token ${index}`);
+    await Promise.all(tokens.map((token) => sinks.find('agent')?.deliver({ ...AGENT, isFirst: true }, token)));
+    const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
+    expect(texts.sort()).toEqual(tokens.map((token) => `${token}\n`));
+  });
+
   it('loses what a run that was killed left there, and nothing that may be under way or is of others', async () => {
     const { folder, sinks } = await createSinks({ default: { directory: '.' } });
     const leftOver = `.agent.token.${randomUUID()}`;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from '../end-to-end/processes.ts';
+import { type Ended, runEdgewise, type ServerProcess, SOURCES, startServerProcess } from '../end-to-end/processes.ts';
 
 /**
  * What a start loads: the longest part of a short run. A module more in these lists is time for every user, so let it be one that
@@ -27,7 +27,8 @@ async function listLoaded(words: readonly string[]): Promise<Ended & { readonly 
   const file = join(folder, 'loaded.json');
   const hook = new URL('list-loaded.mjs', import.meta.url).href;
   const env = { NODE_OPTIONS: `--import ${hook}`, LOADED_FILE: file };
-  const ended = await runEdgewise(words, { ...env, EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: 'key' });
+  const service = { EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: 'key' };
+  const ended = await runEdgewise(words, { ...env, ...service }, SOURCES);
   const urls: readonly string[] = JSON.parse(readFileSync(file, 'utf8'));
   const names = urls.flatMap(
     (url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /src\/.*(?=\.ts)/.exec(url)?.[0] ?? [],

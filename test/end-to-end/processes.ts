@@ -8,6 +8,9 @@ import { COMPILED } from '../setup.ts';
 /** The command line as a user starts it: the built file that EDGEWISE_BIN names, else the sources. */
 export const PROGRAM = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');
 
+/** The command line as it stands in the sources. */
+export const SOURCES = resolve('src/cli/main.ts');
+
 /** How one process ended. */
 export interface Ended {
   readonly exitCode: number | null;
@@ -16,8 +19,12 @@ export interface Ended {
 }
 
 /** Runs `edgewise` with these arguments, in an environment that holds nothing but what is given, and what makes it start faster. */
-export async function runEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return startEdgewise(args, env).ended;
+export async function runEdgewise(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  program: string = PROGRAM,
+): Promise<Ended> {
+  return startEdgewise(args, env, program).ended;
 }
 
 /** A run that goes on. */
@@ -27,8 +34,8 @@ export interface Run {
 }
 
 /** Starts what `runEdgewise` runs. */
-export function startEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+export function startEdgewise(args: readonly string[], env: NodeJS.ProcessEnv = {}, program: string = PROGRAM): Run {
+  const child = spawn(process.execPath, [program, ...args], {
     env: { ...COMPILED, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -27,7 +27,7 @@ export function createPlayground(): { readonly folder: string; readonly env: Nod
     `${STACK}${toEdge('postgres', 20001)}${toEdge('redis', 20002)}`,
   );
   writeFileSync(join(folder, 'my plan.json'), '{}');
-  const real = [process.execPath, process.env['EDGEWISE_BIN'] ?? resolve('src/cli/main.ts')]
+  const real = [process.execPath, resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts')]
     .map((word) => `'${word}'`)
     .join(' ');
   const script = [

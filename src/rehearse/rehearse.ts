@@ -27,7 +27,7 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
     onWrite: async (write) => {
       const place = places.find(write);
       if (place === undefined) return;
-      const found = await twin.find(place);
+      const found = write.created ?? (await twin.find(place));
       watch.observe(place.key, found && toHolder(place, found));
     },
   });

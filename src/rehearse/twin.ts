@@ -18,6 +18,8 @@ export interface TwinWrite {
   readonly path: string;
   /** The id that it gave, when it created something. */
   readonly id: string | undefined;
+  /** What it created, as the answer shows it. */
+  readonly created: LiveResource | undefined;
 }
 
 /** Why a twin refused a write. */
@@ -87,8 +89,12 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
         for (const step of path.split('/')) shown.delete(step);
         const id = method === 'POST' ? String(answer?.['id']) : undefined;
         const kind = OWNED_KINDS.find((one) => one.path === path);
-        if (id !== undefined && kind !== undefined) made.set(kind.name, [id, ...(made.get(kind.name) ?? [])]);
-        await onWrite({ method, path, id });
+        const created = kind !== undefined && answer !== null ? readResource(kind, answer) : undefined;
+        if (id !== undefined && kind !== undefined) {
+          made.set(kind.name, [id, ...(made.get(kind.name) ?? [])]);
+          shown.set(id, Promise.resolve(answer ?? undefined));
+        }
+        await onWrite({ method, path, id, created });
         return answer;
       },
     },

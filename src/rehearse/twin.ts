@@ -63,7 +63,7 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   const refusals = new Map<string, TwinRefusal>();
   const made = new Map<string, readonly string[]>();
   const real = createTwinClient(live, now);
-  // What was created is listed after each creation: it is read again only when something was written to it.
+  // What is shown is read again only when something was written to it.
   const shown = new Map<string, Promise<JsonObject | undefined>>();
   const find = (kind: Kind, id: string): Promise<JsonObject | undefined> => {
     const found = shown.get(id) ?? ignoreMissing(real.client.get(toResourcePath(kind, { id })));
@@ -72,7 +72,11 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   };
   return {
     refusals,
-    find: (place) => findResource(real.client, place),
+    find: async (place) => {
+      if (place.kind.role !== 'owned') return findAttachment(real.client, place);
+      const json = await find(place.kind, place.id);
+      return json && readResource(place.kind, json);
+    },
     client: {
       limit: real.client.limit,
       // Nobody else writes to a twin: whatever is new was created in it.
@@ -154,11 +158,7 @@ function toExisting({ kind, id, createdAt, spec, mark, computed }: LiveResource)
   return { kind, id, createdAt, spec: { ...set, ...(text !== '' && { metadata: text }) }, computed };
 }
 
-async function findResource(client: Client, { kind, id, like }: TwinPlace): Promise<LiveResource | undefined> {
-  if (kind.role === 'owned') {
-    const json = await ignoreMissing(client.get(toResourcePath(kind, { id })));
-    return json && readResource(kind, json);
-  }
+async function findAttachment(client: Client, { kind, id, like }: TwinPlace): Promise<LiveResource> {
   const ids = toPathIds(kind, { id, spec: like?.spec ?? {} });
   const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
   const answers = modules.map(

@@ -9,7 +9,7 @@ import { walk } from './walk.ts';
  */
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '2000' },
+    seeds: { type: 'string', default: '1200' },
     from: { type: 'string', default: '1' },
     mutant: { type: 'string', default: '' },
     trace: { type: 'boolean', default: false },

@@ -3,7 +3,7 @@ import { IS_FULL } from '../tries.ts';
 import { type Walked, walk } from './walk.ts';
 
 /** How many walks there are in all files together. They take more time than anything else. */
-const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? (IS_FULL ? 2000 : 320));
+const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? (IS_FULL ? 1200 : 320));
 
 /** So that they run at once, on as many processors as there are, the walks are divided among files. */
 const SHARES = 4;

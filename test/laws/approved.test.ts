@@ -17,7 +17,7 @@ import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { changeField, copyEverything, listChangeable } from './behind-the-back.ts';
 import { dieAt } from './dying-transport.ts';
 import { listEdits } from './edits.ts';
-import { holds, LONG } from './properties.ts';
+import { holds, LONG, SEED } from './properties.ts';
 import { shuffleStack } from './shuffle.ts';
 import type { TestResource, TestStack } from './stack.ts';
 import { World } from './world.ts';
@@ -122,7 +122,8 @@ describe('an approved plan', () => {
         }
       },
     );
-    await holds(property, 12);
+    // Fewer tries may judge nothing in one of the two ways.
+    await fc.assert(property, { seed: SEED, numRuns: 12 });
     expect(Math.min(judged.approved, judged.refused)).toBeGreaterThan(0);
   });
 });

@@ -16,7 +16,12 @@ export function countReads({ setup, plan, holdings }: Played, documents: readonl
   const pageSize = Number(/limit=(\d+)/.exec(plan.requests[0]?.path ?? '')?.[1]);
   const countPages = (kind: string) => Math.ceil((holdings.beforePlan.get(kind)?.length ?? 0) / pageSize);
   const pages = OWNED_KINDS.map(({ name }) => Math.max(1, countPages(name)));
-  return [...pages, ...documents.map(countSlots)].reduce((sum, count) => sum + count, reads?.more ?? 0);
+  // Of several accounts none has more than a page of anything.
+  const accounts = setup.accounts ?? ['the only one'];
+  return [...accounts.flatMap(() => pages), ...documents.map(countSlots)].reduce(
+    (sum, count) => sum + count,
+    reads?.more ?? 0,
+  );
 }
 
 /**
@@ -42,7 +47,7 @@ function isRead({ method, status }: SentRequest): boolean {
 }
 
 function toListPath({ path }: SentRequest): string {
-  return path.replace(/\?.*/, '');
+  return path.replace(/\?.*|^https:\/\/[^/]+/g, '');
 }
 
 /** The documents of manifest files and folders; the items of lists stand for themselves. */

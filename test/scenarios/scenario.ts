@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { type Fault, withFaults } from './faults.ts';
 import { createService, type Service } from './service.ts';
-import { readSetup, type Setup, type Step } from './setup.ts';
+import { readSetup, type Setup, type Step, toSubjects } from './setup.ts';
 import { type SentRequest, Wire } from './wire.ts';
 
 /**
@@ -32,6 +32,8 @@ export type Holdings = ReadonlyMap<string, readonly JsonObject[]>;
 export interface Played {
   readonly setup: Setup;
   readonly plan: Act;
+  /** The same as Markdown, where `live.yaml` asks for it. */
+  readonly markdown: Act | undefined;
   readonly apply: Act;
   /** The apply after that, where `live.yaml` asks for one. */
   readonly again: Act | undefined;
@@ -79,6 +81,7 @@ async function play(setup: Setup, { cwd, given }: Place): Promise<Played> {
   await stage.take(setup.steps);
   const beforePlan = stage.service.listResources();
   const plan = await stage.plan(setup.faults);
+  const markdown = setup.markdown ? await stage.plan(setup.faults, ['--format', 'markdown']) : undefined;
   await stage.take(setup.between);
   const beforeApply = stage.service.listResources();
   const apply = await stage.apply(setup.between === undefined ? undefined : 'plan.json', setup.faults);
@@ -87,7 +90,7 @@ async function play(setup: Setup, { cwd, given }: Place): Promise<Played> {
   const finalPlan = await stage.plan();
   const finalApply = await stage.apply();
   const holdings = { beforePlan, beforeApply, end: stage.service.listResources() };
-  return { setup, plan, apply, again, finalPlan, finalApply, holdings, files: await readFiles(cwd, given) };
+  return { setup, plan, markdown, apply, again, finalPlan, finalApply, holdings, files: await readFiles(cwd, given) };
 }
 
 /** Where a scenario is played: a service, a folder, and somebody who types. */
@@ -104,10 +107,10 @@ class Stage {
   }
 
   /** Before a saved plan is applied, it is saved; a destroy shows its plan and is declined. */
-  async plan(faults: readonly Fault[] = []): Promise<Act> {
+  async plan(faults: readonly Fault[] = [], more: readonly string[] = []): Promise<Act> {
     const { command = 'plan', words = [], plan = [], between } = this.#setup;
     const saved = between === undefined ? [] : ['-o', 'plan.json'];
-    const line = [command, ...this.#paths(), ...words, ...saved, ...plan];
+    const line = [command, ...this.#paths(), ...words, ...saved, ...plan, ...more];
     return this.#edgewise(line, { faults, ...(command === 'destroy' && { answers: ['no'] }) });
   }
 
@@ -129,7 +132,8 @@ class Stage {
   }
 
   #paths(): readonly string[] {
-    return this.#setup.paths ?? ['stack.yaml', 'manifest.yaml'];
+    const { paths, isTree } = toSubjects(this.#setup, this.#cwd);
+    return isTree ? ['-R', ...paths] : paths;
   }
 
   async #take(step: Step): Promise<void> {

@@ -21,26 +21,29 @@ export interface Service {
 const KEYS = ['api-key-of-the-pipeline:admin'];
 
 /** Starts the service of a scenario. */
-export function createService({ keys = KEYS, seed }: Setup): Service {
+export function createService({ keys = KEYS, seed, accounts = [BASE_URL] }: Setup): Service {
   let elapsedMs = 0;
   const now = () => new Date(NOW.getTime() + elapsedMs);
-  const server = createServer({
-    now,
-    idSeed: 'scenario',
-    apiKeys: keys.map(parseApiKey),
-    seed: { externals: FOREIGN_IDS, ...seed },
-  });
+  const create = (idSeed: string): Server =>
+    createServer({ now, idSeed, apiKeys: keys.map(parseApiKey), seed: { externals: FOREIGN_IDS, ...seed } });
+  const servers = new Map(accounts.map((url, index) => [url, create(index === 0 ? 'scenario' : `scenario ${index}`)]));
+  const server = servers.get(BASE_URL) ?? create('scenario');
+  const transport: Transport = async (request) => (servers.get(new URL(request.url).origin) ?? server).handle(request);
+  const listResources = (): ReadonlyMap<string, readonly JsonObject[]> => {
+    const held = [...servers.values()].flatMap((one) => Object.entries(one.snapshot().resources));
+    const byKind = Map.groupBy(held, ([kind]) => kind);
+    return new Map([...byKind].map(([kind, lists]) => [kind, lists.flatMap(([, resources]) => [...resources])]));
+  };
   const key = keys[0]?.split(':')[0] ?? '';
   return {
     key,
-    transport: server.handle,
+    transport,
     now,
     wait: (seconds) => {
       elapsedMs += seconds * 1000;
     },
     call: (request, body) => call(server, key, { request, body }),
-    listResources: () =>
-      new Map(Object.entries(server.snapshot().resources).map(([kind, resources]) => [kind, [...resources]])),
+    listResources,
   };
 }
 

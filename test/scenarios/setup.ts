@@ -14,8 +14,12 @@ export interface Setup {
   readonly keys?: readonly string[];
   /** Done one after another before anything is planned. */
   readonly steps?: readonly Step[];
-  /** What is planned and applied. Left out: the shared stack.yaml and the scenario's manifest.yaml. */
+  /** What is planned and applied. Left out: every stack in the folder `stacks`; without one, the shared stack.yaml and the scenario's manifest.yaml. */
   readonly paths?: readonly string[];
+  /** The base URLs of its accounts, when a scenario has more than one: stacks say which is theirs. */
+  readonly accounts?: readonly string[];
+  /** The plan is shown as Markdown too: `plan.md`. */
+  readonly markdown?: boolean;
   /** `destroy` instead of plan and apply; its plan is shown, and declined, first. */
   readonly command?: 'destroy';
   /** More words of every command, of `plan` and of `apply`. */
@@ -57,6 +61,8 @@ const SETUP_KEYS = [
   'keys',
   'steps',
   'paths',
+  'accounts',
+  'markdown',
   'command',
   'words',
   'plan',
@@ -73,6 +79,19 @@ const SETUP_KEYS = [
 const READS_KEYS = ['number', 'more', 'why'];
 const STEP_KEYS = ['apply', 'edgewise', 'exits', 'faults', 'request', 'body', 'wait'];
 const FAULT_KEYS = ['on', 'after', 'answer', 'forget', 'change', 'lost', 'interrupt', 'times'];
+
+/** The folder in which a scenario has several stacks. */
+export const TREE = 'stacks';
+
+/** What is planned and applied: paths, of which the only one is the root of a tree where `isTree` says so. */
+export function toSubjects(
+  { paths }: Setup,
+  folder: string,
+): { readonly paths: readonly string[]; readonly isTree: boolean } {
+  if (paths !== undefined) return { paths, isTree: false };
+  const isTree = existsSync(join(folder, TREE));
+  return { paths: isTree ? [TREE] : ['stack.yaml', 'manifest.yaml'], isTree };
+}
 
 /** The setup of a scenario's folder. Throws on a key that means nothing, since a scenario that is misspelt shows nothing. */
 export async function readSetup(folder: string): Promise<Setup> {

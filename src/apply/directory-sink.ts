@@ -23,7 +23,7 @@ export function createDirectorySink(directory: string, shown: string = directory
     deliver: ({ name, isFirst }, token) =>
       within(shown, () =>
         oneByOne(async () => {
-          const file = `${name}.token`;
+          const file = toTokenFile(name);
           const kept = isFirst ? keepAside(directory, file) : undefined;
           await writeAtomically(join(directory, file), `${token}\n`, PRIVATE);
           const place = join(shown, file);
@@ -31,6 +31,11 @@ export function createDirectorySink(directory: string, shown: string = directory
         }),
       ),
   };
+}
+
+/** The file of a credential in a folder of tokens. */
+export function toTokenFile(name: string): string {
+  return `${name}.token`;
 }
 
 let last: Promise<unknown> = Promise.resolve();

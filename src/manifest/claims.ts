@@ -3,7 +3,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import { toPathText } from '../model/field-path.ts';
-import { isJsonObject } from '../model/json.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
 import { toManifestPath } from './field-files.ts';
 import type { DocumentIndex, DocumentProblem, ManifestDocument, Place } from './problem.ts';
@@ -70,10 +70,13 @@ function listAdoptions(document: ManifestDocument, kind: Kind): readonly Documen
 
 /** Only one document can be the renamed one of a former name. */
 function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
-  return listLifecycleClaims(document, 'renamed_from', (name) => ({
+  const toClaim = (name: string): Pick<Claim, 'value' | 'key'> => ({
     value: name,
     key: `${kind.name} lifecycle.renamed_from ${name}`,
-  }));
+  });
+  return listLifecycleClaims(document, 'renamed_from', toClaim, ({ stack, name }) => {
+    return typeof stack === 'string' && typeof name === 'string' ? `${name} of the stack ${stack}` : undefined;
+  });
 }
 
 /** Documents with a `renamed_from` that is still the name of another document. */
@@ -122,9 +125,11 @@ function listLifecycleClaims(
   document: ManifestDocument,
   name: string,
   toClaim: (value: string) => Pick<Claim, 'value' | 'key'>,
+  toText: (value: JsonObject) => string | undefined = () => undefined,
 ): readonly DocumentClaim[] {
   const { lifecycle } = document.value;
-  const stated = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
+  const given = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
+  const stated = given !== undefined && isJsonObject(given) ? toText(given) : given;
   if (typeof stated !== 'string') return [];
   const { value, key } = toClaim(stated);
   return [{ document, field: name, path: ['lifecycle', name], given: value, value, key }];

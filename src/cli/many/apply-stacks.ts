@@ -7,6 +7,7 @@ import { toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type Applying, type ApplyStacksFlags, admit, finishApply } from './apply-ready.ts';
 import { refuseSingleFlags } from './plan-stacks.ts';
 import { forEachStack, openFolder, planFolder, type StackResult, withStacks } from './stacks-run.ts';
+import { stopRivals } from './stop-rivals.ts';
 
 /** Plans every stack below a folder, shows all of that, asks once, and applies each plan. */
 export async function applyStacks(
@@ -18,7 +19,8 @@ export async function applyStacks(
   refuseApproved(flags);
   return withStacks(paths, { flags, command: mode }, context, async (run) => {
     const applying: Applying = { run, flags, mode, ready: new Map() };
-    return finishApply(applying, await forEachStack(run, (folder) => planOne(applying, folder)));
+    const planned = await forEachStack(run, (folder) => planOne(applying, folder));
+    return finishApply(applying, await stopRivals(run, planned, (folder) => void applying.ready.delete(folder)));
   });
 }
 

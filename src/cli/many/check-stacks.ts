@@ -1,11 +1,21 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isComplete } from '../../model/drift.ts';
+import type { StackFolder } from '../../model/stack-tree.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import { isTakenOver } from '../../stacks/hand-over.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
 import { refuseSingleFlags } from './plan-stacks.ts';
-import { forEachStack, openFolder, publishRun, type StackResult, type StacksFlags, withStacks } from './stacks-run.ts';
+import {
+  forEachStack,
+  noteClaims,
+  openFolder,
+  publishRun,
+  type StackResult,
+  type StacksFlags,
+  withStacks,
+} from './stacks-run.ts';
+import { stopRivals } from './stop-rivals.ts';
 
 /** Validates every stack below a folder. Sends no request. */
 export async function validateStacks(
@@ -15,7 +25,8 @@ export async function validateStacks(
 ): Promise<ExitCode> {
   return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
     const { onSubject: _, ...quiet } = context;
-    const parts = await forEachStack(run, async ({ name, folder }): Promise<StackResult> => {
+    const parts = await forEachStack(run, async (one): Promise<StackResult> => {
+      const { name, folder } = one;
       const {
         state,
         diagnostics: found,
@@ -25,6 +36,8 @@ export async function validateStacks(
         lint: 'all',
         policies: flags.policies ?? [],
       });
+      if (state !== undefined)
+        noteClaims({ state, tokens: state.stack.tokens }, { folder: one, account: toSupposedAccount(one) }, run);
       const diagnostics = found.map(flags.toShown);
       const addresses = [...(state?.resources.keys() ?? [])];
       const stack = name === '' ? {} : { stack: name };
@@ -35,8 +48,13 @@ export async function validateStacks(
         options: { locate: subject.locate },
       };
     });
-    return publishRun(run, parts);
+    return publishRun(run, await stopRivals(run, parts));
   });
+}
+
+/** The account of a stack, as far as its manifests say it: no key is needed here. */
+function toSupposedAccount({ baseUrl = '' }: StackFolder): string {
+  return baseUrl.replace(/\/+$/, '');
 }
 
 /** Compares every stack below a folder with what is live. Sends GETs only. */
@@ -58,6 +76,6 @@ export async function driftOfStacks(
         options: { locate },
       };
     });
-    return publishRun(run, parts);
+    return publishRun(run, await stopRivals(run, parts));
   });
 }

@@ -20,6 +20,7 @@ import {
   type StacksRun,
   withStacks,
 } from './stacks-run.ts';
+import { stopRivals } from './stop-rivals.ts';
 
 /** Flags of a plan for many stacks. */
 export interface PlanStacksFlags extends StacksFlags, PlanFlags {
@@ -38,28 +39,34 @@ export async function planStacks(
   if (flags.out !== undefined) await makeFolder(flags.out, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const parts = await forEachStack(run, (folder) => planOne(run, folder, flags));
-    return publishRun(run, parts);
+    return publishRun(run, await stopRivals(run, parts, (folder) => withdraw(run, folder, flags)));
   });
 }
 
 /** If no plan can be made, an older plan file is removed, so that nobody takes it for the new one. */
 async function planOne(run: StacksRun, folder: StackFolder, flags: PlanStacksFlags): Promise<StackResult> {
-  const { context, selected } = run;
-  const out = flags.out === undefined ? undefined : join(flags.out, toPlanFileName(folder, selected.tree));
-  const withdraw = async (): Promise<void> => {
-    if (out !== undefined) await withdrawPlanFile(out, context.cwd);
-  };
+  const { context } = run;
+  const out = toPlanFile(run, folder, flags);
   try {
     const opened = await openFolder(run, folder, { lint: 'for-plan', isPlanned: true, listOutputs: listFilePaths });
     const { locate } = opened;
     const plan = await planFolder(run, opened, toPlanOptions(flags));
-    if (isInvalid(plan)) await withdraw();
+    if (isInvalid(plan)) await withdraw(run, folder, flags);
     else if (out !== undefined) await writePlanFile(out, plan, context);
     return toPlanResult(plan, { run, folder, flags, out, locate });
   } catch (error) {
-    await withdraw();
+    await withdraw(run, folder, flags);
     throw error;
   }
+}
+
+function toPlanFile({ selected }: StacksRun, folder: StackFolder, { out }: PlanStacksFlags): string | undefined {
+  return out === undefined ? undefined : join(out, toPlanFileName(folder, selected.tree));
+}
+
+async function withdraw(run: StacksRun, folder: StackFolder, flags: PlanStacksFlags): Promise<void> {
+  const out = toPlanFile(run, folder, flags);
+  if (out !== undefined) await withdrawPlanFile(out, run.context.cwd);
 }
 
 interface PlannedStack {

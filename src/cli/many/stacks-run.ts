@@ -12,7 +12,9 @@ import { readValidManifests } from '../../stack/read-manifests.ts';
 import type { ConnectionFlags, RunSettings } from '../../stack/settings.ts';
 import { createStack, type Stack } from '../../stack/stack.ts';
 import { resolveTokens, type TokenFlags } from '../../stack/token-sinks.ts';
+import { type ClaimLedger, createClaimLedger } from '../../stacks/claim-ledger.ts';
 import { isTakenOver, refuseDescribed } from '../../stacks/hand-over.ts';
+import { type ClaimSource, listStackClaims } from '../../stacks/list-stack-claims.ts';
 import { orderStacks } from '../../stacks/order-stacks.ts';
 import { type SelectedStacks, selectStacks } from '../../stacks/select-stacks.ts';
 import { listenForInterrupts } from '../connection/interrupts.ts';
@@ -44,6 +46,8 @@ export interface StacksRun {
   readonly context: Context;
   /** The plans that were made so far: what they create exists for those that are planned after them. */
   readonly made: Map<StackFolder, Plan>;
+  /** What the stacks claim that were read so far. */
+  readonly claims: ClaimLedger;
 }
 
 /** One stack of a run, its manifests read. */
@@ -86,7 +90,16 @@ export async function withSelected(
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context, signal);
   try {
-    return await task({ selected, flags, command, pool, signal, context, made: new Map() });
+    return await task({
+      selected,
+      flags,
+      command,
+      pool,
+      signal,
+      context,
+      made: new Map(),
+      claims: createClaimLedger(),
+    });
   } finally {
     try {
       await pool.close();
@@ -112,9 +125,10 @@ function toListing({ tree, ...selected }: SelectedStacks) {
  * so that no more is kept than what is being done; different services do not wait for each other.
  */
 export async function forEachStack(
-  { selected, command, signal }: StacksRun,
+  run: StacksRun,
   task: (folder: StackFolder) => Promise<StackResult>,
 ): Promise<readonly StackPart[]> {
+  const { selected, command, signal } = run;
   const parts = new Map<StackFolder, StackPart>();
   const groups = [...Map.groupBy(orderStacks(selected.stacks), ({ baseUrl }) => baseUrl).values()];
   await Promise.all(
@@ -157,11 +171,8 @@ export interface OpenOptions {
 }
 
 /** Reads the manifests of a stack, and finds its account. Sends nothing. */
-export async function openFolder(
-  { flags, command, pool, context }: StacksRun,
-  folder: StackFolder,
-  options: OpenOptions = {},
-): Promise<OpenedStack> {
+export async function openFolder(run: StacksRun, folder: StackFolder, options: OpenOptions = {}): Promise<OpenedStack> {
+  const { flags, command, pool, context } = run;
   const { onSubject: _, ...quiet } = context;
   const { lint, listOutputs = () => [] } = options;
   // Drift plans nothing that a policy could refuse.
@@ -172,9 +183,24 @@ export async function openFolder(
   await refuseInputs(flags, { files: listOutputs(state), settings }, context);
   const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
   const pooled = await pool.find(settings, folder.file);
+  if (isExclusive(command)) noteClaims({ state, tokens }, { folder, account: pooled.account }, run);
   const parts = { state, diagnostics, policies: read.policies, tokens, version: VERSION };
   const stack = createStack(parts, pooled.account.toView(settings), context);
   return { folder, state, diagnostics, locate, settings, stack, pooled };
+}
+
+/** What only one stack may have stands against a run that would write or judge it: not against one that shows what is there, or deletes it. */
+function isExclusive(command: string): boolean {
+  return command !== 'get' && command !== 'destroy';
+}
+
+/** Remembers what a stack claims. */
+export function noteClaims(
+  source: ClaimSource,
+  { folder, account }: { readonly folder: StackFolder; readonly account: unknown },
+  { claims, context }: Pick<StacksRun, 'claims' | 'context'>,
+): void {
+  claims.note(folder, account, listStackClaims(source, context));
 }
 
 /** Plans a stack, with what the plans before it will have created. */

@@ -29,8 +29,9 @@ export const RELATIONS = {
   },
   'duplicate-claim': {
     meaning:
-      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name. The service would refuse the second resource, or both would take the value from each other. A document for an HTTPS edge or route is the whole truth about its modules: a second document would remove the modules of the first.',
-    remedy: 'Remove the value from one of the documents. Put the modules of one edge or route into one document.',
+      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name, a file that something is written to. The service would refuse the second resource, or both would take the value from each other. With `-R`, this holds for the documents of all stacks of one account. A document for an HTTPS edge or route is the whole truth about its modules: a second document would remove the modules of the first.',
+    remedy:
+      'Remove the value from one of the documents. Put the modules of one edge or route into one document. Give each stack a folder of its own for tokens.',
     bad: { command: 'validate', files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20001)) } },
     good: { files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20002)) } },
   },

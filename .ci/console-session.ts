@@ -119,11 +119,11 @@ function toSetupLines(setup: string): readonly string[] {
 /** Prints the exit code of the last command, and leaves it to the next. */
 const REPORT_EXIT_CODE = `code=$?; printf '\\0%d\\0' "$code"; (exit "$code")`;
 
-/** A folder for PATH, with `edgewise` in it. */
+/** A folder for PATH, with `edgewise` in it: the file that EDGEWISE_BIN names, else the sources. */
 function createProgram(folder: string): string {
   const bin = join(folder, '.bin');
   mkdirSync(bin);
-  const main = resolve('src/cli/main.ts');
+  const main = resolve(process.env['EDGEWISE_BIN'] ?? 'src/cli/main.ts');
   writeFileSync(join(bin, 'edgewise'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 });
   return bin;
 }

@@ -6,8 +6,8 @@ export function teardown(): void {
   process.stdout.write(
     `
 Left out, to be quick:
-- three quarters of what is random (laws, fuzz), five sixths of the walks, and most laws on the kinds of the stranger
-- long journeys: signals, killed processes, secrets, every file in an editor, large accounts and documents, load, sshd, browsers, other tools, broken programs
+- three quarters of what is random (laws, fuzz, walks), and most laws on the kinds of the stranger
+- long journeys: signals, killed processes, secrets, every file in an editor, large accounts and documents, load, sshd, browsers, other tools, broken programs, the types of the library and of programs in the documents
 EDGEWISE_FULL=1, which .ci/run sets, tries everything.
 `,
   );

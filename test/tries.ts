@@ -1,5 +1,5 @@
 /**
- * How much is tried. `npm test` is for a person who waits: a quarter of what is random, a sixth of the walks, and no long journeys. EDGEWISE_FULL=1, as
+ * How much is tried. `npm test` is for a person who waits: a quarter of what is random, and no long journeys. EDGEWISE_FULL=1, as
  * `.ci/run` sets it, is everything.
  */
 export const IS_FULL = process.env['EDGEWISE_FULL'] === '1';

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { findBuiltProgram } from './built-program.ts';
 import { STRANGERS } from './stranger/tables.ts';
 import { withMutant } from './stranger/with-mutant.ts';
 import { withStrangers } from './stranger/with-strangers.ts';
@@ -9,6 +10,9 @@ const results = process.env['EDGEWISE_TEST_RESULTS'];
 
 /** What to break, so that it is seen that tests notice. */
 const mutant = process.env['EDGEWISE_MUTANT'];
+
+/** What tests start that start the command line as a process. */
+const program = process.env['EDGEWISE_BIN'] ?? findBuiltProgram() ?? 'src/cli/main.ts';
 
 const STRANGER = 'test/stranger/**/*.test.ts';
 
@@ -24,6 +28,7 @@ export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
     setupFiles: ['test/setup.ts'],
+    env: { EDGEWISE_BIN: program },
     // Generous: what hangs is to fail, and what is slow on a busy machine is not.
     testTimeout: 30_000,
     // As many as there are processors: what vitest itself does beside them is little.
@@ -43,7 +48,7 @@ export default defineConfig({
         test: {
           name: 'stranger',
           include: [STRANGER, ...WITH_STRANGERS],
-          env: { EDGEWISE_KINDS: STRANGERS.map(({ name }) => name).join(' ') },
+          env: { EDGEWISE_BIN: program, EDGEWISE_KINDS: STRANGERS.map(({ name }) => name).join(' ') },
         },
       },
     ],

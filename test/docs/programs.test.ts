@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createServer, listen, parseServerSeed } from '../../src/server/index.ts';
-import { itLong } from '../effort.ts';
+import { describeLong } from '../effort.ts';
 import { listCodeBlocks } from './documents.ts';
 
 const execute = promisify(execFile);
@@ -19,7 +19,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
 
 const PROGRAMS = listCodeBlocks('ts').map(({ place, text }, index) => ({ place, text, file: `program-${index}.ts` }));
 
-describe('programs in documents', () => {
+describeLong('programs in documents', () => {
   let folder: string;
 
   beforeAll(() => {
@@ -45,11 +45,11 @@ describe('programs in documents', () => {
     await run(resolve('node_modules/typescript/bin/tsc'), '-p', '.');
   });
 
-  itLong.each(PROGRAMS)('runs to its end: $place', async ({ file }) => {
+  it.each(PROGRAMS)('runs to its end: $place', async ({ file }) => {
     await run(file);
   });
 
-  itLong.each(['converge', 'reconcile'])(
+  it.each(['converge', 'reconcile'])(
     '%s of the library makes what manifests say, and then does nothing',
     async (name) => {
       const program = PROGRAMS.find(({ text }) => text.includes(`function ${name}(`));
@@ -70,7 +70,7 @@ describe('programs in documents', () => {
     },
   );
 
-  itLong('the one with everything of its own shows each result', async () => {
+  it('the one with everything of its own shows each result', async () => {
     const program = PROGRAMS.find(({ text }) => text.includes('await using stack'));
     const printed = await run(program?.file ?? '');
     expect(printed).toMatch(/^write-started\nwrite-ended\n/);
@@ -79,7 +79,7 @@ describe('programs in documents', () => {
     expect(printed).toContain('domain: agents.example.com');
   });
 
-  itLong('the one on drift tells what differs, as a comment and as gauges', async () => {
+  it('the one on drift tells what differs, as a comment and as gauges', async () => {
     const program = PROGRAMS.find(({ text }) => text.includes('function compare('));
     const script = `
       import { createClient, validateManifests } from ${JSON.stringify(resolve('src/index.ts'))};

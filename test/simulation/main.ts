@@ -28,7 +28,7 @@ const failures: Foretelling[] = [];
 for (let seed = from; seed < from + seeds; seed += 1) {
   const { violations, trace, failures: own } = await walk(seed, mutant);
   failures.push(...own);
-  if (values.trace) process.stdout.write(`${trace.join('\n')}\n`);
+  if (values.trace) process.stdout.write(`walk ${seed}\n${trace.join('\n')}\n\n`);
   if (violations.length > 0) {
     failed.push(seed);
     const shown = values['keep-going'] ? [] : trace;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { IS_FULL } from '../tries.ts';
+import { toTries } from '../tries.ts';
 import { simulate } from './simulate.ts';
 import type { Walked } from './walk.ts';
 
 /** How many walks there are in all files together. They take more time than anything else. */
-const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? (IS_FULL ? 1200 : 320));
+const WALKS = Number(process.env['EDGEWISE_SIMULATIONS'] ?? toTries(1200));
 
 /** So that they run at once, on as many processors as there are, the walks are divided among files. */
 const SHARES = 4;

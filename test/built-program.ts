@@ -1,0 +1,17 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+const BUILT = 'dist/cli.js';
+const MADE_OF = ['src', '.ci/build.ts', '.ci/bundle-plugins.ts', 'package-lock.json'];
+
+/** The built command line, if it is newer than all that it is made of. It starts in half the time that the sources take. */
+export function findBuiltProgram(): string | undefined {
+  if (!existsSync(BUILT)) return undefined;
+  const builtMs = statSync(BUILT).mtimeMs;
+  return MADE_OF.flatMap(listFiles).every((file) => statSync(file).mtimeMs < builtMs) ? BUILT : undefined;
+}
+
+function listFiles(path: string): readonly string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name));
+}

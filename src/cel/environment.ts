@@ -1,15 +1,11 @@
 import { type ASTNode, Environment, EvaluationError, ParseError, TypeError as TypeFault } from '@marcbachmann/cel-js';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import { type Budget, BudgetError } from './budget.ts';
+import { type CheckTypes, createTypeCheck } from './check-types.ts';
+import { type CelDeclarations, replaceNames } from './declarations.ts';
 import { listNames } from './list-names.ts';
 import { type MeteredProgram, meterProgram } from './metered-program.ts';
-
-/** What expressions may name. A type is one of CEL, or one of `types`: `string`, `list<Danger>`, `map<string, int>`, `dyn`. */
-export interface CelDeclarations {
-  /** Fields by name, and their types, of each type that CEL does not have. */
-  readonly types: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  readonly variables: Readonly<Record<string, string>>;
-}
+import { type CelType, type CelTypes, defineType, toCelValue, toJson } from './values.ts';
 
 /** What is wrong with an expression, and which part of it that is about, in UTF-16 units. */
 export interface CelFault {
@@ -49,26 +45,46 @@ const MAX_DEPTH = 50;
 /** What reads expressions that may name these. Nothing that they can say has an effect, and there is no clock but a variable. */
 export function createCel(declarations: CelDeclarations): Cel {
   const variables = new Map(Object.entries(declarations.variables));
-  const types = new Map(Object.entries(declarations.types).map(([name, fields]) => [name, defineType(name, fields)]));
-  const limits = { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH };
-  const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits });
-  for (const { name, fields, ctor } of types.values()) environment.registerType(name, { ctor, fields });
-  for (const [name, type] of variables) environment.registerVariable(name, type);
+  const messages = Object.entries(declarations.types).map(([name, fields]) => defineType(name, fields));
+  const types: CelTypes = {
+    messages: new Map(messages.map((type) => [type.name, type])),
+    records: declarations.records,
+  };
   const toValues: Compilation['toValues'] = (values, names) =>
     new Map(Array.from(names, (name) => [name, toCelValue(variables.get(name) ?? 'dyn', values[name], types)]));
-  return { compile: (text) => compile(environment, text, { declarations, toValues }) };
+  const environment = createEnvironment(declarations, messages);
+  const compilation = { declarations, toValues, checkTypes: createTypeCheck(declarations) };
+  return { compile: (text) => compile(environment, text, compilation) };
+}
+
+/** What evaluates: whatever may be null or be used as a map may be anything. */
+function createEnvironment(declarations: CelDeclarations, messages: readonly CelType[]): Environment {
+  const { records, unions, variables } = declarations;
+  const isLoose = (name: string): boolean =>
+    name === 'double' || Object.hasOwn(records, name) || Object.hasOwn(unions, name);
+  const toType = (type: string): string =>
+    type.endsWith('?') ? 'dyn' : replaceNames(type, (name) => (isLoose(name) ? 'dyn' : name));
+  const limits = { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH };
+  const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits });
+  for (const { name, fields, ctor } of messages) {
+    const known = Object.entries(fields).map(([field, type]) => [field, toType(type)] as const);
+    environment.registerType(name, { ctor, fields: Object.fromEntries(known) });
+  }
+  for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, toType(type));
+  return environment;
 }
 
 interface Compilation {
   readonly declarations: CelDeclarations;
   /** The values of these variables: what an expression does not name need not be converted. */
   readonly toValues: (values: CelValues, names: ReadonlySet<string>) => ReadonlyMap<string, unknown>;
+  readonly checkTypes: CheckTypes;
 }
 
 function compile(
   environment: Environment,
   text: string,
-  { declarations, toValues }: Compilation,
+  { declarations, toValues, checkTypes }: Compilation,
 ): CelProgram | { readonly fault: CelFault } {
   if (text.length > MAX_LENGTH) return { fault: toWhole(text, `is longer than ${MAX_LENGTH} characters`) };
   try {
@@ -77,10 +93,16 @@ function compile(
     if (refused !== undefined) return { fault: refused };
     const { type, error } = parsed.check();
     if (error !== undefined || type === undefined) return { fault: toFault(error, text, declarations) };
+    const checked = checkTypes(text, parsed.ast);
+    if ('error' in checked) return { fault: toFault(checked.error, text, declarations) };
     const names = listNames(parsed.ast).filter((name) => Object.hasOwn(declarations.variables, toVariable(name)));
     const program = meterProgram(parsed);
     const used = new Set(names.map(toVariable));
-    return { names, type, run: (values, budget) => evaluate(program, () => toValues(values, used), budget) };
+    return {
+      names,
+      type: checked.type,
+      run: (values, budget) => evaluate(program, () => toValues(values, used), budget),
+    };
   } catch (error) {
     return { fault: toFault(error, text, declarations) };
   }
@@ -128,10 +150,14 @@ function toFault(error: unknown, text: string, declarations: CelDeclarations): C
     case 'unknown_variable':
       return { ...fault, unknown: { given, known: Object.keys(declarations.variables) } };
     case 'no_such_key':
-      return { ...fault, unknown: { given, known: Object.values(declarations.types).flatMap(Object.keys) } };
+      return { ...fault, unknown: { given, known: listFields(declarations) } };
     default:
       return fault;
   }
+}
+
+function listFields({ types, records }: CelDeclarations): readonly string[] {
+  return [types, records].flatMap(Object.values).flatMap(Object.keys);
 }
 
 function toWhole(text: string, message: string): CelFault {
@@ -151,72 +177,4 @@ function evaluate(program: MeteredProgram, toValues: () => ReadonlyMap<string, u
     if (error instanceof Error) return { fault: error.message };
     throw error;
   }
-}
-
-/** A type with fields, as the library knows one: by the constructor of its values. */
-interface CelType {
-  readonly name: string;
-  readonly fields: Readonly<Record<string, string>>;
-  readonly ctor: new (fields: Readonly<Record<string, unknown>>) => object;
-}
-
-function defineType(name: string, fields: Readonly<Record<string, string>>): CelType {
-  const ctor = class {
-    constructor(values: Readonly<Record<string, unknown>>) {
-      Object.assign(this, values);
-    }
-  };
-  return { name, fields, ctor };
-}
-
-type Types = ReadonlyMap<string, CelType>;
-
-/** A value as the library has those of a type. One that is not of the type stays as it is: using it is then an error. */
-function toCelValue(type: string, value: Json | Date | undefined, types: Types): unknown {
-  if (value === undefined || value instanceof Date) return value;
-  const [, member] = /^list<(.+)>$/.exec(type) ?? [];
-  if (member !== undefined && isJsonArray(value)) return value.map((one) => toCelValue(member, one, types));
-  const message = types.get(type);
-  if (message !== undefined && isJsonObject(value)) return toMessage(message, value, types);
-  const [, of] = /^map<string, (.+)>$/.exec(type) ?? [];
-  if (of !== undefined && isJsonObject(value))
-    return new Map(Object.entries(value).map(([key, one]) => [key, toCelValue(of, one, types)]));
-  if (type === 'double' && typeof value === 'number') return value;
-  return toDynamic(value);
-}
-
-function toMessage({ fields, ctor }: CelType, value: Readonly<Record<string, Json>>, types: Types): object {
-  const known = Object.entries(fields).filter(([name]) => Object.hasOwn(value, name));
-  return new ctor(Object.fromEntries(known.map(([name, type]) => [name, toCelValue(type, value[name], types)])));
-}
-
-function toDynamic(value: Json): unknown {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (isJsonArray(value)) return value.map(toDynamic);
-  return isJsonObject(value) ? new Map(Object.entries(value).map(([key, one]) => [key, toDynamic(one)])) : value;
-}
-
-/** What an expression came to, as JSON would say it. */
-function toJson(value: unknown): Json {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-    case 'number':
-      return value;
-    case 'bigint':
-      return Number(value);
-    default:
-      return toObjectJson(value);
-  }
-}
-
-function toObjectJson(value: unknown): Json {
-  if (typeof value !== 'object' || value === null) return null;
-  if (Array.isArray(value)) return value.map(toJson);
-  if (value instanceof Date) return value.toISOString();
-  if (value instanceof Map)
-    return Object.fromEntries([...value].map(([key, one]) => [String(key), toJson(one)] as const));
-  const isPlain = Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null;
-  if (!isPlain && Object.hasOwn(Object.getPrototypeOf(value), 'toString')) return String(value);
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, toJson(one)] as const));
 }

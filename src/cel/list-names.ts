@@ -22,6 +22,24 @@ export function listNames(root: ASTNode): readonly string[] {
   return [...names].sort();
 }
 
+/** The names that an expression asks whether they are there, by `has(…)` or by `.?` in front of their last part. */
+export function listAskedNames(root: ASTNode): readonly string[] {
+  const names: string[] = [];
+  const open: ASTNode[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const asked = toAsked(node);
+    const name = asked === undefined ? undefined : toName(asked);
+    if (name !== undefined) names.push(name);
+    open.push(...listNodes(node.op === 'value' ? [] : node.args));
+  }
+  return names;
+}
+
+function toAsked(node: ASTNode): ASTNode | undefined {
+  if (node.op === '.?') return node;
+  return node.op === 'call' && node.args[0] === 'has' ? node.args[1][0] : undefined;
+}
+
 /** The dotted name that a chain of selections is; `undefined`: something is computed in it. */
 function toName(node: ASTNode): string | undefined {
   const steps: string[] = [];
@@ -64,7 +82,7 @@ const TYPES = new Set(
 );
 
 /** The nodes among the operands of a node, however they are grouped. */
-function listNodes(operands: unknown): readonly ASTNode[] {
+export function listNodes(operands: unknown): readonly ASTNode[] {
   if (Array.isArray(operands)) return operands.flatMap(listNodes);
   return typeof operands === 'object' && operands !== null && 'op' in operands
     ? [operands as ASTNode] // only nodes have an operator

@@ -1,5 +1,5 @@
 import { Environment, ParseError } from '@marcbachmann/cel-js';
-import { listNames } from './list-names.ts';
+import { listAskedNames, listNames } from './list-names.ts';
 
 /** What a CEL expression names, or why it cannot be parsed. */
 export type CelReading = { readonly names: readonly string[] } | { readonly fault: string; readonly column: number };
@@ -16,6 +16,11 @@ export function readCel(text: string): CelReading {
     if (error instanceof RangeError) return { fault: 'It is nested too deeply', column: 1 };
     throw error;
   }
+}
+
+/** The names that an expression may use without their being there, because it asks. None when it cannot be parsed. */
+export function readAskedNames(text: string): readonly string[] {
+  return 'names' in readCel(text) ? listAskedNames(PARSER.parse(text).ast) : [];
 }
 
 /** Only the depth is limited, because it can exhaust the stack; a list of addresses may be long. */

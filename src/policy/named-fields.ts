@@ -1,7 +1,7 @@
 import type { FieldType } from '../kinds/field.ts';
 import { objectOf } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listVisibleFields } from './vocabulary.ts';
+import { listVisibleFields } from './spec-types.ts';
 
 /** A field of `before` or `after` that an expression names. */
 export interface NamedField {

@@ -1,6 +1,6 @@
 import { type Cel, type CelFault, type CelProgram, createCel } from '../cel/environment.ts';
 import { findNamePart } from '../cel/name-part.ts';
-import { type CelReading, readCel } from '../cel/read-cel.ts';
+import { type CelReading, readAskedNames, readCel } from '../cel/read-cel.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { shorten } from '../manifest/problem.ts';
@@ -9,8 +9,8 @@ import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
 import { hasPath, listNamedFields } from './named-fields.ts';
 import type { Policy } from './policy.ts';
+import { toDeclarations } from './spec-types.ts';
 import { parseTemplate, type TemplateFault } from './template.ts';
-import { toDeclarations } from './vocabulary.ts';
 
 /**
  * From policy documents to policies. Pure. Every name and every type is checked here, before anything is planned: a rule that could
@@ -120,9 +120,13 @@ function listUnknownFields(
   kinds: readonly Kind[],
 ): readonly Diagnostic[] {
   const isNamed = document.match.kinds !== undefined;
+  const asked = listNamedFields(readAskedNames(expression.text)).map(({ path }) => path);
   return listNamedFields(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
     const lacking = (isNamed ? kinds : MANIFEST_KINDS).filter((kind) => !hasPath(kind, path));
-    const isUnknown = isNamed ? lacking.length > 0 : kinds.length === 0;
+    const isSomewhere = lacking.length < kinds.length;
+    const isUnknown = isNamed
+      ? lacking.some((kind) => !isSomewhere || !asked.some((other) => isMissingPart(kind, other, path)))
+      : kinds.length === 0;
     if (!isUnknown) return [];
     const part = findNamePart(expression.text, name) ?? { start: 0, length: expression.text.length };
     const of = isNamed ? (lacking[0]?.name ?? '') : 'any kind with the other fields';
@@ -137,6 +141,12 @@ function listUnknownFields(
       }),
     ];
   });
+}
+
+/** Whether the first part of a path that a kind does not have is this one. */
+function isMissingPart(kind: Kind, part: readonly string[], path: readonly string[]): boolean {
+  const isPart = part.every((name, at) => name === path[at]);
+  return isPart && !hasPath(kind, part) && hasPath(kind, part.slice(0, -1));
 }
 
 function toDiagnostic(document: PolicyDocument, { field, of, start }: Expression, fault: CelFault): Diagnostic {

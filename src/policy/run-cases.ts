@@ -16,8 +16,9 @@ import type {
 import { evaluatePolicies } from './evaluate.ts';
 import { isAbout } from './match.ts';
 import type { Policy } from './policy.ts';
+import { listVisibleFields } from './spec-types.ts';
 import { type PolicyScene, type PolicySubject, toValues } from './subject.ts';
-import { findUnknown, listVisibleFields, TYPES } from './vocabulary.ts';
+import { findUnknown, TYPES } from './vocabulary.ts';
 
 /** Runs the cases of policies. Pure. A case is asked what a change of a plan is asked, in the same way. */
 export function runPolicyCases(

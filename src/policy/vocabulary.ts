@@ -1,8 +1,3 @@
-import type { CelDeclarations } from '../cel/environment.ts';
-import type { Field, FieldType } from '../kinds/field.ts';
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
-import { toDefault } from '../kinds/normalize.ts';
-import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
 /**
@@ -90,53 +85,6 @@ export const VARIABLES = {
   stack: 'Stack',
   now: 'google.protobuf.Timestamp',
 } as const;
-
-/** What the expressions of a policy for resources of these kinds may name. A field whose type differs from kind to kind may be anything. */
-export function toDeclarations(kinds: readonly Kind[]): CelDeclarations {
-  const all = kinds.flatMap((kind) =>
-    listVisibleFields(kind).map(([name, field]) => [name, toCelType(field)] as const),
-  );
-  const byName = Map.groupBy(all, ([name]) => name);
-  const fields = [...byName].map(([name, types]): [string, string] => {
-    const [first = 'dyn', ...others] = new Set(types.map(([, type]) => type));
-    return [name, others.length === 0 ? first : 'dyn'];
-  });
-  return { types: { ...TYPES, Spec: Object.fromEntries(fields) }, variables: VARIABLES };
-}
-
-/** The fields of a kind that expressions see: none that is secret. */
-export function listVisibleFields(kind: Kind): readonly (readonly [string, Field])[] {
-  return listSpecFields(kind).filter(([, { lifecycle }]) => lifecycle !== 'one-time');
-}
-
-/** What is nothing in normal form may be null, which only `dyn` may be. */
-function toCelType(field: Field): string {
-  return toDefault(field) === null ? 'dyn' : toValueType(field.type);
-}
-
-function toValueType(type: FieldType): string {
-  switch (type.type) {
-    case 'text':
-    case 'enum':
-    case 'reference':
-    case 'timestamp':
-      return 'string';
-    case 'boolean':
-      return 'bool';
-    case 'number':
-      return type.integer ? 'int' : 'double';
-    case 'list':
-      return `list<${toValueType(type.of)}>`;
-    case 'map':
-      return `map<string, ${toValueType(type.of)}>`;
-    case 'object':
-    case 'json':
-    case 'metadata':
-      return 'dyn';
-    default:
-      return assertNever(type);
-  }
-}
 
 /** A value of a type whose missing fields are empty. */
 export function fillIn(type: TypeName, given: JsonObject): JsonObject {

@@ -56,8 +56,8 @@ export const FAILURES: readonly (readonly [name: string, expression: string])[] 
   ['a time that is none', 'timestamp(after.description) < now'],
   ['a time zone that is none', 'now.getHours("Nowhere/Land") > 0'],
   ['a place behind the end', 'after.hostports[9] == "a"'],
-  ['text that is no truth', 'after.backend.backend_id'],
-  ['a comparison that only shows when it is made', 'after.backend.backend_id > 3'],
+  ['a module that is not set', '!before.backend.enabled'],
+  ['a comparison that only shows when it is made', 'dyn(after.backend.backend_id) > 3'],
 ];
 
 /** Texts that are no rules. */
@@ -75,6 +75,8 @@ export const UNREADABLE: readonly (readonly [name: string, expression: string])[
   ['a comparison of what cannot be compared', 'change.kind == 1'],
   ['a rule that is a text', '"true"'],
   ['a rule that is a list', 'after.hostports'],
+  ['a rule that is a text of a module', 'after.backend.backend_id'],
+  ['a comparison within a module', 'after.backend.backend_id > 3'],
   ['a function that is not there', 'rm("-rf")'],
   ['a function that CEL does not have', 'b"1".json() == {}'],
   ['a computed key, whose type would double', '{change.kind: 1} == {}'],

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createBudget } from '../../src/cel/budget.ts';
+import { type CelProgram, type CelValues, createCel } from '../../src/cel/environment.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import { listVisibleFields, toDeclarations } from '../../src/policy/spec-types.ts';
+import { arbitrarySpec } from '../laws/arbitrary-values.ts';
+import { holds, LONG } from '../laws/properties.ts';
+
+/** Types are checked when a policy is read: nothing that evaluates well is refused, and what is refused never evaluates. */
+
+/** Resources of several kinds, as plans have them. */
+const resources = fc
+  .subarray([...MANIFEST_KINDS], { minLength: 1, maxLength: 3 })
+  .chain((kinds) =>
+    fc.tuple(fc.constant(kinds), ...kinds.map((kind) => arbitrarySpec(kind).map((spec) => toVisible(kind, spec)))),
+  );
+
+function toVisible(kind: Kind, spec: JsonObject): JsonObject {
+  const visible = new Set(listVisibleFields(kind).map(([name]) => name));
+  return Object.fromEntries(Object.entries(normalizeSpec(kind, spec)).filter(([name]) => visible.has(name)));
+}
+
+/** Names that can follow a dot, which no word of the language can. */
+const WORD = /^(?!(?:true|false|null|in)$)[a-z]\w*$/;
+
+/** Ways to everything in a value, with what is there. */
+function listPlaces(at: string, value: Json): readonly (readonly [place: string, value: Json])[] {
+  const inner = isJsonArray(value)
+    ? value.map((one, index): [string, Json] => [`${at}[${index}]`, one])
+    : Object.entries(isJsonObject(value) ? value : {}).map(([name, one]): [string, Json] => [
+        WORD.test(name) ? `${at}.${name}` : `${at}[${JSON.stringify(name)}]`,
+        one,
+      ]);
+  return [[at, value] as const, ...inner.flatMap(([place, one]) => listPlaces(place, one))];
+}
+
+/** Conditions that can be asked of a value, because of what it is. */
+function listConditions(place: string, value: Json): readonly string[] {
+  const some = [`${place} != null`, `null == ${place}`, `[${place}, null].size() == 2`, `type(${place}) == null_type`];
+  const own = [
+    `cel.bind(v, ${place}, v == ${place})`,
+    `(true ? ${place} : null) == ${place}`,
+    `${place} in [${place}]`,
+  ];
+  return [...some, ...own, ...listTypical(place, value)];
+}
+
+function listTypical(place: string, value: Json): readonly string[] {
+  if (typeof value === 'boolean')
+    return [place, `!${place}`, `${place} ? true : ${place} == false`, `${place} || false`];
+  if (typeof value === 'number')
+    return [
+      `${place} > 1`,
+      `${place} < 1.5`,
+      `1 == ${place}`,
+      `${place} == 0.5`,
+      `double(${place}) + 1.0 > 0.0`,
+      `-${place} < 5`,
+    ];
+  if (typeof value === 'string')
+    return [
+      `${place} == "a"`,
+      `${place} + "x" != ""`,
+      `${place}.contains("a")`,
+      `size(${place}) > 2`,
+      `${place} in ["a", null]`,
+    ];
+  if (isJsonArray(value))
+    return [
+      `${place} == []`,
+      `size(${place}) >= 0`,
+      `${place} + ${place} != []`,
+      `${place}.all(x, x == x)`,
+      `${place}.map(x, [x]) != [[]]`,
+    ];
+  if (!isJsonObject(value)) return [];
+  const [name = ''] = Object.keys(value);
+  return [
+    `${JSON.stringify(name)} in ${place}`,
+    `size(${place}) >= 0`,
+    `${place}.all(k, ${place}[k] == ${place}[k])`,
+    `${place} == {} || ${place} != {}`,
+    `(false ? ${place} : {}) == {}`,
+    `optional.of(${place}).orValue({}) == ${place}`,
+    `${place}.map(k, k).size() >= 0`,
+    `${place} == ${place}`,
+  ];
+}
+
+function run(program: CelProgram, after: JsonObject): ReturnType<CelProgram['run']> {
+  return program.run({ after, before: after } satisfies CelValues, createBudget(100_000));
+}
+
+/** Operators that fail on what they are not for; others find it unequal. */
+const OPERATORS = '+ - * / % < <= > >='.split(' ');
+const LITERALS = ['1', '1.5', '"a"', 'true', '["a"]', '[1]', '{"a": 1}', 'now'];
+
+describe('what is read', () => {
+  it('is what evaluates well on resources as they are', LONG, async () => {
+    const property = fc.asyncProperty(resources, fc.infiniteStream(fc.nat()), async ([kinds, ...specs], numbers) => {
+      const pick = <T>(from: readonly T[]): T => from[numbers.next().value % from.length] as T; // none is empty
+      const cel = createCel(toDeclarations(kinds));
+      for (const spec of specs) {
+        const conditions = Array.from({ length: 3 }, () => {
+          const [place, value] = pick(listPlaces('after', spec).slice(1));
+          return pick(listConditions(place, value));
+        });
+        const rule = `(${conditions[0]}) ? (${conditions[1]}) : (${conditions[2]})`;
+        for (const text of [...conditions, rule]) {
+          const program = cel.compile(text);
+          expect('fault' in program ? program.fault : undefined, text).toBe(undefined);
+          if ('run' in program) expect(run(program, spec), text).toMatchObject({ value: expect.anything() });
+        }
+      }
+    });
+    await holds(property, 600);
+  });
+
+  it('is refused for its types only when it evaluates on no resource', LONG, async () => {
+    const property = fc.asyncProperty(resources, fc.infiniteStream(fc.nat()), async ([kinds, ...specs], numbers) => {
+      const pick = <T>(from: readonly T[]): T => from[numbers.next().value % from.length] as T; // none is empty
+      const declarations = toDeclarations(kinds);
+      const Spec = Object.fromEntries(Object.keys(declarations.types['Spec'] ?? {}).map((name) => [name, 'dyn']));
+      const strict = createCel(declarations);
+      const loose = createCel({ ...declarations, types: { ...declarations.types, Spec }, records: {}, unions: {} });
+      const places = specs.flatMap((spec) => listPlaces('after', spec).slice(1)).map(([place]) => place);
+      for (let tried = 0; tried < 10; tried += 1) {
+        const operands = [pick(places), pick([...places, ...LITERALS])];
+        const text = (pick([0, 1]) === 0 ? operands : operands.reverse()).join(` ${pick(OPERATORS)} `);
+        const program = loose.compile(text);
+        if ('fault' in program || !('fault' in strict.compile(text))) continue;
+        for (const spec of specs) {
+          const result = run(program, spec);
+          // An empty list can be joined to any; and numbers that may be fractions are never whole ones, whatever their value.
+          if ('value' in result && !isJsonArray(result.value))
+            expect(isOfFractions(text, declarations.records), text).toBe(true);
+        }
+      }
+    });
+    await holds(property, 600);
+  });
+});
+
+/** Whether a field of numbers that may be fractions stands in an expression. */
+function isOfFractions(text: string, records: Readonly<Record<string, Readonly<Record<string, string>>>>): boolean {
+  const fields = Object.values(records).flatMap(Object.entries);
+  return fields.some(([name, type]) => type.startsWith('double') && text.includes(name));
+}

@@ -7,6 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../schemas/document.ts';
 import { eachFinding } from '../schemas/findings.ts';
+import { isSureToConform } from '../schemas/is-sure-to-conform.ts';
 import { cutAlike, type Tally, toMore } from './cut.ts';
 import type { Environment } from './environment.ts';
 import type { ReadFieldFile } from './field-files.ts';
@@ -236,13 +237,14 @@ function listFieldProblems(
   { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
   { closerChecks }: ReadContext,
 ): readonly Problem[] {
-  const schema = findDocumentSchema(kind);
-  const { told, more } = cutAlike(schema === undefined ? [] : eachFinding(schema, value));
-  if (told.length > 0) {
-    return [
-      ...told.map((finding) => toProblem(finding, kind, position)),
-      ...more.map(({ first, count }) => ({ ...toProblem(first, kind, position), ...toMore(first.code, count) })),
-    ];
+  if (!isSureToConform(kind, value)) {
+    const schema = findDocumentSchema(kind);
+    const { told, more } = cutAlike(schema === undefined ? [] : eachFinding(schema, value));
+    if (told.length > 0)
+      return [
+        ...told.map((finding) => toProblem(finding, kind, position)),
+        ...more.map(({ first, count }) => ({ ...toProblem(first, kind, position), ...toMore(first.code, count) })),
+      ];
   }
   const { spec, lifecycle } = value;
   if (!isJsonObject(spec)) return [];

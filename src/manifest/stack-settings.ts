@@ -14,34 +14,19 @@ import {
   toTokenFolder,
 } from '../model/stack.ts';
 import { API_VERSION } from '../schemas/document.ts';
-import { type StackSpec, toStackSpecSchema } from '../schemas/stack.ts';
+import { parseStackSpec, type StackSpec } from '../schemas/stack.ts';
 import { toAddedTexts } from './added-texts.ts';
 import { toNamePlace } from './claims.ts';
 import { toManifestPath } from './field-files.ts';
 import type { DocumentIndex, DocumentProblem, ManifestDocument } from './problem.ts';
 
-let schema: ReturnType<typeof toStackSpecSchema> | undefined;
-
-/** Built once: building takes longer than parsing. */
-function getSchema(): ReturnType<typeof toStackSpecSchema> {
-  schema ??= toStackSpecSchema();
-  return schema;
-}
-
 /** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
 export function toStackSettings(document?: ManifestDocument): StackSettings {
   const { name = '', value, position } = document ?? {};
   const file = position?.source.file ?? '';
-  const {
-    api,
-    kinds,
-    guard,
-    tokens,
-    lint,
-    owner_label: ownerLabel,
-    released,
-    policies,
-  } = getSchema().parse(value?.['spec'] ?? {});
+  const spec = value?.['spec'];
+  const stated = parseStackSpec(spec !== undefined && isJsonObject(spec) ? spec : {});
+  const { api, kinds, guard, tokens, lint, owner_label: ownerLabel, released, policies } = stated;
   return {
     name,
     api: {

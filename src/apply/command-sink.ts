@@ -1,12 +1,13 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
+import { withoutKeys } from '../model/api-key.ts';
 import type { CommandSinkSettings } from '../model/stack.ts';
 import { runCommand } from './run-command.ts';
 import type { Recipient, SinkContext, TokenSink } from './token-sink.ts';
 
 /**
  * A command that gets the token on its standard input. It is run without a shell, with the credential's name, address, id and
- * stack in its arguments and its environment, without the API key, and it is stopped when it takes too long. When it fails, what it wrote to
+ * stack in its arguments and its environment, without any API key, and it is stopped when it takes too long. When it fails, what it wrote to
  * standard error is shown without the token; what it wrote to standard output never is.
  */
 export function createCommandSink(settings: CommandSinkSettings, context: SinkContext): TokenSink {
@@ -36,7 +37,7 @@ function fillIn(word: string, { name, address, id, stack }: Recipient): string {
 }
 
 function toEnvironment(env: SinkContext['env'], recipient?: Recipient): SinkContext['env'] {
-  const { EDGEWISE_API_KEY: _, EDGEWISE_API_KEY_FILE: __, ...rest } = env;
+  const rest = withoutKeys(env);
   if (recipient === undefined) return rest;
   const { name, address, id, stack } = recipient;
   return { ...rest, EDGEWISE_NAME: name, EDGEWISE_ADDRESS: address, EDGEWISE_ID: id, EDGEWISE_STACK: stack };

@@ -1,3 +1,4 @@
+import { isKeyVariable } from '../model/api-key.ts';
 import { YAML_LIMITS } from './lex.ts';
 
 /** The environment that manifests may name. */
@@ -29,8 +30,8 @@ export function fillEnvironment(text: string, env: Environment): FilledText {
       malformed.push(whole);
       return whole;
     }
-    const value = Object.hasOwn(env, name) ? env[name] : undefined;
-    if (value === undefined && fallback === undefined) unset.push(name);
+    const value = Object.hasOwn(env, name) && !isKeyVariable(name) ? env[name] : undefined;
+    if (value === undefined && (fallback === undefined || isKeyVariable(name))) unset.push(name);
     const filled = fallback === undefined ? (value ?? whole) : value || fallback;
     length += filled.length - whole.length;
     isTooLong ||= length > MAX_LENGTH;

@@ -31,6 +31,7 @@ export function toStackSettings(document?: ManifestDocument): StackSettings {
     name,
     api: {
       baseUrl: api.base_url,
+      ...(api.key_env !== undefined && { keyEnv: api.key_env }),
       versionHeader: api.version_header,
       pageSize: api.page_size,
       concurrency: api.concurrency,

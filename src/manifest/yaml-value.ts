@@ -10,6 +10,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
+import { isKeyVariable } from '../model/api-key.ts';
 import type { DiagnosticCode } from '../model/diagnostic-codes.ts';
 import { type Json, MAX_DEPTH } from '../model/json.ts';
 import { findTextFault } from '../model/storable-text.ts';
@@ -210,10 +211,13 @@ function convertText(value: string, scalar: Scalar, walk: Walk): string {
   });
   for (const part of new Set(malformed)) walk.faults.push({ ...toMalformedFault(part), ...toPart(part) });
   for (const name of new Set(unset)) {
+    const isKey = isKeyVariable(name);
     walk.faults.push({
       code: 'env-unset',
-      message: `the environment variable ${name} is not set`,
-      remedy: `Set it, or give a default: \${env:${name}:-default}.`,
+      message: isKey
+        ? `the environment variable ${name} is for an API key, which no manifest can have`
+        : `the environment variable ${name} is not set`,
+      remedy: isKey ? 'Remove it.' : `Set it, or give a default: \${env:${name}:-default}.`,
       ...toPart(`\${env:${name}}`),
     });
   }

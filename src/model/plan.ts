@@ -56,6 +56,8 @@ export interface ConnectionSettings {
 
 /** The settings of the run that made a plan. */
 export interface PlanSettings extends ConnectionSettings {
+  /** The variable that held the API key, where the Stack names one. */
+  readonly keyEnv?: string;
   /** When deletes need consent. */
   readonly guard: GuardSettings;
   /** The kinds that the stack uses; others were not read. Absent: every kind. */

@@ -11,6 +11,8 @@ export interface StackFolder {
   readonly file: string;
   /** Where its service is, as far as the manifests or the environment say it. */
   readonly baseUrl: string | undefined;
+  /** The variable that holds its API key, where its document names one. */
+  readonly keyEnv?: string;
   /** `spec.inputs`: what it is made of besides, as patterns relative to the folder. */
   readonly inputs: readonly string[];
   /** Names of the stacks whose resources it refers to. */

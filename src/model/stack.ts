@@ -41,6 +41,8 @@ export type RuleSeverity = Severity | 'off';
 export interface ApiSettings {
   /** `https://…`, or `embedded:` with an optional file path for the bundled server. Absent: must come from elsewhere. */
   readonly baseUrl: string | undefined;
+  /** The variable that holds the API key. Absent: `EDGEWISE_API_KEY`. */
+  readonly keyEnv?: string;
   readonly versionHeader: string;
   /** Resources asked for in one list request, 1 to 100. */
   readonly pageSize: number;

@@ -211,6 +211,9 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
       pageSize: z.int().min(1).max(100),
       concurrency: z.int().min(1),
       rateLimit: z.string().describe('Such as `120/60s`, or `none`.'),
+      keyEnv: optional(z.string()).describe(
+        'The environment variable that held the API key. Left out: EDGEWISE_API_KEY.',
+      ),
       guard: z
         .strictObject({ maxDeletes: z.int().min(0), maxDeleteShare: z.number().min(0).max(1) })
         .describe('When deletes need consent.'),

@@ -3,6 +3,7 @@ import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
+import { NAMED_KEY_VARIABLE } from '../model/api-key.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import type { JsonObject } from '../model/json.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
@@ -122,6 +123,17 @@ function toApiSchema() {
         .meta({ examples: ['https://api.example.net', 'embedded:'] })
         .optional()
         .describe('URL of the service, or `embedded:` for the bundled server inside the process.'),
+      key_env: z
+        .string()
+        .regex(NAMED_KEY_VARIABLE, {
+          error:
+            'must be the name of a variable such as EDGEWISE_API_KEY_PROD: EDGEWISE_API_KEY_, then A to Z, 0 to 9 and _',
+        })
+        .meta({ examples: ['EDGEWISE_API_KEY_PROD'] })
+        .optional()
+        .describe(
+          'Environment variable that holds the API key, for repositories with several accounts. With `_FILE` behind its name: the path of a file that holds the key. Default: EDGEWISE_API_KEY.',
+        ),
       version_header: z
         .string()
         .refine((name) => FORMATS['header-name'].check(name) === undefined, {

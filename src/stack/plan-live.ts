@@ -71,13 +71,21 @@ export async function planLive(
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
   const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request.willExist);
   const live = withoutUnused(whole, read);
-  const { baseUrl, versionHeader, pageSize, concurrency, rateLimit } = settings;
+  const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = desired.stack;
   const input: PlanInput = {
     desired,
     live,
     baseUrl,
-    settings: { versionHeader, pageSize, concurrency, rateLimit, guard, ...(kinds !== undefined && { kinds }) },
+    settings: {
+      versionHeader,
+      pageSize,
+      concurrency,
+      rateLimit,
+      ...(keyEnv !== undefined && { keyEnv }),
+      guard,
+      ...(kinds !== undefined && { kinds }),
+    },
     tokens: request.tokens,
     version: request.version,
     mode,

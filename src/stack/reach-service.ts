@@ -32,7 +32,7 @@ export async function reachService(
 ): Promise<Reached> {
   const { baseUrl } = settings;
   if (given.transport === undefined && isEmbedded(baseUrl)) return reachEmbedded(settings, surroundings);
-  const apiKey = given.apiKey ?? (await readApiKey(surroundings));
+  const apiKey = given.apiKey ?? readApiKey(surroundings, settings);
   if (given.transport !== undefined)
     return { transport: given.transport, apiKey, baseUrl, warning: undefined, close: async () => undefined };
   const proxy = findProxy(surroundings.env);

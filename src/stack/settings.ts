@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { readInput } from '../files/read-input.ts';
 import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
+import { KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
 import { toReason } from '../model/errors.ts';
 import type { ConnectionSettings } from '../model/plan.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, toRateLimitText } from '../model/rate-limit.ts';
@@ -28,6 +29,8 @@ export interface RunSettings extends ConnectionSettings {
   readonly baseUrl: string;
   readonly timeouts: Timeouts;
   readonly caFile: string | undefined;
+  /** The variable that holds the API key, where the Stack names one. */
+  readonly keyEnv: string | undefined;
 }
 
 /** What the Stack, or a plan file, says. */
@@ -57,6 +60,7 @@ export function resolveSettings(flags: ConnectionFlags, env: Surroundings['env']
     rateLimit: toRateLimit(flags.rateLimit ?? env['EDGEWISE_RATE_LIMIT']) ?? stored.rateLimit ?? toUsualLimit(baseUrl),
     timeouts: resolveTimeouts(flags, env, stored.timeouts),
     caFile: toText(flags.caFile) ?? toText(env['EDGEWISE_CA_FILE']) ?? stored.caFile,
+    keyEnv: stored.keyEnv,
   };
 }
 
@@ -94,20 +98,28 @@ function toText(text: string | undefined): string | undefined {
 }
 
 /** A slash at the end makes no difference. What follows `embedded:` is no URL. */
-function toNormalUrl(baseUrl: string): string {
+export function toNormalUrl(baseUrl: string): string {
   return /^https?:/i.test(baseUrl) ? baseUrl.replace(/\/+$/, '') : baseUrl;
 }
 
 /** A key is one line; a larger file is the wrong one. */
 const MAX_KEY_FILE_BYTES = 65_536;
 
-/** The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names, and from nowhere else. */
-export async function readApiKey({ env, cwd }: Pick<Surroundings, 'env' | 'cwd'>): Promise<string> {
-  const { EDGEWISE_API_KEY: key, EDGEWISE_API_KEY_FILE: file } = env;
+/**
+ * The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names. Where the Stack names another variable, from that one or
+ * from its file, and from nowhere else: with the key of another account, a plan would create everything there.
+ */
+export function readApiKey(
+  { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
+  { keyEnv: variable = KEY_VARIABLE }: Pick<RunSettings, 'keyEnv'>,
+): string {
+  const [key, file] = [env[variable], env[toKeyFileVariable(variable)]];
   if (key !== undefined && key !== '') return key;
-  const remedy = 'Set EDGEWISE_API_KEY, or EDGEWISE_API_KEY_FILE to the path of a file that holds it.';
-  if (file === undefined || file === '')
-    throw new StackError('There is no API key.', { reason: 'authentication', remedy });
+  const remedy = `Set ${variable}, or ${toKeyFileVariable(variable)} to the path of a file that holds it.`;
+  if (file === undefined || file === '') {
+    const why = variable === KEY_VARIABLE ? '' : `: ${variable}, which spec.api.key_env of the Stack names, is not set`;
+    throw new StackError(`There is no API key${why}.`, { reason: 'authentication', remedy });
+  }
   try {
     const text = readInput(resolve(cwd, file), { maxBytes: MAX_KEY_FILE_BYTES }).toString('utf8').trim();
     if (text !== '') return text;

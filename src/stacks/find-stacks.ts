@@ -5,6 +5,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { StackFolder, StackTree } from '../model/stack-tree.ts';
 import type { ForeignResource } from '../model/state.ts';
+import { toNormalUrl } from '../stack/settings.ts';
 import type { Surroundings } from '../stack/surroundings.ts';
 
 /**
@@ -105,13 +106,14 @@ function toStack({ folder, file, members }: Members, { env, baseUrl }: FindConte
   const { metadata, spec } = file.stack ?? {};
   const { name } = toMapping(metadata);
   const { api, inputs } = toMapping(spec);
-  const stated = toMapping(api)['base_url'];
-  const given = baseUrl ?? (env['EDGEWISE_BASE_URL'] || undefined);
+  const { base_url: stated, key_env: keyEnv } = toMapping(api);
+  const given = baseUrl ?? (env['EDGEWISE_BASE_URL'] || undefined) ?? (typeof stated === 'string' ? stated : undefined);
   return {
     name: typeof name === 'string' ? name : '',
     folder,
     file: file.file,
-    baseUrl: given ?? (typeof stated === 'string' ? stated : undefined),
+    baseUrl: given === undefined ? undefined : toNormalUrl(given),
+    ...(typeof keyEnv === 'string' && { keyEnv }),
     inputs: isJsonArray(inputs ?? null) ? listTexts(inputs) : [],
     needs: [...new Set(members.flatMap(({ needs }) => needs))].sort(),
     takes: members.flatMap(({ takes }) => takes),
@@ -129,7 +131,7 @@ function listTexts(value: Json | undefined): readonly string[] {
 /** Two stacks of one name at one service would each delete what the other makes. */
 function listDoubles(stacks: readonly StackFolder[]): readonly Diagnostic[] {
   const named = stacks.filter(({ name }) => name !== '');
-  const groups = Map.groupBy(named, ({ name, baseUrl = '' }) => JSON.stringify([name, baseUrl.replace(/\/+$/, '')]));
+  const groups = Map.groupBy(named, ({ name, baseUrl = '' }) => JSON.stringify([name, baseUrl]));
   return [...groups.values()].flatMap(([first, ...others]) =>
     others.map((other): Diagnostic => {
       const at = other.baseUrl === undefined ? '' : ` at ${other.baseUrl}`;

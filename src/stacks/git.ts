@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { withoutKeys } from '../model/api-key.ts';
 import { toReason } from '../model/errors.ts';
 import { StackError } from '../stack/stack-error.ts';
 import type { Surroundings } from '../stack/surroundings.ts';
@@ -63,11 +64,10 @@ async function findCommit(ask: () => Promise<string>, since: string): Promise<st
 const MAX_BYTES = 64 * 1024 * 1024;
 
 async function runGit(cwd: string, words: readonly string[], env: Surroundings['env']): Promise<string> {
-  const { EDGEWISE_API_KEY: _, ...rest } = env;
   // A repository's own settings may name programs that git starts.
   const safe = ['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'];
   try {
-    const more = { ...rest, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
+    const more = { ...withoutKeys(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
     const { stdout } = await run('git', [...safe, ...words], { cwd, env: more, maxBuffer: MAX_BYTES });
     return stdout;
   } catch (error) {

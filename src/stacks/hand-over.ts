@@ -3,14 +3,19 @@ import { loadManifests } from '../manifest/load.ts';
 import type { StackFolder, StackTree } from '../model/stack-tree.ts';
 import { StackError } from '../stack/stack-error.ts';
 import type { Surroundings } from '../stack/surroundings.ts';
+import { toAccountId } from './to-account-id.ts';
 
 /** Whether another stack of the tree takes over what this one owns under an address. */
-export function isTakenOver(folder: StackFolder, { stacks }: StackTree, address: string): boolean {
+export function isTakenOver(
+  folder: StackFolder,
+  { tree: { stacks }, address }: { readonly tree: StackTree; readonly address: string },
+  context: Pick<Surroundings, 'env' | 'cwd'>,
+): boolean {
   return stacks.some(
     (other) =>
       other !== folder &&
-      other.baseUrl === folder.baseUrl &&
-      other.takes.some(({ stack, resource }) => stack === folder.name && resource === address),
+      other.takes.some(({ stack, resource }) => stack === folder.name && resource === address) &&
+      toAccountId(other, context) === toAccountId(folder, context),
   );
 }
 
@@ -18,11 +23,12 @@ export function isTakenOver(folder: StackFolder, { stacks }: StackTree, address:
 export async function refuseDescribed(
   folder: StackFolder,
   { stacks }: StackTree,
-  { cwd }: Pick<Surroundings, 'cwd'>,
+  { cwd, env }: Pick<Surroundings, 'cwd' | 'env'>,
 ): Promise<void> {
   for (const { stack, resource } of folder.takes) {
     const other = stacks.find(({ name, baseUrl }) => name === stack && baseUrl === folder.baseUrl);
     if (other === undefined || other === folder) continue;
+    if (toAccountId(other, { cwd, env }) !== toAccountId(folder, { cwd, env })) continue;
     const { sources } = await loadManifests([other.folder], { cwd, readStdin: async () => new Uint8Array() });
     if (!listAddresses(sources, () => false).includes(resource)) continue;
     const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;

@@ -20,11 +20,16 @@ const WRITE_TO_IN_COMMENT = /# (write_to: [\w.-]+).*/;
 /** The rules of another example would have to hold. */
 const POLICIES_IN_COMMENT = /# (policies: \[.*?\]) .*/;
 
+/** A key that its runs do not have would have to be there. */
+const KEY_IN_COMMENT = /# (key_env: \w+) .*/;
+
+const IN_COMMENTS = [ADOPT_IN_COMMENT, WRITE_TO_IN_COMMENT, POLICIES_IN_COMMENT, KEY_IN_COMMENT];
+
 const SOURCES = globSync('*.yaml', { cwd: join(EXAMPLES, 'everything') }).map((file) => {
   const text = readFileSync(join(EXAMPLES, 'everything', file), 'utf8');
   return {
     file,
-    text: text.replace(ADOPT_IN_COMMENT, '$1').replace(WRITE_TO_IN_COMMENT, '$1').replace(POLICIES_IN_COMMENT, '$1'),
+    text: IN_COMMENTS.reduce((shown, comment) => shown.replace(comment, '$1'), text),
   };
 });
 

@@ -32,7 +32,11 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
     environment: ['EDGEWISE_BASE_URL'],
     stack: 'api.base_url',
   },
-  { about: 'the API key', environment: ['EDGEWISE_API_KEY'] },
+  {
+    about: 'the API key, unless the Stack names another variable for it (spec.api.key_env)',
+    environment: ['EDGEWISE_API_KEY'],
+    stack: 'api.key_env',
+  },
   { about: 'a file that holds the API key', environment: ['EDGEWISE_API_KEY_FILE'] },
   {
     about: 'name of the header that carries the interface version',

@@ -41,7 +41,7 @@ export function createAccountPool(context: Context, signal: AbortSignal): Accoun
   };
   return {
     find: async (settings, file) => {
-      const apiKey = isEmbedded(settings.baseUrl) ? undefined : await readApiKey(context);
+      const apiKey = isEmbedded(settings.baseUrl) ? undefined : readApiKey(context, settings);
       const id = JSON.stringify([settings.baseUrl, apiKey]);
       const opening = entries.get(id) ?? open(settings, apiKey, file);
       entries.set(id, opening);
@@ -60,7 +60,7 @@ export function createAccountPool(context: Context, signal: AbortSignal): Accoun
 
 /** Two clients of one account would each keep to the rate limit, and together exceed it. */
 function refuseOther(entry: Entry, settings: RunSettings, file: string): void {
-  const names = Object.keys(settings) as (keyof RunSettings)[]; // its keys are those of its type
+  const names = Object.keys(WORDS) as (keyof typeof WORDS)[]; // its keys are those of its type
   const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
   if (differing === undefined) return;
   throw new StackError(`${file} says another ${WORDS[differing]} than ${entry.file}, and both are of one account.`, {
@@ -69,7 +69,8 @@ function refuseOther(entry: Entry, settings: RunSettings, file: string): void {
   });
 }
 
-const WORDS: Readonly<Record<keyof RunSettings, string>> = {
+/** Two names of one key are one way. */
+const WORDS: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
   baseUrl: 'base URL',
   versionHeader: 'version header',
   pageSize: 'page size',

@@ -38,9 +38,11 @@ async function selectPlans(root: string, files: readonly string[], context: Cont
   const { onSubject: _, ...quiet } = context;
   const stacks: StackFolder[] = [];
   for (const file of files) {
-    const { stack, baseUrl, awaited = {} } = await readPlanFile(file, quiet);
+    const { stack, baseUrl, settings, awaited = {} } = await readPlanFile(file, quiet);
+    const { keyEnv } = settings;
     const needs = [...new Set(Object.values(awaited).map((foreign) => foreign.stack))];
-    stacks.push({ name: stack, folder: file, file, baseUrl, inputs: [], needs, takes: [] });
+    const named = { name: stack, folder: file, file, baseUrl, ...(keyEnv !== undefined && { keyEnv }) };
+    stacks.push({ ...named, inputs: [], needs, takes: [] });
   }
   refuseTwice(stacks);
   return { tree: { root, stacks, unowned: [], diagnostics: [] }, stacks };
@@ -60,7 +62,7 @@ function refuseTwice(stacks: readonly StackFolder[]): void {
 
 /** Of the folders that `--stack` names, the one of this stack: its Stack says where tokens and the key may go. */
 function listStackPaths(
-  { name }: StackFolder,
+  { name, baseUrl }: StackFolder,
   { stack: roots = [] }: ApplyStacksFlags,
   context: Context,
 ): readonly string[] {
@@ -70,5 +72,7 @@ function listStackPaths(
       exitCode: EXIT.invalid,
       remedy: 'Name the folder that the plans were made of.',
     });
-  return found.slice(0, 1).map(({ folder }) => folder);
+  // Two services may each have a stack of that name.
+  const meant = found.filter((one) => one.baseUrl === baseUrl);
+  return [...meant, ...found].slice(0, 1).map(({ folder }) => folder);
 }

@@ -1,8 +1,8 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { hasDrift, isComplete } from '../../model/drift.ts';
-import type { StackFolder } from '../../model/stack-tree.ts';
 import { readManifests } from '../../stack/read-manifests.ts';
 import { isTakenOver } from '../../stacks/hand-over.ts';
+import { toAccountId } from '../../stacks/to-account-id.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
 import { refuseSingleFlags } from './plan-stacks.ts';
@@ -37,7 +37,7 @@ export async function validateStacks(
         policies: flags.policies ?? [],
       });
       if (state !== undefined)
-        noteClaims({ state, tokens: state.stack.tokens }, { folder: one, account: toSupposedAccount(one) }, run);
+        noteClaims({ state, tokens: state.stack.tokens }, { folder: one, account: toAccountId(one, context) }, run);
       const diagnostics = found.map(flags.toShown);
       const addresses = [...(state?.resources.keys() ?? [])];
       const stack = name === '' ? {} : { stack: name };
@@ -52,11 +52,6 @@ export async function validateStacks(
   });
 }
 
-/** The account of a stack, as far as its manifests say it: no key is needed here. */
-function toSupposedAccount({ baseUrl = '' }: StackFolder): string {
-  return baseUrl.replace(/\/+$/, '');
-}
-
 /** Compares every stack below a folder with what is live. Sends GETs only. */
 export async function driftOfStacks(
   paths: readonly string[],
@@ -67,7 +62,8 @@ export async function driftOfStacks(
   return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const { stack, locate } = await openFolder(run, folder);
-      const isHandedOver = (address: string): boolean => isTakenOver(folder, run.selected.tree, address);
+      const isHandedOver = (address: string): boolean =>
+        isTakenOver(folder, { tree: run.selected.tree, address }, context);
       const drift = await stack.drift({ signal: run.signal, isHandedOver });
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.done;
       return {

@@ -1,3 +1,4 @@
+import type { Address } from '../../model/address.ts';
 import type { Action } from '../../model/change.ts';
 import type { Diagnostic, Locate } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
@@ -17,6 +18,7 @@ import { isTakenOver, refuseDescribed } from '../../stacks/hand-over.ts';
 import { type ClaimSource, listStackClaims } from '../../stacks/list-stack-claims.ts';
 import { orderStacks } from '../../stacks/order-stacks.ts';
 import { type SelectedStacks, selectStacks } from '../../stacks/select-stacks.ts';
+import { toAccountId } from '../../stacks/to-account-id.ts';
 import { listenForInterrupts } from '../connection/interrupts.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -44,8 +46,8 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
-  /** The plans that were made so far: what they create exists for those that are planned after them. */
-  readonly made: Map<StackFolder, Plan>;
+  /** What the plans that were made so far create: it exists for those that are planned after them. */
+  readonly made: Map<StackFolder, ReadonlySet<Address>>;
   /** What the stacks claim that were read so far. */
   readonly claims: ClaimLedger;
 }
@@ -121,16 +123,16 @@ function toListing({ tree, ...selected }: SelectedStacks) {
 }
 
 /**
- * Does something with each stack. What goes wrong with one is its result, and the others go on. Those of one service are done one after another,
- * so that no more is kept than what is being done; different services do not wait for each other.
+ * Does something with each stack. What goes wrong with one is its result, and the others go on. Those of one account are done one after another,
+ * so that no more is kept than what is being done; different accounts do not wait for each other.
  */
 export async function forEachStack(
   run: StacksRun,
   task: (folder: StackFolder) => Promise<StackResult>,
 ): Promise<readonly StackPart[]> {
-  const { selected, command, signal } = run;
+  const { selected, command, signal, context } = run;
   const parts = new Map<StackFolder, StackPart>();
-  const groups = [...Map.groupBy(orderStacks(selected.stacks), ({ baseUrl }) => baseUrl).values()];
+  const groups = [...Map.groupBy(orderStacks(selected.stacks), (folder) => toAccountId(folder, context)).values()];
   await Promise.all(
     groups.map(async (group) => {
       for (const folder of group) {
@@ -210,14 +212,15 @@ export async function planFolder(
   options: PlanOptions,
 ): Promise<Plan> {
   const willExist: PlanOptions['willExist'] = (foreign) =>
-    [...made].some(([other, { changes }]) => {
-      const isMeant = other.name === foreign.stack && other.baseUrl === folder.baseUrl;
-      return isMeant && changes.some(({ action, address }) => CREATES.has(action) && address === foreign.resource);
+    [...made].some(([other, created]) => {
+      const isMeant = other.name === foreign.stack && toAccountId(other, context) === toAccountId(folder, context);
+      return isMeant && created.has(foreign.resource);
     });
   await refuseDescribed(folder, tree, context);
-  const isHandedOver = (address: string): boolean => isTakenOver(folder, tree, address);
+  const isHandedOver = (address: string): boolean => isTakenOver(folder, { tree, address }, context);
   const plan = await stack.plan({ ...options, willExist, isHandedOver, signal });
-  if (!isInvalid(plan)) made.set(folder, plan);
+  const created = plan.changes.filter(({ action }) => CREATES.has(action)).map(({ address }) => address);
+  if (!isInvalid(plan)) made.set(folder, new Set(created));
   return plan;
 }
 

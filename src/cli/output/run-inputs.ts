@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { readInput } from '../../files/read-input.ts';
 import { isForeignFile } from '../../manifest/foreign-file.ts';
+import { KEY_VARIABLE, toKeyFileVariable } from '../../model/api-key.ts';
 import { isEmbedded, toEmbeddedFile } from '../../stack/embedded-url.ts';
 import type { RunSettings } from '../../stack/settings.ts';
 import type { Context, RunInputs } from '../context.ts';
@@ -41,10 +42,11 @@ export interface Written {
 /** Refuses to write over a file that the run reads, before anything is sent. */
 export async function refuseInputs(
   { out, report = [], journal }: OutputFlags,
-  { files, settings: { baseUrl, caFile } }: Written,
+  { files, settings: { baseUrl, caFile, keyEnv = KEY_VARIABLE } }: Written,
   { env, inputs }: Pick<Context, 'env' | 'inputs'>,
 ): Promise<void> {
-  const read = [env['EDGEWISE_API_KEY_FILE'], caFile, isEmbedded(baseUrl) ? toEmbeddedFile(baseUrl) : undefined];
+  const data = isEmbedded(baseUrl) ? toEmbeddedFile(baseUrl) : undefined;
+  const read = [env[toKeyFileVariable(keyEnv)], caFile, data];
   for (const file of read) if (file !== undefined && file !== '') inputs?.add(file);
   const outputs = [out, journal ?? env['EDGEWISE_JOURNAL'], ...report.map(({ file }) => file), ...files];
   for (const file of outputs) {

@@ -1,3 +1,4 @@
+import { KEY_VARIABLE } from '../../model/api-key.ts';
 import { hasErrors, type Locate } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackSettings } from '../../model/stack.ts';
@@ -57,11 +58,27 @@ export function resolvePlanSettings(file: string, plan: Plan, { flags, stack, co
     throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made of.' });
   }
   const own = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;
-  const { baseUrl = own, timeouts, caFile } = stack?.api ?? {};
-  const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl, timeouts, caFile });
+  const { baseUrl = own, timeouts, caFile, keyEnv } = stack?.api ?? {};
+  const settings = resolveSettings(flags, context.env, { ...plan.settings, baseUrl, timeouts, caFile, keyEnv });
+  refuseOtherKey(file, plan, stack);
   if (settings.baseUrl === plan.baseUrl) return settings;
   const message = `${file} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;
   throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+}
+
+/** A plan of another account would create everything anew there. Which key that is, a file that was edited must not choose. */
+function refuseOtherKey(file: string, { settings, baseUrl }: Plan, stack: StackSettings | undefined): void {
+  const { keyEnv } = settings;
+  if (isEmbedded(baseUrl) || keyEnv === stack?.api.keyEnv) return;
+  const made = `${file} was made with the key in ${keyEnv ?? KEY_VARIABLE}`;
+  if (stack !== undefined) {
+    const message = `${made}, and the Stack names ${stack.api.keyEnv ?? KEY_VARIABLE}.`;
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+  }
+  throw new CommandError(`${made}, which a plan file alone cannot choose.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name the manifests of its stack with --stack.',
+  });
 }
 
 /** Refuses a plan that calls another id by a name than the manifests do: whoever approved it has read the name. */

@@ -25,6 +25,7 @@ function toDocument(stack: StackFolder, { changes }: StackListing): JsonObject {
     folder: stack.folder,
     file: stack.file,
     ...(stack.baseUrl !== undefined && { baseUrl: stack.baseUrl }),
+    ...(stack.keyEnv !== undefined && { keyEnv: stack.keyEnv }),
     needs: stack.needs,
     ...(change !== undefined && { changed: { files: change.files, through: change.through } }),
   };

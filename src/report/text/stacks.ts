@@ -1,3 +1,4 @@
+import { KEY_VARIABLE } from '../../model/api-key.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
 import type { TextOptions } from '../report.ts';
@@ -13,6 +14,7 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
     ['STACK', ({ name }) => toPrintable(name === '' ? '(no name)' : name)],
     ['FOLDER', ({ folder }) => toPrintable(folder)],
     ['SERVICE', ({ baseUrl = '' }) => toPrintable(baseUrl)],
+    ...(stacks.every(({ keyEnv }) => keyEnv === undefined) ? [] : [KEY]),
     ...(changes === undefined ? [] : [['WHY', (stack: StackFolder) => toPrintable(toWhy(stack, listing))] as const]),
   ];
   const [heading = '', ...lines] = stacks.length === 0 ? [] : toTable(stacks, columns);
@@ -20,6 +22,9 @@ export function renderStacksText(listing: StackListing, { color }: Pick<TextOpti
   const words = [describeStacks(listing), ...listUnownedLines(listing)].map((line) => `${toPrintable(line)}\n`);
   return `${table.map((line) => `${line}\n`).join('')}${words.join('')}`;
 }
+
+/** The variable that holds the key of its account. */
+const KEY: Column<StackFolder> = ['KEY', ({ keyEnv = KEY_VARIABLE }) => toPrintable(keyEnv)];
 
 /** Files that a line names. */
 const MAX_NAMED = 2;

@@ -1,6 +1,8 @@
+import { getKind } from '../kinds/tables/registry.ts';
 import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { compareAge, type DesiredResource, type FieldPath, type LiveResource, type LiveState } from '../model/state.ts';
+import type { DesiredResource, FieldPath, LiveResource, LiveState } from '../model/state.ts';
+import { compareBearers } from './compare-bearers.ts';
 
 /** Whose resources a plan may take. */
 export interface Ownership {
@@ -28,12 +30,13 @@ export function findAdoption(resource: DesiredResource, live: LiveState, ownersh
   );
 }
 
-/** Of several with one mark the older, as its own stack would keep it. */
+/** Of several with one mark the one that its own stack would keep. */
 function findHandedOver(resource: DesiredResource, all: readonly LiveResource[], ownership: Ownership): Adoption {
   const { takenFrom } = resource.lifecycle;
   if (takenFrom === undefined) return undefined;
   const bearing = all.filter(({ mark }) => mark?.stack === takenFrom.stack && mark.name === takenFrom.name);
-  const [first] = bearing.toSorted(compareAge);
+  const kind = getKind(resource.kind);
+  const [first] = bearing.toSorted((left, right) => compareBearers(kind, resource, { left, right }));
   const takeOver = [...ownership.takeOver, takenFrom.stack];
   return first && accept(resource, first, { ...ownership, takeOver });
 }

@@ -1,18 +1,11 @@
-import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, toAddress, toShownAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import {
-  compareAge,
-  type DesiredResource,
-  type DesiredState,
-  type LiveResource,
-  type LiveState,
-} from '../model/state.ts';
+import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { findAdoption, listIdleTakeOvers, type Ownership } from './adoptions.ts';
-import { forcesReplace } from './diff.ts';
+import { compareBearers, isUndelivered } from './compare-bearers.ts';
 import { type Bearers, type Owned, Renames } from './renames.ts';
-import { toValidForMs } from './validity.ts';
 
 /** A desired and a live resource that are the same one, or either alone. */
 export interface Pair {
@@ -115,36 +108,6 @@ function pairBearers(
 
 function toDuplicate(kept: Pick<Pair, 'address' | 'kind' | 'duplicateOf'>, live: LiveResource): Pair {
   return { ...kept, desired: undefined, live, by: 'duplicate' };
-}
-
-/**
- * Which of several is kept: the one whose token was delivered, then one that need not be replaced (an interrupted replace left both), then
- * the older. Of kinds that expire the younger one is kept: it was made to replace the other.
- */
-function compareBearers(
-  kind: Kind,
-  desired: DesiredResource | undefined,
-  { left, right }: Readonly<Record<'left' | 'right', LiveResource>>,
-): number {
-  const isOutdated = (live: LiveResource) => desired !== undefined && isReplaced({ kind, desired, live });
-  return (
-    Number(isUndelivered(kind, left)) - Number(isUndelivered(kind, right)) ||
-    Number(isOutdated(left)) - Number(isOutdated(right)) ||
-    (isRotatable(kind) ? compareAge(right, left) : compareAge(left, right))
-  );
-}
-
-function isReplaced({
-  kind,
-  desired,
-  live,
-}: Readonly<{ kind: Kind; desired: DesiredResource; live: LiveResource }>): boolean {
-  const { lifecycle, spec } = desired;
-  return forcesReplace({ kind, live, ignored: lifecycle.ignore, validForMs: toValidForMs(kind, desired) }, spec);
-}
-
-function isUndelivered(kind: Kind, { mark }: LiveResource): boolean {
-  return listOneTimeFields(kind).length > 0 && mark?.delivered !== true;
 }
 
 function isDuplicate(pair: Pair): boolean {

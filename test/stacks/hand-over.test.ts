@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, toEdge, toTranscript } from '../cli/workspace.ts';
+import { NOW } from '../cli/fake-context.ts';
+import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
 import { toStack } from './tree.ts';
 
 const TAKEN = `${toEdge('shop', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`;
@@ -44,6 +45,31 @@ describe('a hand-over in git', () => {
     const validated = await edgewise('validate other');
     expect(validated.stdout).toContain('spec.released names TCPEdge/y, which a document still describes');
     expect(validated.stdout).not.toContain('TCPEdge/z');
+  });
+
+  it('takes the one of several that its own stack would keep: the credential whose token is in use', async () => {
+    const credential = toManifest('Credential', 'agent', {});
+    const taken = toManifest('Credential', 'agent', {}, { lifecycle: { renamed_from: { stack: 'a', name: 'agent' } } });
+    const [a, b] = ['a', 'b'].map((name) => toStack(name, { tokens: { default: { directory: 'tokens' } } }));
+    let elapsedMs = 0;
+    const now = (): Date => new Date(NOW.getTime() + elapsedMs);
+    const { edgewise, write, server } = await createWorkspace(
+      { 'live/a/edgewise.yaml': `${a}${credential}`, 'live/b/edgewise.yaml': String(b) },
+      { now },
+    );
+    await edgewise('apply live/a --yes', { now });
+    elapsedMs = 60_000;
+    // The rotation breaks off before it deletes the old one.
+    const transport = async (request: Request): Promise<Response> =>
+      request.method === 'DELETE' ? new Response('{}', { status: 403 }) : server.handle(request);
+    await edgewise('apply live/a --yes --rotate Credential/agent', { now, transport });
+    const [old, inUse] = (server.snapshot().resources?.['Credential'] ?? []).map(({ id }) => id);
+    expect((await edgewise('plan live/a', { now })).stdout).toMatch(new RegExp(`^- .*${old}`, 'm'));
+    await write({ 'live/a/edgewise.yaml': String(a), 'live/b/edgewise.yaml': `${b}${taken}` });
+    const { stdout } = await edgewise('plan -R live', { now });
+    expect(stdout).toMatch(new RegExp(`^» Credential/agent .*${inUse}`, 'm'));
+    expect(stdout).toContain('1 to adopt, 0 to create');
+    expect(stdout).not.toContain(String(old));
   });
 
   it('does not take protection away', async () => {

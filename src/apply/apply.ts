@@ -43,6 +43,8 @@ export interface ApplyContext {
   readonly writeFile: WriteFile;
   /** Gets a line before and after each request. */
   readonly journal?: Journal | undefined;
+  /** Waited for when all writes are over, before it is looked whether a concurrent apply created the same: several plans share that look. */
+  readonly untilOthersWrote?: (() => Promise<void>) | undefined;
 }
 
 /** Applies a plan. Never rejects because of the service or the network: failures are in the result. */
@@ -66,7 +68,9 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     texts: new Map(context.texts),
     unrecorded: new Set(),
   };
-  const outcomes = await settleRivals(await run(plan, context, write), settle);
+  const ended = await run(plan, context, write);
+  await context.untilOthersWrote?.();
+  const outcomes = await settleRivals(ended, settle);
   const texts = toFileTexts(outcomes, write.texts, context);
   return {
     outcomes,

@@ -67,11 +67,7 @@ export function createAccount(parts: AccountParts, surroundings: Surroundings): 
   return {
     settings,
     ...link,
-    apply: ({ tokens, sinks, ...saved }, options) =>
-      link.write(async (client) => {
-        const check = await checkSaved(client, { ...saved, signal: options.signal, cwd });
-        return runPlan(client, { plan: saved.plan, tokens, sinks, ...check }, options, surroundings);
-      }),
+    apply: createSavedApply(link, surroundings),
     drift: async ({ plan, name, signal }) => {
       const request = toAgainstRequest(plan);
       const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
@@ -80,6 +76,17 @@ export function createAccount(parts: AccountParts, surroundings: Surroundings): 
       return toDriftAgainst(plan, { live, present, now: surroundings.now(), file: name });
     },
     export: async (request) => exportResources(await link.open(), { ...request, settings }),
+  };
+}
+
+/** Applies saved plans by a link: what is live is read, then written to. */
+export function createSavedApply(
+  { open, write }: Pick<Link, 'open' | 'write'>,
+  surroundings: Surroundings,
+): Account['apply'] {
+  return async ({ tokens, sinks, ...saved }, options) => {
+    const check = await checkSaved(await open(), { ...saved, signal: options.signal, cwd: surroundings.cwd });
+    return write((client) => runPlan(client, { plan: saved.plan, tokens, sinks, ...check }, options, surroundings));
   };
 }
 

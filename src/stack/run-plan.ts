@@ -28,6 +28,8 @@ export interface RunOptions {
   readonly ids?: ReadonlyMap<string, string>;
   /** Aborted: no new write starts; those under way finish, and the result lists what was skipped. */
   readonly signal?: AbortSignal;
+  /** Waited for between the writes and the look for what a concurrent apply created: plans that are applied side by side share that look. */
+  readonly untilOthersWrote?: () => Promise<void>;
 }
 
 /** A plan that may be applied, and what is known of it already. */
@@ -68,7 +70,8 @@ export async function runPlan(
   options.onStart?.();
   try {
     const { now, sleep, cwd } = surroundings;
-    const world = { now, sleep, writeFile: createFileWriter(cwd), journal: journal?.write };
+    const { untilOthersWrote } = options;
+    const world = { now, sleep, writeFile: createFileWriter(cwd), journal: journal?.write, untilOthersWrote };
     return await applyPlan(plan, { client, sinks, onEvent, signal, done, ids, texts, ...world });
   } finally {
     const lost = await journal?.close();

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { shareLists } from '../apply/share-lists.ts';
+import type { Client } from '../client/client.ts';
 import type { RequestNotice } from '../client/request-notice.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { JsonObject } from '../model/json.ts';
-import { type Account, type AccountParts, createAccount } from './account.ts';
+import { type Account, type AccountParts, createAccount, createSavedApply } from './account.ts';
 import type { Reader } from './plan-live.ts';
 import type { RunSettings } from './settings.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -11,7 +13,7 @@ import type { Surroundings } from './surroundings.ts';
 export interface SharedAccount {
   /** The account as one stack sees it: each counts the requests that it would have taken alone. */
   readonly toView: (settings: RunSettings) => Account;
-  /** Something was written: what is read from now on is read again. */
+  /** Something was written: whoever asks from now on reads again. */
   readonly forget: () => void;
   readonly close: () => Promise<void>;
 }
@@ -28,22 +30,37 @@ interface Readings {
   readonly modules: Map<string, Promise<ReadOnce<JsonObject | null>>>;
 }
 
+function createReadings(): Readings {
+  return { lists: new Map(), modules: new Map() };
+}
+
 /** An account for several stacks. `signal` ends every read of it. */
 export function shareAccount(parts: AccountParts, surroundings: Surroundings, signal: AbortSignal): SharedAccount {
   const { notices, countSent } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, surroundings);
-  const readings: Readings = { lists: new Map(), modules: new Map() };
+  let readings = createReadings();
+  const write = shareLooks(account.write);
   return {
     toView: (settings) => {
       const open = async (): Promise<Reader> => toOwnReader(await account.open(), { readings, countSent, signal });
-      return { ...account, settings, open };
+      return { ...account, settings, open, write, apply: createSavedApply({ open, write }, surroundings) };
     },
     forget: () => {
-      readings.lists.clear();
-      readings.modules.clear();
+      readings = createReadings();
     },
     close: account.close,
   };
+}
+
+/** What is listed while plans are applied is listed for all of them that ask at the same time. */
+function shareLooks(write: Account['write']): Account['write'] {
+  const shared = new WeakMap<Client, Client>();
+  const toShared = (client: Client): Client => {
+    const known = shared.get(client) ?? { ...client, list: shareLists(client.list) };
+    shared.set(client, known);
+    return known;
+  };
+  return (task) => write((client) => task(toShared(client)));
 }
 
 /** Runs a read, and counts the requests that are sent for it and for nothing else. */

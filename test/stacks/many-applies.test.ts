@@ -25,6 +25,22 @@ describe('applies of many stacks', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
+  it('look for what others created once for all, as one stack does', async () => {
+    const toPools = (names: readonly string[]) =>
+      names.map((name) => toManifest('WeightedBackend', name, { backends: { bkdhr_1: 1 } })).join('');
+    const names = Array.from({ length: 12 }, (_, index) => `pool-${index}`);
+    const alone = await createWorkspace({ 'edgewise.yaml': `${toStack('all')}${toPools(names)}` });
+    expect((await alone.edgewise('apply --yes')).exitCode).toBe(0);
+    const many = await createWorkspace(
+      Object.fromEntries(names.map((name) => [`live/${name}/edgewise.yaml`, `${toStack(name)}${toPools([name])}`])),
+    );
+    expect((await many.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    const [ofOne, ofMany] = [alone, many].map(({ recorder }) => recorder.take());
+    expect(ofMany?.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+      ofOne?.map(({ method, path }) => `${method} ${path}`).sort(),
+    );
+  });
+
   it('write nothing when nobody says yes', async () => {
     const workspace = await createWorkspace(toRepository(2));
     const declined = await workspace.edgewise('apply -R live', { answers: ['no'] });

@@ -51,6 +51,38 @@ describe('a folder of plan files', () => {
     expect((await workspace.edgewise('apply plans --stack other --yes')).exitCode).toBe(3);
   });
 
+  it('takes the reads of one plan, and once more those of plans that waited for others', async () => {
+    const workspace = await createWorkspace(toRepository(8));
+    await workspace.edgewise('plan -R live -o plans');
+    workspace.recorder.take();
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
+    const sent = workspace.recorder.take().map(({ method, path }) => `${method} ${path}`);
+    expect(Map.groupBy(sent, (one) => one).get('POST /edges/tcp')).toHaveLength(8);
+    expect(sent.filter((one) => one.startsWith('GET'))).toEqual(['GET /edges/tcp?limit=100']);
+    await workspace.write({
+      'live/pool/edgewise.yaml': `${toStack('pool')}${toManifest('WeightedBackend', 'pool', {})}`,
+    });
+    for (const name of ['s01', 's02', 's03'])
+      await workspace.write({
+        [`live/${name}/edges/pool.yaml`]: [
+          toManifest('External', 'pool', { stack: 'pool', resource: 'WeightedBackend/pool' }),
+          toManifest('TCPEdge', 'more', { backend: { backend_id: 'External/pool' } }),
+        ].join(''),
+      });
+    await workspace.edgewise('plan -R live -o plans');
+    workspace.recorder.take();
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
+    const reads = workspace.recorder.take().filter(({ method }) => method === 'GET');
+    // Backends before anything is written, with the look for what others made, and for those who waited; edges for those, and that look.
+    expect(reads.map(({ path }) => path).sort()).toEqual([
+      '/backends/weighted?limit=100',
+      '/backends/weighted?limit=100',
+      '/backends/weighted?limit=100',
+      '/edges/tcp?limit=100',
+      '/edges/tcp?limit=100',
+    ]);
+  });
+
   it('is none when anything else is in it', async () => {
     const { edgewise, write } = await createWorkspace({ 'm/edgewise.yaml': `${toStack('m')}${toEdge('a', 20_001)}` });
     await edgewise('plan m -o m/plan.json');

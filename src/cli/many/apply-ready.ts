@@ -7,6 +7,7 @@ import { renderStacksEndText, renderStacksReportText } from '../../report/text/s
 import { toCount } from '../../report/view/wording.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { NOTHING_DONE, type RunOptions } from '../../stack/run-plan.ts';
+import type { SharedAccount } from '../../stack/shared-account.ts';
 import { listNeeded } from '../../stacks/order-stacks.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
@@ -16,6 +17,7 @@ import type { ApplyFlags } from '../reconcile/apply-manifests.ts';
 import { toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
 import { listRefused } from '../reconcile/plan-flags.ts';
 import type { PooledAccount } from './account-pool.ts';
+import { createGate, type Gate } from './create-gate.ts';
 import type { NarrowingFlags } from './narrowing.ts';
 import { publishRun, type StackResult, type StacksRun, toFailed, toPart, toStacksReport } from './stacks-run.ts';
 
@@ -84,16 +86,22 @@ async function applyReady(applying: Applying, planned: readonly StackPart[]): Pr
   const { run, ready, mode } = applying;
   const { stacks } = run.selected;
   const watch = createRunProgress(applying);
+  const gates = toGates(ready);
   const results = new Map<StackFolder, Promise<StackResult | undefined>>();
   const start = (folder: StackFolder): Promise<StackResult | undefined> => {
     const known = results.get(folder);
     if (known !== undefined) return known;
     // To destroy is to go the other way: who refers to something is gone before it.
-    const before =
-      mode === 'apply' ? listNeeded(folder, stacks) : stacks.filter((one) => listNeeded(one, stacks).includes(folder));
+    const [needed, users] = [
+      listNeeded(folder, stacks),
+      stacks.filter((one) => listNeeded(one, stacks).includes(folder)),
+    ];
+    const [before, after] = mode === 'apply' ? [needed, users] : [users, needed];
     const result = applyOne(applying, {
       folder,
       before: before.map((one) => ({ folder: one, result: start(one) })),
+      isAwaited: after.some((one) => ready.has(one)),
+      gate: gates.get(ready.get(folder)?.pooled.account),
       planned,
       watch,
     });
@@ -112,8 +120,17 @@ async function applyReady(applying: Applying, planned: readonly StackPart[]): Pr
   }
 }
 
+/** One gate for each account: the look for what concurrent applies created is one for all of its stacks. */
+function toGates(ready: Applying['ready']): ReadonlyMap<SharedAccount | undefined, Gate> {
+  const groups = Map.groupBy(ready.values(), ({ pooled }) => pooled.account);
+  return new Map([...groups].map(([account, members]) => [account, createGate(members.length)]));
+}
+
 interface Turn {
   readonly folder: StackFolder;
+  /** Others wait for it, so it waits for none of its account. */
+  readonly isAwaited: boolean;
+  readonly gate: Gate | undefined;
   readonly before: readonly { readonly folder: StackFolder; readonly result: Promise<StackResult | undefined> }[];
   readonly planned: readonly StackPart[];
   readonly watch: RunProgress;
@@ -133,18 +150,33 @@ async function applyOne({ run, flags, ready }: Applying, turn: Turn): Promise<St
     if (exitCode !== EXIT.done) failed.push(other.name);
   }
   if (one === undefined) return undefined;
-  if (failed.length > 0) return toFailed(toWaited(failed), folder, run.command);
-  const { apply, locate } = one;
+  const { journal } = flags;
+  const events = { onEvent: watch.follow(folder.name), onWarning: watch.warn };
+  const { untilOthersWrote, pass } = toPassage(turn);
   try {
-    const { journal } = flags;
-    const events = { onEvent: watch.follow(folder.name), onWarning: watch.warn };
-    const options = { ...events, journal, ids, signal: run.signal };
-    const result = await apply(options);
+    if (failed.length > 0) return toFailed(toWaited(failed), folder, run.command);
+    const result = await one.apply({ ...events, journal, ids, signal: run.signal, untilOthersWrote });
     const report = { about: 'apply', plan: one.plan, result } as const;
-    return { report, exitCode: toAppliedExitCode(result), options: { locate } };
+    return { report, exitCode: toAppliedExitCode(result), options: { locate: one.locate } };
   } catch (error) {
     return toFailed(error, folder, run.command);
+  } finally {
+    pass();
+    // A plan file is held against what is live, and that now has what this stack made.
+    if (turn.isAwaited) one.pooled.account.forget();
   }
+}
+
+/** The gate of a stack, which it goes through once: behind its writes, or when it ends without any. */
+function toPassage({ gate, isAwaited }: Turn): Pick<Gate, 'pass'> & Required<Pick<RunOptions, 'untilOthersWrote'>> {
+  let isThrough = false;
+  const once = <T>(through: () => T): T | undefined => {
+    if (isThrough) return undefined;
+    isThrough = true;
+    return through();
+  };
+  const pass = (): void => once(() => gate?.pass());
+  return { pass, untilOthersWrote: async () => (isAwaited ? pass() : once(() => gate?.wait())) };
 }
 
 /** The ids that a stack waits for, as far as another one has made them. */

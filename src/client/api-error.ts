@@ -1,5 +1,6 @@
 import { ApiError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import type { PlainHeaders, PlainResponse } from '../model/transport.ts';
 import { toExcerpt, toOneLine } from './printable.ts';
 import type { Strike } from './strike-key.ts';
 
@@ -8,7 +9,7 @@ export interface FailedResponse {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  readonly response: Response;
+  readonly response: PlainResponse;
   readonly body: string;
 }
 
@@ -67,7 +68,7 @@ function readDetails(json: JsonObject | undefined, strike: Strike): Readonly<Rec
 
 /** What the service calls a request, by its answer. */
 export function findOperationId(
-  { headers, body }: { readonly headers: Headers; readonly body: string },
+  { headers, body }: { readonly headers: PlainHeaders; readonly body: string },
   strike: Strike,
 ): string | undefined {
   const named = findOperationHeader(headers, strike);
@@ -76,7 +77,7 @@ export function findOperationId(
   return isJsonObject(json) ? readDetails(json, strike)['operation_id'] : undefined;
 }
 
-function findOperationHeader(headers: Headers, strike: Strike): string | undefined {
+function findOperationHeader(headers: PlainHeaders, strike: Strike): string | undefined {
   const all = [...headers];
   const values = OPERATION_HEADERS.map((ending) => all.find(([name]) => `-${name}`.endsWith(`-${ending}`))?.[1]);
   return readText(

@@ -1,6 +1,6 @@
 import { NetworkError } from '../model/errors.ts';
 import { type Json, parseJson } from '../model/json.ts';
-import type { Transport } from '../model/transport.ts';
+import type { PlainRequest, PlainResponse, Send } from '../model/transport.ts';
 import { toNetworkFault } from './network-fault.ts';
 import { toExcerpt } from './printable.ts';
 import type { Strike } from './strike-key.ts';
@@ -9,31 +9,27 @@ import { readText } from './whole-body.ts';
 
 /** A response that was read to its end. */
 export interface Answer {
-  readonly response: Response;
+  readonly response: PlainResponse;
   readonly body: string;
   /** Of a response of success; `undefined` for an empty body and for a DELETE. */
   readonly json: Json | undefined;
 }
 
 /** Sends a request once; `attempt` counts from 1. Rejects with `NetworkError` or `TimeoutError` when there is no usable answer. */
-export type Attempt = (request: Request, count: number) => Promise<Answer>;
+export type Attempt = (request: PlainRequest, count: number) => Promise<Answer>;
 
-/** One attempt over a transport. Its response counts only if it is complete and, on success, JSON. */
-export function createAttempt(transport: Transport, strike: Strike): Attempt {
+/** One attempt to send it. Its response counts only if it is complete and, on success, JSON. */
+export function createAttempt(send: Send, strike: Strike): Attempt {
   return async (request) => {
-    const { response, body } = await receive(transport, request, strike);
+    const { response, body } = await receive(send, request, strike);
     const isNothing = !response.ok || request.method === 'DELETE' || body.trim() === '';
     return { response, body, json: isNothing ? undefined : toJson({ request, response, body }, strike) };
   };
 }
 
-async function receive(
-  transport: Transport,
-  request: Request,
-  strike: Strike,
-): Promise<Pick<Answer, 'response' | 'body'>> {
+async function receive(send: Send, request: PlainRequest, strike: Strike): Promise<Pick<Answer, 'response' | 'body'>> {
   try {
-    const response = await transport(request);
+    const response = await send(request);
     return { response, body: await readText(response, request) };
   } catch (error) {
     const fault = toNetworkFault(error, request);
@@ -44,8 +40,8 @@ async function receive(
 }
 
 interface Received {
-  readonly request: Request;
-  readonly response: Response;
+  readonly request: PlainRequest;
+  readonly response: PlainResponse;
   readonly body: string;
 }
 

@@ -2,7 +2,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
-import type { Transport } from '../model/transport.ts';
+import { type Send, type Transport, toSend } from '../model/transport.ts';
 import { createAttempt } from './attempt.ts';
 import { createExchange, type Exchange, toAnsweredObject } from './exchange.ts';
 import { createGovernor, type WaitNotice } from './governor.ts';
@@ -80,9 +80,10 @@ export function createClient(options: ClientOptions): Client {
   const wrong = checkBaseUrl(baseUrl) ?? checkApiKey(apiKey) ?? checkVersionHeader(versionHeader);
   if (wrong !== undefined) throw new TypeError(wrong);
   let count = 0;
-  const counted: Transport = async (request) => {
+  const sendPlain = toSend(options.transport);
+  const counted: Send = async (request) => {
     count += 1;
-    return options.transport(request);
+    return sendPlain(request);
   };
   const strike = createStrike(apiKey);
   const { sleep = sleepFor, now = () => performance.now() } = options;

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, constants, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { NetworkError } from '../model/errors.ts';
+import type { PlainRequest } from '../model/transport.ts';
 import { MAX_BODY_BYTES, tooLarge } from './whole-body.ts';
 
 const DECODERS: Readonly<Record<string, typeof unzip>> = {
@@ -14,7 +15,7 @@ const DECODERS: Readonly<Record<string, typeof unzip>> = {
 export async function decodeBody(
   body: Buffer<ArrayBuffer>,
   encoding: string,
-  request: Request,
+  request: Pick<PlainRequest, 'method' | 'url'>,
 ): Promise<Buffer<ArrayBuffer>> {
   const decode = DECODERS[encoding.trim().toLowerCase()];
   const refuse = (what: string, cause?: unknown) =>

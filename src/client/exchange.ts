@@ -1,6 +1,6 @@
 import { NetworkError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { API_VERSION } from '../model/transport.ts';
+import { API_VERSION, type PlainRequest } from '../model/transport.ts';
 import { toApiError } from './api-error.ts';
 import type { Persistence } from './retry.ts';
 import { type Strike, strikeError } from './strike-key.ts';
@@ -33,7 +33,7 @@ export function createExchange({ persist, apiKey, versionHeader, strike }: Excha
     accept: 'application/json',
     authorization: `Bearer ${apiKey}`,
     'user-agent': 'edgewise',
-    [versionHeader]: API_VERSION,
+    [versionHeader.toLowerCase()]: API_VERSION,
   };
   const withBody = { ...headers, 'content-type': 'application/json' };
   return async (call) => {
@@ -54,13 +54,12 @@ export function toAnsweredObject(call: Pick<Call, 'method' | 'url'>, json: Json 
   throw new NetworkError(`${call.method} ${toPath(call.url)}: the response is not a JSON object`);
 }
 
-/** Redirects are not followed, since the key would go with them. */
-function toRequest({ method, url, body, signal }: Call, headers: Record<string, string>): Request {
-  return new Request(url, {
+function toRequest({ method, url, body, signal }: Call, headers: PlainRequest['headers']): PlainRequest {
+  return {
     method,
+    url: url.href,
     headers,
-    redirect: 'manual',
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    ...(signal !== undefined && { signal }),
-  });
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? new AbortController().signal,
+  };
 }

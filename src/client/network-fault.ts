@@ -1,4 +1,5 @@
 import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
+import type { PlainRequest } from '../model/transport.ts';
 
 /** What is known about a fault from its code. */
 interface Fault {
@@ -26,7 +27,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
  * What to throw when a request brought no response: a `NetworkError` or `TimeoutError` that says where it went.
  * Errors that are already of these classes, bugs, and the reason of an aborted request are returned unchanged.
  */
-export function toNetworkFault(error: unknown, request: Request): unknown {
+export function toNetworkFault(error: unknown, request: Pick<PlainRequest, 'method' | 'url' | 'signal'>): unknown {
   if (request.signal.aborted) return request.signal.reason;
   if (error instanceof NetworkError || error instanceof InvariantError) return error;
   const chain = listCauses(error);

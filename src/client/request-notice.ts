@@ -57,7 +57,7 @@ export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
   return async (request, count) => {
     const start = { method: request.method, path: strike(toPath(new URL(request.url))), attempt: count };
     const startedAt = now();
-    onRequest({ event: 'sent', ...start, headers: listHeaders(request.headers, strike) });
+    onRequest({ event: 'sent', ...start, headers: listHeaders(Object.entries(request.headers), strike) });
     try {
       const answer = await attempt(request, count);
       onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer, strike) });
@@ -85,7 +85,10 @@ function describeAnswer({ response, body }: Answer, strike: Strike): AnswerFacts
 const PLAIN_HEADERS =
   /^(?:accept|accept-encoding|age|cache-control|content-(?:encoding|language|length|type)|date|etag|retry-after|server|user-agent|vary|(?:x-)?ratelimit-[\w-]+|(?:[\w-]+-)?(?:operation|request|trace|correlation)-id|[\w-]*version)$/;
 
-function listHeaders(headers: Headers, strike: Strike): Readonly<Record<string, string>> {
+function listHeaders(
+  headers: Iterable<[name: string, value: string]>,
+  strike: Strike,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...headers].filter(([name]) => PLAIN_HEADERS.test(name)).map(([name, value]) => [name, strike(value)]),
   );

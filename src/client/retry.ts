@@ -1,4 +1,5 @@
 import { NetworkError } from '../model/errors.ts';
+import type { PlainHeaders, PlainRequest } from '../model/transport.ts';
 import type { Answer, Attempt } from './attempt.ts';
 import type { Governor } from './governor.ts';
 import { sleepFor } from './sleep.ts';
@@ -50,7 +51,7 @@ const MAX_RETRY_AFTER_MS = 120_000;
  * aborted, nothing waits any more and no further write is sent: it rejects with the reason of the abort, unless an attempt may have taken effect;
  * then that attempt's result is final.
  */
-export type Persistence = (create: () => Request, patience?: AbortSignal) => Promise<Answer>;
+export type Persistence = (create: () => PlainRequest, patience?: AbortSignal) => Promise<Answer>;
 
 /**
  * Retries what is safe to retry, after an exponential delay with full jitter or the delay that the service asks for. A service that
@@ -92,7 +93,7 @@ type End = Answer | NetworkError;
 /** After an abort of `patience` a read is still sent if it need not wait. */
 async function tryOnce(
   attempt: () => Promise<Answer>,
-  request: Request,
+  request: PlainRequest,
   patience: AbortSignal | undefined,
 ): Promise<End> {
   request.signal.throwIfAborted();
@@ -135,14 +136,14 @@ function toTrouble(end: End): Trouble | undefined {
 }
 
 /** Milliseconds that the service asks to wait: in seconds, or as a date beside the date of its answer. */
-function parseRetryAfter(headers: Headers): number | undefined {
+function parseRetryAfter(headers: PlainHeaders): number | undefined {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;
   const waitMs = Date.parse(text) - Date.parse(headers.get('date') ?? '');
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-function describe(request: Request, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause'> {
+function describe(request: PlainRequest, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause'> {
   const cause = end instanceof NetworkError ? end.message : `HTTP ${end.response.status}`;
   return { method: request.method, path: toPath(new URL(request.url)), cause };
 }

@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import type { Transport } from '../model/transport.ts';
+import type { PlainRequest, PlainResponse, PlainTransport, Send, Transport } from '../model/transport.ts';
+import { createHeaders } from './create-headers.ts';
 import { decodeBody } from './decode-body.ts';
 import { toNetworkFault } from './network-fault.ts';
 import { MAX_BODY_BYTES, tooLarge } from './whole-body.ts';
@@ -29,7 +30,7 @@ export interface ProxyOptions {
 }
 
 /** A transport that holds connections open; `close` ends them, and breaks off what is still under way. */
-export type ClosableTransport = Transport & { readonly close: () => Promise<void> };
+export type ClosableTransport = PlainTransport & { readonly close: () => Promise<void> };
 
 /**
  * The transport over real sockets: undici's dispatcher and a response made by hand, since its `fetch` takes several times as long.
@@ -39,16 +40,17 @@ export type ClosableTransport = Transport & { readonly close: () => Promise<void
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
   const { requestTimeoutMs = 120_000 } = options;
-  const transport: Transport = async (request) => {
+  const exchange = async (request: PlainRequest): Promise<Answer> => {
     try {
       request.signal.throwIfAborted();
-      const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
-      return await toResponse(await dispatch(dispatcher, { request, body, requestTimeoutMs }), request);
+      return await decode(await dispatch(dispatcher, request, requestTimeoutMs), request);
     } catch (error) {
       throw toNetworkFault(error, request);
     }
   };
-  return Object.assign(transport, { close: () => dispatcher.destroy() });
+  const plain: Send = async (request) => toPlainResponse(await exchange(request));
+  const transport: Transport = async (request) => toResponse(await exchange(await toPlainRequest(request)));
+  return Object.assign(transport, { plain, close: () => dispatcher.destroy() });
 }
 
 function createDispatcher(options: UndiciTransportOptions): Dispatcher {
@@ -74,13 +76,19 @@ interface Answer {
   readonly body: Buffer<ArrayBuffer>;
 }
 
-interface Sending {
-  readonly request: Request;
-  readonly body: Buffer | null;
-  readonly requestTimeoutMs: number;
+async function toPlainRequest(request: Request): Promise<PlainRequest> {
+  const { method, url, signal } = request;
+  const headers = Object.fromEntries(request.headers);
+  return {
+    method,
+    url,
+    signal,
+    headers,
+    body: request.body === null ? null : new Uint8Array(await request.arrayBuffer()),
+  };
 }
 
-function dispatch(dispatcher: Dispatcher, { request, body, requestTimeoutMs }: Sending): Promise<Answer> {
+function dispatch(dispatcher: Dispatcher, request: PlainRequest, requestTimeoutMs: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const gathering = gather(request, {
       resolve: (answer) => {
@@ -94,14 +102,13 @@ function dispatch(dispatcher: Dispatcher, { request, body, requestTimeoutMs }: S
     });
     const giveUp = () => gathering.abort(new DOMException('the request took too long', 'TimeoutError'));
     const timer = setTimeout(giveUp, requestTimeoutMs);
-    dispatcher.dispatch(toDispatchOptions(request, body), gathering.handler);
+    dispatcher.dispatch(toDispatchOptions(request), gathering.handler);
   });
 }
 
-function toDispatchOptions(request: Request, body: Buffer | null): Dispatcher.DispatchOptions {
-  const { origin, pathname, search } = new URL(request.url);
-  const headers = { ...Object.fromEntries(request.headers), 'accept-encoding': 'gzip' };
-  return { origin, path: pathname + search, method: request.method, headers, body };
+function toDispatchOptions({ method, url, headers, body }: PlainRequest): Dispatcher.DispatchOptions {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search, method, headers: { ...headers, 'accept-encoding': 'gzip' }, body };
 }
 
 /** What gathers one response. */
@@ -117,7 +124,7 @@ interface Settle {
 }
 
 /** Gathers one response. Aborting the request's signal breaks it off. */
-function gather(request: Request, { resolve, reject }: Settle): Gathering {
+function gather(request: PlainRequest, { resolve, reject }: Settle): Gathering {
   const { signal } = request;
   let head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: [] };
   let breakOff = reject;
@@ -159,11 +166,26 @@ function listHeaders(headers: Readonly<Record<string, string | string[] | undefi
 
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-async function toResponse({ status, headers, body }: Answer, request: Request): Promise<Response> {
-  if (STATUSES_WITHOUT_BODY.has(status)) return new Response(null, { status, headers });
+/** The answer with its body decompressed. */
+async function decode(answer: Answer, request: PlainRequest): Promise<Answer> {
+  const { headers, body } = answer;
   const encoding = headers.find(([name]) => name === 'content-encoding')?.[1];
-  if (encoding === undefined || body.length === 0) return new Response(body, { status, headers });
+  if (encoding === undefined || body.length === 0 || STATUSES_WITHOUT_BODY.has(answer.status)) return answer;
   const about = new Set(['content-encoding', 'content-length']);
   const decoded = await decodeBody(body, encoding, request);
-  return new Response(decoded, { status, headers: headers.filter(([name]) => !about.has(name)) });
+  return { ...answer, body: decoded, headers: headers.filter(([name]) => !about.has(name)) };
+}
+
+function toResponse({ status, headers, body }: Answer): Response {
+  return new Response(STATUSES_WITHOUT_BODY.has(status) ? null : body, { status, headers });
+}
+
+function toPlainResponse({ status, headers, body }: Answer): PlainResponse {
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    statusText: '',
+    headers: createHeaders(headers),
+    body: STATUSES_WITHOUT_BODY.has(status) ? null : [body],
+  };
 }

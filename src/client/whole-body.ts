@@ -1,18 +1,22 @@
 import { NetworkError } from '../model/errors.ts';
+import type { PlainRequest, PlainResponse } from '../model/transport.ts';
 import { toNetworkFault } from './network-fault.ts';
 
 /** The largest response body that is taken. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
+type Body = Pick<PlainResponse, 'body'>;
+type Asked = Pick<PlainRequest, 'method' | 'url' | 'signal'>;
+
 /** How much of it an error keeps. */
 const HEAD_BYTES = 4096;
 
 /** The text of the response to a request. Rejects with `NetworkError` when it breaks off or is longer than `maxBytes`. */
-export async function readText(response: Response, request: Request, maxBytes = MAX_BODY_BYTES): Promise<string> {
+export async function readText(response: Body, request: Asked, maxBytes = MAX_BODY_BYTES): Promise<string> {
   return new TextDecoder().decode(await readBytes(response, request, maxBytes));
 }
 
-async function readBytes(response: Response, request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(response: Body, request: Asked, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
@@ -30,7 +34,7 @@ async function readBytes(response: Response, request: Request, maxBytes: number)
 
 /** The error for an answer above the size limit, with what was read of it. */
 export function tooLarge(
-  { method, url }: Request,
+  { method, url }: Pick<Asked, 'method' | 'url'>,
   chunks: readonly Uint8Array[],
   maxBytes = MAX_BODY_BYTES,
 ): NetworkError {

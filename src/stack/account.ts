@@ -6,7 +6,7 @@ import type { Drift } from '../model/drift.ts';
 import { InvariantError } from '../model/errors.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
-import type { Transport } from '../model/transport.ts';
+import { doBefore, type Transport } from '../model/transport.ts';
 import { toAgainstRequest, toDriftAgainst } from '../plan/saved/drift-against.ts';
 import { checkSaved, type SavedPlan } from './check-saved.ts';
 import { type ExportRequest, exportResources } from './export-resources.ts';
@@ -98,12 +98,10 @@ function createLink(
 ): Link {
   let opened: Promise<{ readonly client: Client; readonly close: () => Promise<void> }> | undefined;
   let writing = 0;
-  const guard =
-    (transport: Transport): Transport =>
-    async (request) => {
-      if (request.method === 'GET' || writing > 0) return transport(request);
-      throw new InvariantError(`What only reads was about to send a ${request.method}`);
-    };
+  const guard = (transport: Transport): Transport =>
+    doBefore(transport, ({ method }) => {
+      if (method !== 'GET' && writing === 0) throw new InvariantError(`What only reads was about to send a ${method}`);
+    });
   const connect = async () => {
     const reached = await reachService(settings, surroundings, given);
     onReached?.(reached);

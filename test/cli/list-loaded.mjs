@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 
-/** Preloaded into a program: leaves the addresses of the modules that it loads in a file when it ends. */
+/**
+ * Preloaded into a program: leaves the addresses of the modules that it loads in a file when it ends, and whether
+ * Node loaded its `fetch`.
+ */
 const urls = [];
 registerHooks({
   load: (url, context, next) => {
@@ -9,4 +12,11 @@ registerHooks({
     return next(url, context);
   },
 });
-process.on('exit', () => writeFileSync(process.env.LOADED_FILE, JSON.stringify(urls)));
+
+/** What `fetch`, `Request` and `Response` are made of: Node loads it when one of them is first used. */
+const FETCH = 'NativeModule internal/deps/undici/undici';
+
+process.on('exit', () => {
+  const own = process.moduleLoadList.filter((name) => name === FETCH);
+  writeFileSync(process.env.LOADED_FILE, JSON.stringify([...urls, ...own]));
+});

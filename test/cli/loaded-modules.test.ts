@@ -31,7 +31,11 @@ async function listLoaded(words: readonly string[]): Promise<Ended & { readonly 
   const ended = await runEdgewise(words, { ...env, ...service }, SOURCES);
   const urls: readonly string[] = JSON.parse(readFileSync(file, 'utf8'));
   const names = urls.flatMap(
-    (url) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /src\/.*(?=\.ts)/.exec(url)?.[0] ?? [],
+    (url) =>
+      /NativeModule (.*)/.exec(url)?.[1] ??
+      /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ??
+      /src\/.*(?=\.ts)/.exec(url)?.[0] ??
+      [],
   );
   return {
     ...ended,
@@ -51,6 +55,15 @@ it.each([
   const { exitCode, stderr, loaded } = await listLoaded(words);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   await expect(loaded).toMatchFileSnapshot(`goldens/loaded/${name}.txt`);
+});
+
+it('a plan with nothing to do loads no server, and not what Request is made of', async () => {
+  expect((await listLoaded(['apply', 'examples/quickstart', '--yes'])).exitCode).toBe(0);
+  const { stdout, loaded } = await listLoaded(['plan', 'examples/quickstart']);
+  expect(stdout).toContain('Nothing to do');
+  expect(loaded).toContain('undici-transport');
+  for (const name of ['src/rehearse', 'src/server', 'hono', 'sshpk', 'internal/deps'])
+    expect(loaded).not.toContain(name);
 });
 
 it('no short run loads what only others need', async () => {

@@ -61,8 +61,9 @@ function parsePage({ kind, listKey, firstUrl, excerpt }: PageSource, url: URL, j
   const page = toAnsweredObject({ method: 'GET', url }, json);
   const list = page[listKey];
   if (!isJsonArray(list)) throw fault(url, `${listKey} is not a list: ${excerpt(page)}`);
+  const place = `GET ${toPath(url)}: ${listKey}`;
   const resources = list.map((member, index) =>
-    toListedResource(kind, member, { place: `GET ${toPath(url)}: ${listKey}[${index}]`, excerpt }),
+    toListedResource(kind, member, { place: `${place}[${index}]`, excerpt }),
   );
   return { url, resources, nextUrl: parseNextUrl(page['next_page_uri'], url, firstUrl.origin) };
 }

@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import type { PlainRequest, PlainResponse, PlainTransport, Send, Transport } from '../model/transport.ts';
+import type { PlainRequest, PlainResponse, Send, Transport } from '../model/transport.ts';
 import { createHeaders } from './create-headers.ts';
 import { decodeBody } from './decode-body.ts';
 import { toNetworkFault } from './network-fault.ts';
@@ -30,7 +30,7 @@ export interface ProxyOptions {
 }
 
 /** A transport that holds connections open; `close` ends them, and breaks off what is still under way. */
-export type ClosableTransport = PlainTransport & { readonly close: () => Promise<void> };
+export type ClosableTransport = Transport & { readonly close: () => Promise<void> };
 
 /**
  * The transport over real sockets: undici's dispatcher and a response made by hand, since its `fetch` takes several times as long.

@@ -1,10 +1,10 @@
 import type { PlanDocument } from '../kinds/plan-document.ts';
 import { findJsonExcess, isJsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
-import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { findFirstIssue } from '../schemas/check-in-parts.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
 import { StackError } from './stack-error.ts';
+import { verifyShown } from './verify-shown.ts';
 
 /**
  * The plan in the text of a plan file; `name` is what messages call it. What is no plan is refused with the first thing that is wrong with it, and
@@ -25,16 +25,6 @@ export function parsePlan(text: string, name = 'The text'): Plan {
     : PLAN_SCHEMA.safeParse(value).error?.issues.find(() => true);
   if (issue !== undefined) throw refusePlan(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
   return verifyShown(name, value as unknown as PlanDocument); // what a schema gives lacks keys such as __proto__
-}
-
-/** The plan of a document, when it does what it shows and nothing else. */
-export function verifyShown(name: string, document: PlanDocument): Plan {
-  const plan = verifyPlan(document);
-  if (typeof plan !== 'string') return plan;
-  throw new StackError(`${name} would do what it does not show: ${plan}.`, {
-    reason: 'invalid',
-    remedy: 'It was edited. Make a new plan and have that approved.',
-  });
 }
 
 function refusePlan(name: string, why: string): StackError {

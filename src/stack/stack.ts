@@ -18,12 +18,12 @@ import type { Account } from './account.ts';
 import { refuseUnapproved, refuseUnfit } from './approve.ts';
 import { refuseOtherVersion, refuseViolations } from './check-saved.ts';
 import { type Attached, listIdShapes, parseAttached } from './export-resources.ts';
-import { verifyShown } from './parse-plan.ts';
 import { checkPolicies, isInvalid, type PlanOptions, planAndRehearse, planLive } from './plan-live.ts';
 import { NOTHING_DONE, NOTHING_KNOWN, type RunOptions, runPlan } from './run-plan.ts';
 import type { RunSettings } from './settings.ts';
 import { InvalidManifests, StackError } from './stack-error.ts';
 import type { Surroundings } from './surroundings.ts';
+import { verifyShown } from './verify-shown.ts';
 
 /** The manifests of one stack and the service that they are for: the whole way from there to a plan, and back. */
 export interface Stack extends AsyncDisposable {

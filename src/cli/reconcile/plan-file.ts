@@ -6,7 +6,6 @@ import { toReason } from '../../model/errors.ts';
 import { findJsonExcess, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import { renderPlanJson } from '../../report/programs/json.ts';
-import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
 import { writeResultFile } from '../output/result-file.ts';
@@ -35,6 +34,7 @@ export async function withdrawPlanFile(file: string, cwd: string): Promise<strin
 export async function readPlanFile(file: string, { cwd, onSubject, onInput }: PlanReader): Promise<Plan> {
   onInput?.(file);
   onSubject?.({ locate: toPlanLocate(file) });
+  const { parsePlan } = await import('../../stack/parse-plan.ts');
   const plan = parsePlan(await readText(file, cwd), file);
   onSubject?.({ stack: plan.stack, locate: toPlanLocate(file) });
   return plan;

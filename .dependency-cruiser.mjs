@@ -90,6 +90,7 @@ const EFFECTS = [
   'server/listen',
   'server/snapshot-file',
   'stack/open-transport',
+  'stack/render',
   'stack/this-process',
   'stack/token-sinks',
   'stacks/find-changes',
@@ -192,9 +193,9 @@ export default {
     {
       name: 'process-is-a-parameter',
       comment:
-        'Only src/cli/program.ts and launch.ts, and what a program leaves out, name the process; everything else gets what it needs from its caller.',
+        'Only src/cli/program.ts and launch.ts, what a program leaves out, and what ends a group of processes name the process; everything else gets what it needs from its caller.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli/(program|launch)|stack/this-process)[.]ts$' },
+      from: { path: '^src/', pathNot: '^src/(cli/(program|launch)|stack/(this-process|render))[.]ts$' },
       to: { path: '^process$', dependencyTypes: ['core'] },
     },
     {

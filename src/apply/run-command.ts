@@ -32,7 +32,7 @@ export async function runCommand(run: CommandRun): Promise<void> {
     const dropped = await keepSmall(complaints, ended);
     const { fault, cause } = await ended;
     if (fault === undefined) return;
-    const said = toShown(dropped + (await readEnd(complaints)), run.secret);
+    const said = toComplaint(dropped + (await readEnd(complaints)), run.secret);
     throw new Error(`${program} ${fault}${said === '' ? '' : `: ${said}`}`, { cause });
   } finally {
     await Promise.all([input.close(), complaints.close()]);
@@ -101,8 +101,8 @@ async function readEnd({ reader }: UnlinkedFile): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** On one line. The secret is struck out before the text is cut. */
-function toShown(complaint: string, secret: string): string {
+/** What a program wrote to standard error, to be shown: on one line, its end. The secret is struck out before the text is cut. */
+export function toComplaint(complaint: string, secret: string): string {
   const struck = strikeToken(stripVTControlCharacters(complaint), secret);
   const text = toPrintable(struck.replace(/\s+/g, ' ').trim());
   return text.length > MAX_SHOWN ? `…${text.slice(-MAX_SHOWN)}` : text;

@@ -22,7 +22,7 @@ export async function run(argv: readonly string[], surroundings: Context): Promi
     };
     try {
       if (flags.report !== undefined) await (await import('./output/publish.ts')).checkReports(flags, context);
-      exitCode = await body({ ...context, onSubject });
+      exitCode = await body({ ...context, onSubject, ...(flags.render === true && (await allowRender(context))) });
     } catch (error) {
       exitCode = await showFailure(error, { command: name, flags, ...subject }, context);
     }
@@ -45,6 +45,13 @@ export async function run(argv: readonly string[], surroundings: Context): Promi
     const { toParseError } = await import('./commands/usage-error.ts');
     return showFailure(toParseError(error, argv), { flags: findFlags(argv, program) }, context);
   }
+}
+
+/** What runs commands of the manifests is loaded when that is allowed. */
+async function allowRender(context: Context): Promise<Pick<Context, 'render'>> {
+  const { createRender } = await import('../stack/render.ts');
+  const { listenForInterrupts } = await import('./connection/interrupts.ts');
+  return { render: createRender(context, { listen: () => listenForInterrupts(context) }) };
 }
 
 /** What a failure is shown with is loaded when there is one. */

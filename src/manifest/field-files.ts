@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
+import { findPrinter } from '../model/source-name.ts';
 
 /** The name of standard input in messages. */
 export const STDIN = '<stdin>';
@@ -16,5 +17,6 @@ export const NO_FIELD_FILES: ReadFieldFile = () => ({
 
 /** A path that a manifest names, relative to what the manifest's own path is relative to. */
 export function toManifestPath(manifest: string, path: string): string {
-  return isAbsolute(path) ? path : join(manifest === STDIN ? '.' : dirname(manifest), path);
+  const file = findPrinter(manifest)?.file ?? manifest;
+  return isAbsolute(path) ? path : join(file === STDIN ? '.' : dirname(file), path);
 }

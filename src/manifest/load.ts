@@ -13,7 +13,7 @@ export type ManifestSource = ManifestBytes | ManifestText;
 
 /** A file as it is. */
 export interface ManifestBytes {
-  /** The path as the user gave it, `<stdin>` for `-`. */
+  /** The path as the user gave it, `<stdin>` for `-`; of what a command printed, the name that `toOutputName` gives. */
   readonly file: string;
   readonly bytes: Uint8Array;
 }
@@ -48,12 +48,18 @@ export interface LoadedManifests {
  * or another tool, and what edgewise itself has written there. A folder with a `Stack` ends where a folder with another one begins.
  */
 export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
-  const reading: Reading = { sources: [], diagnostics: [], seen: new Set() };
+  const { sources, faults } = await loadLocated(paths, context);
+  return { sources, diagnostics: faults.map(({ diagnostic }) => diagnostic) };
+}
+
+/** The same, with the folder that each fault is in. */
+export async function loadLocated(paths: readonly string[], context: LoadContext): Promise<LocatedManifests> {
+  const reading: Reading = { sources: [], faults: [], seen: new Set() };
   for (const path of paths) {
     if (path === '-') await readStdin(context, reading);
     else readNamed(path, context.cwd, reading);
   }
-  return { sources: reading.sources, diagnostics: reading.diagnostics };
+  return { sources: reading.sources, faults: reading.faults };
 }
 
 /** Shows every manifest file below a folder, in the order in which it is read. What a visitor does not keep is not kept. */
@@ -74,13 +80,19 @@ export function visitManifests(
 
 /** What could not be read in a folder. */
 export interface LocatedFault {
+  /** As it is shown; `''`: standard input is in none. */
   readonly folder: string;
   readonly diagnostic: Diagnostic;
 }
 
+/** What was read, and what could not be, and where. */
+export interface LocatedManifests extends Pick<LoadedManifests, 'sources'> {
+  readonly faults: readonly LocatedFault[];
+}
+
 interface Reading {
   readonly sources: ManifestBytes[];
-  readonly diagnostics: Diagnostic[];
+  readonly faults: LocatedFault[];
   /** Real paths of files. */
   readonly seen: Set<string>;
 }
@@ -91,7 +103,7 @@ async function readStdin(context: LoadContext, reading: Reading): Promise<void> 
   try {
     keep({ file: STDIN, bytes: await context.readStdin() }, reading);
   } catch (error) {
-    reading.diagnostics.push(toUnreadable(STDIN, error));
+    reading.faults.push({ folder: '', diagnostic: toUnreadable(STDIN, error) });
   }
 }
 
@@ -100,7 +112,14 @@ function keep(source: ManifestBytes, reading: Reading): void {
   reading.sources.push(source);
   const remedy =
     source.file === STDIN ? 'Check the command before the pipe.' : 'Remove the path, or write manifests to the file.';
-  if (source.bytes.every(isSpace)) reading.diagnostics.push(toEmpty(source.file, 'is empty', remedy));
+  if (!isBlank(source.bytes)) return;
+  const folder = source.file === STDIN ? '' : dirname(source.file);
+  reading.faults.push({ folder, diagnostic: toEmpty(source.file, 'is empty', remedy) });
+}
+
+/** Whether bytes are nothing but white space. */
+export function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every(isSpace);
 }
 
 function isSpace(byte: number): boolean {
@@ -116,7 +135,7 @@ function readNamed(path: string, cwd: string, reading: Reading): void {
     else if (!stats.isFile() || isNew(file.real, reading.seen))
       keep({ file: path, bytes: readInput(file.real) }, reading);
   } catch (error) {
-    reading.diagnostics.push(toUnreadable(path, error, suggestPath(file)));
+    reading.faults.push({ folder: dirname(path), diagnostic: toUnreadable(path, error, suggestPath(file)) });
   }
 }
 
@@ -141,10 +160,11 @@ function readNamedFolder(folder: Path, reading: Reading): void {
     if (isOwn(manifest)) reading.sources.push({ file, bytes });
     else reading.seen.delete(real);
   }
-  reading.diagnostics.push(...faults.filter(isOwn).map(({ diagnostic }) => diagnostic));
+  reading.faults.push(...faults.filter(isOwn));
   if (count > 0) return;
   const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools.';
-  reading.diagnostics.push(toEmpty(folder.shown, 'contains no manifest file', remedy));
+  const diagnostic = toEmpty(folder.shown, 'contains no manifest file', remedy);
+  reading.faults.push({ folder: folder.shown, diagnostic });
 }
 
 function isNew(path: string, seen: Set<string>): boolean {

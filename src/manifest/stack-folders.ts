@@ -23,7 +23,7 @@ export function createStackFilter(
   root: string,
   found: readonly FoundManifest[],
 ): (file: Pick<FoundManifest, 'folder'>) => boolean {
-  const likely = found.filter(({ bytes }) => mayHold(bytes));
+  const likely = found.filter(({ bytes }) => mayHoldStack(bytes));
   const isNested = likely.some(({ folder }) => folder !== root) && likely.some(({ folder }) => folder === root);
   const stacks = isNested ? likely.filter(({ bytes }) => holdsStack(bytes)).map(({ folder }) => folder) : [];
   if (!stacks.includes(root)) return () => true;
@@ -38,7 +38,7 @@ export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly 
 }
 
 /** Whether a file may hold a `Stack`. Fast: most files hold none. */
-function mayHold(bytes: Uint8Array): boolean {
+export function mayHoldStack(bytes: Uint8Array): boolean {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
 }

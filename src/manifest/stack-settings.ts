@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { toDurationMs } from '../kinds/duration.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isAddress } from '../model/address.ts';
@@ -5,6 +6,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonArray, isJsonObject } from '../model/json.ts';
 import { parseRateLimit } from '../model/rate-limit.ts';
+import { findPrinter } from '../model/source-name.ts';
 import {
   type LintSettings,
   NO_SINKS,
@@ -86,20 +88,41 @@ function toSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
   return { command, timeoutMs: toCheckedMs(timeout), ...(test !== undefined && { test }) };
 }
 
-/** All `Stack` documents but the first, as problems. */
+/** All `Stack` documents but the first, as problems. A tool may hand through the Stack that has it run: that is no second one. */
 export function listSurplusStacks([first, ...others]: readonly ManifestDocument[]): readonly DocumentProblem[] {
   if (first === undefined) return [];
-  return others.map((document) => ({
-    document,
-    problem: {
-      code: 'several-stacks',
-      message: 'a run has one Stack, but this is the second',
-      remedy: 'Remove one of them, give the path of one stack only, or run every stack with -R (--recursive).',
-      path: ['metadata', 'name'],
-      target: 'value',
-      related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
-    },
-  }));
+  return others
+    .filter((document) => !isHandedThrough(document, first))
+    .map((document) => ({
+      document,
+      problem: {
+        code: 'several-stacks',
+        ...(isPrinted(document) ? PRINTED_STACK : SECOND_STACK),
+        path: ['metadata', 'name'],
+        target: 'value',
+        related: [{ message: 'the first Stack is here', place: toNamePlace(first) }],
+      },
+    }));
+}
+
+const SECOND_STACK = {
+  message: 'a run has one Stack, but this is the second',
+  remedy: 'Remove one of them, give the path of one stack only, or run every stack with -R (--recursive).',
+};
+
+const PRINTED_STACK = {
+  message: 'the command of spec.render prints a Stack that differs from the one that has it run',
+  remedy: 'Leave the Stack out of what the command prints, or hand it through unchanged: settings come from the file.',
+};
+
+/** Whether `spec.render` had a document printed. */
+function isPrinted({ position }: ManifestDocument): boolean {
+  return findPrinter(position.source.file) !== undefined;
+}
+
+function isHandedThrough(document: ManifestDocument, first: ManifestDocument): boolean {
+  const isSame = document.name === first.name && isDeepStrictEqual(document.value['spec'], first.value['spec']);
+  return isPrinted(document) && isSame;
 }
 
 /** Documents of kinds that the Stack does not use, as problems. */

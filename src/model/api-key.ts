@@ -14,7 +14,10 @@ export function isKeyVariable(name: string): boolean {
   return name.toUpperCase().startsWith(KEY_VARIABLE);
 }
 
-/** An environment without any API key, for programs that edgewise starts and for what manifests may name. */
+/** What else only edgewise itself has use for. */
+const FORGE_TOKEN = 'EDGEWISE_GITLAB_TOKEN';
+
+/** An environment without any API key, and without what else is for edgewise alone: for programs that it starts. */
 export function withoutKeys<T>(env: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isKeyVariable(name)));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isKeyVariable(name) && name !== FORGE_TOKEN));
 }

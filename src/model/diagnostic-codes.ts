@@ -28,6 +28,8 @@ export const DIAGNOSTIC_CODES = {
   'file-unreadable': 'A given file or folder cannot be read.',
   'file-not-utf8': 'A manifest file is not UTF-8 text.',
   'no-manifests': 'A given path contains no manifests.',
+  'render-not-allowed': 'A Stack has a command that makes its manifests, and the run may not start it.',
+  'render-failed': 'The command that makes the manifests of a stack failed.',
   'yaml-syntax': 'A YAML or JSON document cannot be parsed.',
   'yaml-aliases': 'A YAML document expands its aliases without end, or too often.',
   'env-unset': 'A manifest uses an environment variable that is not set and has no default.',

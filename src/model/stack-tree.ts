@@ -15,6 +15,10 @@ export interface StackFolder {
   readonly keyEnv?: string;
   /** `spec.inputs`: what it is made of besides, as patterns relative to the folder. */
   readonly inputs: readonly string[];
+  /** `spec.policies`: files and folders with policies, relative to the folder. */
+  readonly policies: readonly string[];
+  /** It has a `spec.render`: a command prints its manifests, of whatever is below the folder. */
+  readonly isRendered: boolean;
   /** Names of the stacks whose resources it refers to. */
   readonly needs: readonly string[];
   /** What it takes over from other stacks: `lifecycle.renamed_from` with a stack. */

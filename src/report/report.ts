@@ -120,8 +120,8 @@ export interface FormOptions extends TextOptions {
   readonly version?: string;
   /** The path of a manifest from the root of its repository; absent: as it was given. */
   readonly toRepositoryPath?: (file: string) => string;
-  /** The same of a path that a tool says a manifest was made of. */
-  readonly toOriginPath?: (path: string) => string;
+  /** The same of a path that a tool says a manifest was made of, and of the file whose `spec.render` has the tool run, where one has. */
+  readonly toOriginPath?: (path: string, stack?: string) => string;
   /** More on a diagnostic code than the one sentence of it. */
   readonly describeRule?: (id: string) => RuleDescription | undefined;
   readonly locate?: Locate;

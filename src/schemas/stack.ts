@@ -35,6 +35,11 @@ export function toStackSpecSchema() {
         .describe(
           'Addresses (`Kind/name`) that another stack takes over: never deleted, although no document describes them any more.',
         ),
+      render: PARTS.render()
+        .optional()
+        .describe(
+          'Program and arguments that print the manifests of the stack, run without a shell in the folder of this file, and only with `--render`. Other files below the folder are then no manifests.',
+        ),
       inputs: PARTS.inputs()
         .optional()
         .describe(
@@ -63,6 +68,12 @@ const PARTS = {
       .meta({ examples: ['team', 'example.net/owner'] }),
   ),
   released: once(() => z.array(toReleasedSchema())),
+  render: once(() =>
+    z
+      .array(z.string().min(1))
+      .min(1)
+      .meta({ examples: [['kustomize', 'build', '.']] }),
+  ),
   inputs: once(() => z.array(z.string().min(1))),
   policies: once(() => z.array(z.string().min(1))),
 } as const;

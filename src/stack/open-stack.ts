@@ -41,6 +41,8 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
   readonly sinks?: TokenSinks;
   /** Files and folders of policies, besides those among the manifests and those that the Stack names. */
   readonly policies?: readonly string[];
+  /** Runs the command of `spec.render`, which prints the manifests of the stack. Default: false, which makes a Stack that has one an error. */
+  readonly render?: boolean;
   /** What relative paths are relative to. Default: that of the process. */
   readonly cwd?: string;
   /** Fills in `${env:NAME}`, and has the settings that are not given. Default: that of the process. */
@@ -55,7 +57,7 @@ export interface StackOptions extends Pick<ClientOptions, 'onRetry' | 'onWait' |
  */
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { manifests = [], paths = manifests.length > 0 ? [] : ['.'], policies: apart = [] } = options;
-  const surroundings = toSurroundings(options);
+  const surroundings = await toSurroundings(options);
   const read = { lint: 'for-plan', manifests, policies: apart } as const;
   const { state, diagnostics, policies } = await readValidManifests(paths, surroundings, read);
   const settings = resolveSettings(toFlags(options), surroundings.env, toStoredSettings(state.stack.api));
@@ -69,14 +71,16 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   return createStack({ state, diagnostics, policies, tokens, sinks, version: readVersion() }, account, surroundings);
 }
 
-function toSurroundings({ cwd, env, now }: StackOptions): Surroundings {
+async function toSurroundings({ cwd, env, now, render = false }: StackOptions): Promise<Surroundings> {
   const own = useThisProcess();
-  return {
+  const surroundings = {
     ...own,
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
     ...(now !== undefined && { now }),
   };
+  // Loaded only when it may be used.
+  return render ? { ...surroundings, render: (await import('./render.ts')).createRender(surroundings) } : surroundings;
 }
 
 /** Checked as flags are: a number that a program computed may be wrong too. */

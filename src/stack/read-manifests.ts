@@ -4,7 +4,6 @@ import { hasExpressions, lintManifests } from '../lint/lint.ts';
 import {
   createFieldFileReader,
   type LoadedManifests,
-  loadManifests,
   type ManifestBytes,
   type ManifestSource,
   toBytes,
@@ -15,6 +14,7 @@ import { parsePath } from '../model/field-path.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type LoadedPolicies, loadPolicies } from './load-policies.ts';
+import { loadStack } from './load-stack.ts';
 import { InvalidManifests } from './stack-error.ts';
 import type { RunSubject, Surroundings } from './surroundings.ts';
 
@@ -26,6 +26,8 @@ export interface ReadManifests {
   readonly policies: readonly Policy[];
   /** Number of files read. */
   readonly files: number;
+  /** A command of `spec.render` would print the others, and was not to be run. */
+  readonly isPartial: boolean;
   /** What they are about, as far as that can be read. */
   readonly subject: RunSubject & Required<Pick<RunSubject, 'locate'>>;
 }
@@ -40,17 +42,20 @@ export interface ReadOptions {
   readonly manifests?: readonly ManifestSource[];
   /** Whether policies are wanted, and where there are some besides those of the manifests and their Stack. Left out: they are not. */
   readonly policies?: readonly string[] | undefined;
+  /** False: of a stack with `spec.render`, the file of the Stack is enough. Default: true. */
+  readonly isRendered?: boolean;
 }
 
 /** Loads and checks manifests; no path means the current folder. Sends no request. */
 export async function readManifests(
   paths: readonly string[],
   context: Surroundings,
-  { requireStack = true, lint, manifests = [], policies }: ReadOptions = {},
+  { requireStack = true, lint, manifests = [], policies, isRendered = true }: ReadOptions = {},
 ): Promise<ReadManifests> {
-  const { cwd, env, readStdin, onInput = () => undefined } = context;
+  const { cwd, env, onInput = () => undefined } = context;
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
-  const loaded = withManifests(await loadManifests(given, { cwd, readStdin }), manifests);
+  const { isPartial, ...found } = await loadStack(given, context, { isRendered });
+  const loaded = withManifests(found, manifests);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   context.onManifests?.(loaded.sources.reduce((sum, { bytes }) => sum + bytes.byteLength, 0));
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
@@ -65,13 +70,14 @@ export async function readManifests(
   const subject = toSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
   const rules = await findPolicies({ ...validated, sources: loaded.sources }, policies, context);
-  const found = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
+  const remarks = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
   const refused = state === undefined || lint !== 'all' ? [] : await checkPolicies(state, rules, context);
   return {
     state,
-    diagnostics: [...loaded.diagnostics, ...validated.diagnostics, ...rules.diagnostics, ...found, ...refused],
+    diagnostics: [...loaded.diagnostics, ...validated.diagnostics, ...rules.diagnostics, ...remarks, ...refused],
     policies: rules.policies,
     files: loaded.sources.length,
+    isPartial,
     subject,
   };
 }
@@ -124,15 +130,15 @@ async function checkPolicies(
 export async function readValidManifests(
   paths: readonly string[],
   context: Surroundings,
-  options: Pick<ReadOptions, 'lint' | 'manifests' | 'policies'> = {},
+  options: Omit<ReadOptions, 'requireStack'> = {},
 ): Promise<ValidManifests> {
-  const { state, diagnostics, policies, subject } = await readManifests(paths, context, options);
+  const { state, diagnostics, policies, isPartial, subject } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
-  return { state, diagnostics, policies, locate: subject.locate };
+  return { state, diagnostics, policies, isPartial, locate: subject.locate };
 }
 
 /** A desired state, the warnings that come with it, and where its resources stand. */
-export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies'> {
+export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies' | 'isPartial'> {
   readonly state: DesiredState;
   readonly locate: Locate;
 }

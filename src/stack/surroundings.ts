@@ -16,9 +16,22 @@ export interface Surroundings {
   readonly onInput?: (file: string) => void;
   /** Told how many bytes of manifests there are, before they are parsed. */
   readonly onManifests?: (bytes: number) => void;
+  /** Runs the command of a `spec.render`, once for each stack of a run. Absent: nobody has allowed it. */
+  readonly render?: (command: RenderCommand) => Promise<RenderOutput>;
   /** A transport over real sockets, loaded when it is first needed. */
   readonly openTransport: (options: TransportSettings) => Promise<OpenTransport>;
 }
+
+/** What makes the manifests of a stack. */
+export interface RenderCommand {
+  /** Program and arguments. */
+  readonly words: readonly string[];
+  /** The folder that it runs in, relative to `cwd` or absolute. */
+  readonly folder: string;
+}
+
+/** What such a command printed, or why that does not count; follows the command in a message: `ended with exit code 1`. */
+export type RenderOutput = { readonly bytes: Uint8Array } | { readonly fault: string };
 
 /** What a run is about. */
 export interface RunSubject {

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isManifestName } from '../manifest/load.ts';
 import type { StackChange, StackFolder, StackTree, TreeChanges } from '../model/stack-tree.ts';
 import { readManifests } from '../stack/read-manifests.ts';
@@ -14,6 +14,7 @@ export async function findChanges(tree: StackTree, since: string, context: Surro
   const causes: Causes = new Map(tree.stacks.map((stack) => [stack, new Set()]));
   for (const file of files.all) blameOwners(file, { places, causes, context });
   await blameInputs(files, causes);
+  blamePolicies(files, causes, context);
   await blameNamed(files, { causes, context });
   return {
     since,
@@ -36,7 +37,8 @@ interface Places {
 function blameOwners(file: string, { places, causes, context }: Places): void {
   const owner = findOwner(dirname(file), [...places.keys()]);
   const stack = owner === undefined ? undefined : places.get(owner);
-  if (owner === undefined || stack === undefined || !isRead(relative(owner, file))) return;
+  if (owner === undefined || stack === undefined) return;
+  if (!stack.isRendered && !isRead(relative(owner, file))) return;
   causes.get(stack)?.add(file);
   if (toReal(stack.file, context) !== file) return;
   const around = findOwner(dirname(owner), [...places.keys()]);
@@ -54,6 +56,17 @@ async function blameInputs(files: ChangedFiles, causes: Causes): Promise<void> {
   for (const [{ folder, inputs }, found] of causes) {
     if (inputs.length === 0) continue;
     for (const file of await files.match(folder, inputs)) found.add(file);
+  }
+}
+
+/** Policies may stand outside of the folder: files that are named, and what is read in folders that are. */
+function blamePolicies({ all }: ChangedFiles, causes: Causes, context: Pick<Surroundings, 'cwd'>): void {
+  for (const [{ folder, policies }, found] of causes) {
+    for (const named of policies.map((path) => toReal(isAbsolute(path) ? path : join(folder, path), context))) {
+      const isMeant = (file: string): boolean =>
+        file === named || (file.startsWith(`${named}${sep}`) && isRead(relative(named, file)));
+      for (const file of all) if (isMeant(file)) found.add(file);
+    }
   }
 }
 

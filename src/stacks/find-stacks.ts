@@ -58,15 +58,13 @@ function trim(folder: string): string {
 }
 
 /** What a tree has to know of a file. */
-interface FoundFile {
+interface FoundFile extends StackTies {
   readonly file: string;
   readonly folder: string;
   /** Its first `Stack` document. */
   readonly stack: JsonObject | undefined;
-  readonly needs: readonly string[];
   /** It has policies and nothing else: those may stand apart from every stack. */
   readonly isOfPolicies: boolean;
-  readonly takes: readonly ForeignResource[];
 }
 
 /** Documents that say something about a whole tree. A file without any of them is not parsed. */
@@ -79,14 +77,34 @@ function inspect({ file, folder, bytes }: FoundManifest, { env }: FindContext): 
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
   const documents = OF_A_TREE.test(text) ? listRawDocuments(bytes, env) : [];
+  const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
+  const isOfPolicies = kinds.length > 0 && kinds.every((kind) => kind === 'Policy' || kind === 'PolicyTest');
+  const stack = documents.find(({ kind }) => kind === 'Stack');
+  return { file, folder, stack, isOfPolicies, ...toTies(documents) };
+}
+
+/** What manifests say of other stacks. */
+export type StackTies = Pick<StackFolder, 'needs' | 'takes'>;
+
+/** The ties that a file states. */
+export function readTies(bytes: Uint8Array, { env }: Pick<FindContext, 'env'>): StackTies {
+  return toTies(listRawDocuments(bytes, env));
+}
+
+function toTies(documents: readonly JsonObject[]): StackTies {
   const needs = documents.flatMap((document) => {
     const stack = document['kind'] === 'External' ? toMapping(document['spec'])['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
   });
-  const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
-  const isOfPolicies = kinds.length > 0 && kinds.every((kind) => kind === 'Policy' || kind === 'PolicyTest');
-  const stack = documents.find(({ kind }) => kind === 'Stack');
-  return { file, folder, stack, needs, isOfPolicies, takes: documents.flatMap(listTakes) };
+  return { needs, takes: documents.flatMap(listTakes) };
+}
+
+/** The ties of several files as those of one stack. */
+export function joinTies(ties: readonly StackTies[]): StackTies {
+  return {
+    needs: [...new Set(ties.flatMap(({ needs }) => needs))].sort(),
+    takes: ties.flatMap(({ takes }) => takes),
+  };
 }
 
 function listTakes({ kind, lifecycle }: JsonObject): readonly ForeignResource[] {
@@ -105,7 +123,7 @@ interface Members {
 function toStack({ folder, file, members }: Members, { env, baseUrl }: FindContext): StackFolder {
   const { metadata, spec } = file.stack ?? {};
   const { name } = toMapping(metadata);
-  const { api, inputs } = toMapping(spec);
+  const { api, inputs, policies, render } = toMapping(spec);
   const { base_url: stated, key_env: keyEnv } = toMapping(api);
   const given = baseUrl ?? (env['EDGEWISE_BASE_URL'] || undefined) ?? (typeof stated === 'string' ? stated : undefined);
   return {
@@ -114,9 +132,10 @@ function toStack({ folder, file, members }: Members, { env, baseUrl }: FindConte
     file: file.file,
     baseUrl: given === undefined ? undefined : toNormalUrl(given),
     ...(typeof keyEnv === 'string' && { keyEnv }),
-    inputs: isJsonArray(inputs ?? null) ? listTexts(inputs) : [],
-    needs: [...new Set(members.flatMap(({ needs }) => needs))].sort(),
-    takes: members.flatMap(({ takes }) => takes),
+    inputs: listTexts(inputs),
+    policies: listTexts(policies),
+    isRendered: render !== undefined,
+    ...joinTies(members),
   };
 }
 

@@ -1,6 +1,6 @@
 import { listAddresses } from '../manifest/list-addresses.ts';
-import { loadManifests } from '../manifest/load.ts';
 import type { StackFolder, StackTree } from '../model/stack-tree.ts';
+import { loadStack } from '../stack/load-stack.ts';
 import { StackError } from '../stack/stack-error.ts';
 import type { Surroundings } from '../stack/surroundings.ts';
 import { toAccountId } from './to-account-id.ts';
@@ -23,13 +23,13 @@ export function isTakenOver(
 export async function refuseDescribed(
   folder: StackFolder,
   { stacks }: StackTree,
-  { cwd, env }: Pick<Surroundings, 'cwd' | 'env'>,
+  context: Pick<Surroundings, 'cwd' | 'env' | 'render'>,
 ): Promise<void> {
   for (const { stack, resource } of folder.takes) {
     const other = stacks.find(({ name, baseUrl }) => name === stack && baseUrl === folder.baseUrl);
     if (other === undefined || other === folder) continue;
-    if (toAccountId(other, { cwd, env }) !== toAccountId(folder, { cwd, env })) continue;
-    const { sources } = await loadManifests([other.folder], { cwd, readStdin: async () => new Uint8Array() });
+    if (toAccountId(other, context) !== toAccountId(folder, context)) continue;
+    const { sources } = await loadStack([other.folder], { ...context, readStdin: async () => new Uint8Array() });
     if (!listAddresses(sources, () => false).includes(resource)) continue;
     const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;
     const remedy = 'Remove that document: what is handed over is described once.';

@@ -5,6 +5,7 @@ import { InvalidManifests, StackError } from '../stack/stack-error.ts';
 import type { Surroundings } from '../stack/surroundings.ts';
 import { findChanges } from './find-changes.ts';
 import { findStacks } from './find-stacks.ts';
+import { renderTree } from './render-tree.ts';
 import { findShard, selectShard } from './shard.ts';
 
 /** Which stacks of a tree are meant. */
@@ -32,10 +33,11 @@ export interface SelectedStacks {
  */
 export async function selectStacks(root: string, narrowing: Narrowing, context: Surroundings): Promise<SelectedStacks> {
   const { names, since, baseUrl } = narrowing;
-  const tree = findStacks(root, { ...context, baseUrl });
-  if (hasErrors(tree.diagnostics)) throw new InvalidManifests(tree.diagnostics);
-  if (tree.stacks.length === 0) throw toNothingFound(tree);
-  for (const name of names) if (!tree.stacks.some((stack) => stack.name === name)) throw toUnknown(name, tree);
+  const found = findStacks(root, { ...context, baseUrl });
+  if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
+  if (found.stacks.length === 0) throw toNothingFound(found);
+  for (const name of names) if (!found.stacks.some((stack) => stack.name === name)) throw toUnknown(name, found);
+  const tree = await renderTree(found, context);
   const changes = since === undefined ? undefined : await findChanges(tree, since, context);
   const shard = narrowing.shard ?? (names.length === 0 ? findShard(context.env) : undefined);
   const named = tree.stacks.filter(({ name }) => names.length === 0 || names.includes(name));

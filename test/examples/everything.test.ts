@@ -23,7 +23,10 @@ const POLICIES_IN_COMMENT = /# (policies: \[.*?\]) .*/;
 /** A key that its runs do not have would have to be there. */
 const KEY_IN_COMMENT = /# (key_env: \w+) .*/;
 
-const IN_COMMENTS = [ADOPT_IN_COMMENT, WRITE_TO_IN_COMMENT, POLICIES_IN_COMMENT, KEY_IN_COMMENT];
+/** A tool would have to be there. */
+const RENDER_IN_COMMENT = /# (render: \[.*?\]) .*/;
+
+const IN_COMMENTS = [ADOPT_IN_COMMENT, WRITE_TO_IN_COMMENT, POLICIES_IN_COMMENT, KEY_IN_COMMENT, RENDER_IN_COMMENT];
 
 const SOURCES = globSync('*.yaml', { cwd: join(EXAMPLES, 'everything') }).map((file) => {
   const text = readFileSync(join(EXAMPLES, 'everything', file), 'utf8');

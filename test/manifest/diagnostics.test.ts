@@ -21,6 +21,8 @@ const ELSEWHERE: readonly string[] = [
   'file-unreadable',
   'no-manifests',
   'no-stack',
+  'render-failed',
+  'render-not-allowed',
   'too-long',
 ];
 

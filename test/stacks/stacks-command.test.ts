@@ -195,6 +195,35 @@ describe('what changed since a commit', () => {
     expect(await changed({ 'base-other.txt': 'y', 'web/.hidden.yaml': 'y' })).toBe('');
   });
 
+  it('is what its policies say, wherever they stand', async () => {
+    const rule = toManifest('Policy', 'rule', { rules: [] });
+    const workspace = await createWorkspace({
+      'live/shop/edgewise.yaml': toStack('shop', { policies: ['../../rules/one.yaml', '../../shared/'] }),
+      'live/ssh/edgewise.yaml': toStack('ssh', { policies: ['../../linked'] }),
+      'live/web/edgewise.yaml': toStack('web'),
+      'rules/one.yaml': rule,
+      'rules/two.yaml': rule,
+      'shared/deep/three.yaml': rule,
+      'real/four.yaml': rule,
+    });
+    symlinkSync('real', join(workspace.folder, 'linked'));
+    commitAll(workspace.folder);
+    const changed = async (change: () => unknown): Promise<string> => {
+      await change();
+      const names = await listNames(workspace, 'stacks live --changed-since HEAD');
+      commitAll(workspace.folder);
+      return names;
+    };
+    expect(await changed(() => workspace.write({ 'rules/one.yaml': `${rule}# more\n` }))).toBe('shop');
+    expect(await changed(() => workspace.write({ 'rules/two.yaml': `${rule}# more\n` }))).toBe('');
+    expect(await changed(() => workspace.write({ 'shared/notes.txt': 'x', 'shared-not/a.yaml': rule }))).toBe('');
+    expect(await changed(() => workspace.write({ 'shared/deep/new.yaml': rule }))).toBe('shop');
+    expect(await changed(() => rmSync(join(workspace.folder, 'shared/deep/three.yaml')))).toBe('shop');
+    expect(await changed(() => workspace.write({ 'real/four.yaml': `${rule}# more\n` }))).toBe('ssh');
+    const { stdout } = await workspace.edgewise('stacks live --changed-since HEAD~1');
+    expect(stdout).toContain('real/four.yaml');
+  });
+
   it('sees what is gone, what moved, and a folder that became a stack of its own', async () => {
     const workspace = await createWorkspace({ ...toRepository(4), 'live/s03/sub/edge.yaml': toEdge('sub', 30001) });
     const { folder, write } = workspace;

@@ -35,6 +35,7 @@ type GetForm =
 
 interface Flags extends ConnectionFlags, NarrowingFlags, Pick<FormatFlags, 'color' | 'verbose'> {
   readonly recursive?: boolean;
+  readonly render?: boolean;
   readonly format: GetForm;
 }
 
@@ -68,7 +69,7 @@ export function defineGet(command: Command, act: Act): void {
     [`edgewise get ${EXAMPLE_ADDRESS} -o value=id`, 'one value, for a script'],
     ['edgewise get -o json | jq -r .resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: Flags) =>
-    act({ format: flags.format.form === 'json' ? 'json' : 'text', color: flags.color }, (context) =>
+    act({ ...flags, format: flags.format.form === 'json' ? 'json' : 'text' }, (context) =>
       isRecursive(flags) ? getMany(words, flags, context) : get(words, flags, context),
     ),
   );

@@ -12,6 +12,7 @@ import {
   addWriteOptions,
 } from './options.ts';
 import { isResourceAddress, refuseMisspelt } from './resource-words.ts';
+import { addRenderOption } from './stack-options.ts';
 
 /** `edgewise release`. */
 export function defineRelease(command: Command, act: Act): void {
@@ -24,7 +25,7 @@ export function defineRelease(command: Command, act: Act): void {
     );
   const { done, failed, invalid, authentication, refused, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
-  addPlanFormatOptions(addWriteOptions(addProtectedOption(command)));
+  addPlanFormatOptions(addWriteOptions(addProtectedOption(addRenderOption(command))));
   addExamples(addConnectionOptions(command), [
     [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
     [`edgewise release ${EXAMPLE_ADDRESS} ${TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],

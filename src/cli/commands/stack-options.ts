@@ -5,6 +5,11 @@ import { CommandError, EXIT } from '../exit-code.ts';
 import type { NarrowingFlags } from '../many/narrowing.ts';
 import { parseStackName, repeatable } from './options.ts';
 
+/** Consent to run what Stacks say. */
+export function addRenderOption(command: Command): Command {
+  return command.option('--render', 'run the command of spec.render, which prints the manifests of a stack');
+}
+
 /** Which of many stacks are meant. */
 export function addNarrowingOptions(command: Command): Command {
   return addPartOptions(command).addOption(
@@ -13,12 +18,11 @@ export function addNarrowingOptions(command: Command): Command {
 }
 
 function addPartOptions(command: Command): Command {
-  return command
+  return addRenderOption(command)
     .option(
       '--changed-since <ref>',
       'only stacks that differ from this commit: their files, their inputs, what they depend on',
     )
-
     .addOption(
       new Option(
         '--shard <shard>',

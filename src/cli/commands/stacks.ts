@@ -24,6 +24,7 @@ const FORMS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
 
 interface Flags extends NarrowingFlags {
   readonly format: (typeof FORMS)[number];
+  readonly render?: boolean;
   readonly color: boolean;
 }
 
@@ -44,9 +45,9 @@ export function defineStacks(command: Command, act: Act): void {
     ['edgewise stacks', 'every stack below the current folder'],
     ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
     ['echo "matrix=$(edgewise stacks -o github)" >> "$GITHUB_OUTPUT"', 'a job of GitHub for each'],
-  ]).action((root: string | undefined, { color, ...flags }: Flags) =>
-    act({ format: flags.format === 'json' ? 'json' : 'text', color }, (context) =>
-      listStacks(root ?? '.', { color, ...flags }, context),
+  ]).action((root: string | undefined, flags: Flags) =>
+    act({ ...flags, format: flags.format === 'json' ? 'json' : 'text' }, (context) =>
+      listStacks(root ?? '.', flags, context),
     ),
   );
 }

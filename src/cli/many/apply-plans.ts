@@ -42,7 +42,7 @@ async function selectPlans(root: string, files: readonly string[], context: Cont
     const { keyEnv } = settings;
     const needs = [...new Set(Object.values(awaited).map((foreign) => foreign.stack))];
     const named = { name: stack, folder: file, file, baseUrl, ...(keyEnv !== undefined && { keyEnv }) };
-    stacks.push({ ...named, inputs: [], needs, takes: [] });
+    stacks.push({ ...named, inputs: [], policies: [], needs, takes: [], isRendered: false });
   }
   refuseTwice(stacks);
   return { tree: { root, stacks, unowned: [], diagnostics: [] }, stacks };

@@ -1,6 +1,6 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { readPipeline } from '../../model/pipeline.ts';
 import { type FormName, loadForm } from '../../report/forms.ts';
 import type { FormOptions, Report, RuleDescription, SentEvents } from '../../report/report.ts';
@@ -86,7 +86,7 @@ function toSurroundings(
     ...(applyCommand !== undefined && { applyCommand }),
     ...(locate !== undefined && { locate }),
     toRepositoryPath: (file) => toPathBelow(root, file, cwd),
-    toOriginPath: (path) => toPathBelow(root, findOrigin(path, cwd), cwd),
+    toOriginPath: (path, stack) => toPathBelow(root, findOrigin(path, stack, cwd), cwd),
   };
 }
 
@@ -99,12 +99,13 @@ async function loadRules({ format, report = [] }: FormatFlags): Promise<Pick<For
 }
 
 /**
- * Kustomize gives paths relative to its kustomization, and nothing says where that is. So the file is looked for in the working folder and below.
- * A path that is not found stays as it is.
+ * Kustomize gives paths relative to its kustomization, and nothing says where that is. So the file is looked for in the folder of the Stack that has kustomize
+ * run, and in the working folder and below. A path that is not found stays as it is.
  */
-function findOrigin(path: string, cwd: string): string {
+function findOrigin(path: string, stack: string | undefined, cwd: string): string {
   const below = path.replace(/^(?:[.][.]?\/)+/, '');
-  return [path, below].find((candidate) => existsSync(resolve(cwd, candidate))) ?? path;
+  const beside = stack === undefined ? [] : [join(dirname(stack), path)];
+  return [...beside, path, below].find((candidate) => existsSync(resolve(cwd, candidate))) ?? path;
 }
 
 /** The path from a folder, with slashes; as it was given when it is not below it. */

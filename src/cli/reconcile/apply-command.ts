@@ -92,6 +92,7 @@ function listConnectionWords(
 /** What a plan covers. */
 function listPlanWords(flags: PlanFlags): readonly string[] {
   return [
+    ...(flags.render === true ? ['--render'] : []),
     ...flags.target.flatMap((address) => ['--target', address]),
     ...(flags.rotate ?? []).flatMap((address) => ['--rotate', address]),
     ...(flags.takeOver ?? []).flatMap((stack) => ['--take-over', stack]),

@@ -73,6 +73,7 @@ function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...f
     ...(revertDrift === false ? ['--no-revert-drift'] : []),
     ...(flags.delete === false ? ['--no-delete'] : []),
     ...(flags.approved !== undefined ? ['--approved'] : []),
+    ...(flags.render === true ? ['--render'] : []),
   ];
   if (given.length === 0) return;
   const names = given.join(' and ');

@@ -24,6 +24,8 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly policies?: readonly string[];
   /** False with --no-rehearsal. */
   readonly rehearsal?: boolean;
+  /** The commands of `spec.render` may be run. */
+  readonly render?: boolean;
 }
 
 /** The settings of a run on manifests. */

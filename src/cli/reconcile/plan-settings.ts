@@ -20,7 +20,7 @@ export interface NamedStack {
   readonly externals: ReadonlyMap<string, string>;
   /** Of the manifests that were named, or of the plan file. */
   readonly locate: Locate;
-  /** What those manifests say; absent: none were named. */
+  /** What those manifests say; absent: none were named, or a command would print them, which a plan that is made already has no need of. */
   readonly state: DesiredState | undefined;
   /** Those among the manifests, those that their Stack names, and those that were named besides. */
   readonly policies: readonly Policy[];
@@ -37,8 +37,9 @@ export async function readStack(
     if (hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
     return { settings: undefined, externals: new Map(), locate: toPlanLocate(file), state: undefined, policies };
   }
-  const { state, policies, locate } = await readValidManifests(paths, context, { policies: apart });
-  return { settings: state.stack, externals: state.externals, locate, state, policies };
+  const read = await readValidManifests(paths, context, { policies: apart, isRendered: false });
+  const { state, policies, locate, isPartial } = read;
+  return { settings: state.stack, externals: state.externals, locate, state: isPartial ? undefined : state, policies };
 }
 
 /** What is known besides a plan file of how to reach the service. */

@@ -4,6 +4,11 @@ import { type Explanation, toDocument } from '../explanation.ts';
 
 const POOL = toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 90', '    bkdhr_green: 10');
 
+/** A Stack whose manifests a command prints. */
+function toRendered(command: string): string {
+  return toDocument('Stack', 'shop', 'spec:', `  render: ${command}`);
+}
+
 /** The codes about files and their text. */
 export const READING = {
   'file-unreadable': {
@@ -51,6 +56,25 @@ export const READING = {
     remedy: 'Give the folder that contains the manifests. If another command produces them, check whether it failed.',
     bad: { command: 'validate', files: { 'manifests.txt': POOL } },
     good: { files: { 'manifests.txt': null, 'manifests.yaml': POOL } },
+  },
+  'render-not-allowed': {
+    meaning:
+      '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs what a repository says only when whoever starts it allows that. Files below the folder are not read instead: what is missing there would be deleted.',
+    remedy:
+      'Add `--render` where you trust the repository, or build the manifests first and give them on standard input, with `-`.',
+    bad: { command: 'validate', files: { 'edgewise.yaml': toRendered('[cat, pool.in]'), 'pool.in': POOL } },
+    good: { command: 'validate --render' },
+  },
+  'render-failed': {
+    meaning:
+      'The command of `spec.render` is not there, ended with another exit code than 0, took longer than two minutes, or printed more than 32 MiB. Nothing is planned from what it printed until then.',
+    remedy:
+      'Run the command in the folder of the Stack to see what is wrong. It gets the environment of edgewise without the API key.',
+    bad: {
+      command: 'validate --render',
+      files: { 'edgewise.yaml': toRendered('[kustomise, build, .]'), 'pool.in': POOL },
+    },
+    good: { files: { 'edgewise.yaml': toRendered('[cat, pool.in]') } },
   },
   'yaml-syntax': {
     meaning:

@@ -1,4 +1,5 @@
 import type { SourcePlace } from '../../model/diagnostic.ts';
+import { findPrinter } from '../../model/source-name.ts';
 import type { FormOptions } from '../report.ts';
 
 /** A position in a file of the repository. Of what a tool made, that is the file that it says; its lines are not known. */
@@ -8,7 +9,10 @@ export interface FilePosition {
   readonly column: number;
 }
 
-/** Where a place is in the repository; nothing for standard input, unless the text says which file it was made from. */
+/**
+ * Where a place is in the repository; nothing for standard input, unless the text says which file it was made from. What a command printed is where the
+ * command stands.
+ */
 export function toFilePosition(
   { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
   {
@@ -16,8 +20,10 @@ export function toFilePosition(
     toOriginPath = (path) => path,
   }: Pick<FormOptions, 'toRepositoryPath' | 'toOriginPath'>,
 ): FilePosition | undefined {
-  if (origin !== undefined) return { file: toOriginPath(origin), line: 1, column: 1 };
+  const printer = findPrinter(file);
+  if (origin !== undefined) return { file: toOriginPath(origin, printer?.file), line: 1, column: 1 };
   if (file === '<stdin>') return undefined;
+  if (printer !== undefined) return { file: toRepositoryPath(printer.file), line: printer.line, column: 1 };
   return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
 }
 

@@ -1,0 +1,133 @@
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { kill } from 'node:process';
+import type { Readable } from 'node:stream';
+import { toComplaint } from '../apply/run-command.ts';
+import { InputError, readStream } from '../files/read-input.ts';
+import { withoutKeys } from '../model/api-key.ts';
+import { toReason } from '../model/errors.ts';
+import type { RenderCommand, RenderOutput, Surroundings } from './surroundings.ts';
+
+/**
+ * Runs the commands of `spec.render`: without a shell, without a key, in a group of processes of their own that is ended as a whole. A stack's command runs once,
+ * however often its manifests are read.
+ */
+
+/** How commands are run. */
+export interface RenderOptions {
+  /** Default: two minutes. */
+  readonly timeoutMs?: number;
+  /** Listens for requests to stop while a command runs. */
+  readonly listen?: () => { readonly signal: AbortSignal; readonly stopListening: () => void };
+}
+
+const TIMEOUT_MS = 120_000;
+
+/** The consent to run what Stacks say. */
+export function createRender(
+  { cwd, env }: Pick<Surroundings, 'cwd' | 'env'>,
+  options: RenderOptions = {},
+): NonNullable<Surroundings['render']> {
+  const made = new Map<string, Promise<RenderOutput>>();
+  return ({ words, folder }) => {
+    const command = { words, folder: resolve(cwd, folder), env };
+    const id = JSON.stringify([words, command.folder]);
+    const known = made.get(id) ?? runListening(command, options);
+    made.set(id, known);
+    return known;
+  };
+}
+
+type Run = RenderCommand & Pick<Surroundings, 'env'>;
+
+/** Rejects with the reason of the signal, and with nothing else. */
+async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: RenderOptions): Promise<RenderOutput> {
+  const { signal, stopListening } = listen?.() ?? { signal: undefined, stopListening: () => undefined };
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const output = await runOnce(run, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+    signal?.throwIfAborted();
+    return timeout.aborted ? { fault: `was stopped after ${timeoutMs / 1000} s` } : output;
+  } finally {
+    stopListening();
+  }
+}
+
+async function runOnce(run: Run, stop: AbortSignal): Promise<RenderOutput> {
+  const child = start(run);
+  if ('fault' in child) return child;
+  const end = (): void => endGroup(child);
+  stop.addEventListener('abort', end, { once: true });
+  try {
+    const [ended, output, said] = await Promise.all([
+      waitFor(child),
+      readOutput(child.stdout, end),
+      readEnd(child.stderr),
+    ]);
+    if (ended === undefined || ('fault' in output && !stop.aborted)) return output;
+    return { fault: said === '' ? ended : `${ended}: ${said}` };
+  } finally {
+    stop.removeEventListener('abort', end);
+  }
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** Words that no program can get, such as one with a NUL, are told at once; the rest when the program ends. */
+function start({ words, folder, env }: Run): Child | { readonly fault: string } {
+  const [program = '', ...args] = words;
+  const childEnv = withoutKeys(env);
+  try {
+    return spawn(program, args, { cwd: folder, env: childEnv, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  } catch (error) {
+    return { fault: `cannot be run: ${toReason(error)}` };
+  }
+}
+
+/** How a program ended; `undefined`: well. */
+async function waitFor(child: ChildProcess): Promise<string | undefined> {
+  try {
+    const [code, signal] = await once(child, 'exit');
+    if (code === 0) return undefined;
+    return signal === null ? `ended with exit code ${code}` : `was stopped by ${signal}`;
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return isMissing ? 'cannot be run: there is no such program' : `cannot be run: ${toReason(error)}`;
+  }
+}
+
+/** All that it prints. What prints too much is ended. */
+async function readOutput(stdout: Readable, end: () => void): Promise<RenderOutput> {
+  try {
+    return { bytes: await readStream(stdout) };
+  } catch (error) {
+    end();
+    return { fault: `prints something that ${error instanceof InputError ? error.fault : toReason(error)}` };
+  }
+}
+
+const MAX_KEPT = 65_536;
+
+/** The end of what it complains of. */
+async function readEnd(stderr: Readable): Promise<string> {
+  let kept = '';
+  stderr.setEncoding('utf8');
+  stderr.on('data', (part: string) => {
+    kept = (kept + part).slice(-MAX_KEPT);
+  });
+  await once(stderr, 'close');
+  return toComplaint(kept, '');
+}
+
+/** Ends a program and what it started. What keeps its output open all the same is not waited for. */
+function endGroup(child: Child): void {
+  try {
+    if (child.pid !== undefined) kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    child.kill('SIGKILL');
+  }
+  child.stdout.destroy();
+  child.stderr.destroy();
+}

@@ -131,6 +131,8 @@ export interface FormOptions extends TextOptions {
   readonly sent?: SentEvents;
   /** What the pipeline says of itself, whose pages can be linked to. */
   readonly pipeline?: Pipeline;
+  /** It is one of many in a longer report, which says for all of them what is the same for each. */
+  readonly isPart?: boolean;
   /** The command line that does what a plan says; absent: none that is known would. */
   readonly applyCommand?: CommandLine;
 }

@@ -7,6 +7,8 @@ export interface StacksReport {
   readonly root: string;
   /** How many stacks there are, and which of them were meant, in a sentence. */
   readonly selection: string;
+  /** What reading took, of all accounts; absent: it is not known. */
+  readonly requests?: number;
   /** By folder. */
   readonly parts: readonly StackPart[];
 }

@@ -13,6 +13,8 @@ import type { Surroundings } from './surroundings.ts';
 export interface SharedAccount {
   /** The account as one stack sees it: each counts the requests that it would have taken alone. */
   readonly toView: (settings: RunSettings) => Account;
+  /** How many requests reading took. */
+  readonly countReads: () => number;
   /** Something was written: whoever asks from now on reads again. */
   readonly forget: () => void;
   readonly close: () => Promise<void>;
@@ -36,7 +38,7 @@ function createReadings(): Readings {
 
 /** An account for several stacks. `signal` ends every read of it. */
 export function shareAccount(parts: AccountParts, surroundings: Surroundings, signal: AbortSignal): SharedAccount {
-  const { notices, countSent } = createCounter(parts);
+  const { notices, countSent, countReads } = createCounter(parts);
   const account = createAccount({ ...parts, notices }, surroundings);
   let readings = createReadings();
   const write = shareLooks(account.write);
@@ -45,6 +47,7 @@ export function shareAccount(parts: AccountParts, surroundings: Surroundings, si
       const open = async (): Promise<Reader> => toOwnReader(await account.open(), { readings, countSent, signal });
       return { ...account, settings, open, write, apply: createSavedApply({ open, write }, surroundings) };
     },
+    countReads,
     forget: () => {
       readings = createReadings();
     },
@@ -70,15 +73,21 @@ type CountSent = <T>(read: () => Promise<T>) => Promise<ReadOnce<T>>;
 function createCounter({ notices = {} }: AccountParts): {
   readonly notices: NonNullable<AccountParts['notices']>;
   readonly countSent: CountSent;
+  readonly countReads: () => number;
 } {
+  let all = 0;
   const current = new AsyncLocalStorage<{ sent: number }>();
   const onRequest = (notice: RequestNotice): void => {
     const count = current.getStore();
-    if (count !== undefined && notice.event === 'sent') count.sent += 1;
+    if (count !== undefined && notice.event === 'sent') {
+      count.sent += 1;
+      all += 1;
+    }
     notices.onRequest?.(notice);
   };
   return {
     notices: { ...notices, onRequest },
+    countReads: () => all,
     countSent: async (read) => {
       const count = { sent: 0 };
       const value = await current.run(count, read);

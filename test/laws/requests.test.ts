@@ -56,7 +56,7 @@ describe('the requests of a run', () => {
         world.takeRequests();
         await world.apply(plan);
         const sent = world.takeRequests().length;
-        const sentence = toRequestSentence(plan, true);
+        const sentence = toRequestSentence(plan, { isApplied: true });
         const [, atLeast = '', said = ''] = /applying needs (at least )?(\d+)\.$/.exec(sentence) ?? [];
         if (atLeast === '') expect(`${sentence} Sent: ${sent}`).toBe(`${sentence} Sent: ${said}`);
         else expect(sent).toBeGreaterThanOrEqual(Number(said));

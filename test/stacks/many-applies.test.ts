@@ -74,8 +74,8 @@ describe('applies of many stacks', () => {
       broken   live/broken   Credential/agent would be created, but no place for its token is set, and the service shows the token only once.
       guarded  live/guarded  refused by 2 safety rules, 1 to delete
       invalid  live/invalid  1 error
-      s00      live/s00      1 write applied, 0 failed, 0 skipped
-      s01      live/s01      0 writes applied, 1 failed, 0 skipped
+      s00      live/s00      1 write applied
+      s01      live/s01      1 failed
 
       5 stacks below live. 1 with something to say, 4 failed or refused.
       "

@@ -15,6 +15,8 @@ export interface PooledAccount {
 export interface AccountPool {
   /** The account that settings lead to. Throws when another stack of it says something else about the way there: they share one client. */
   readonly find: (settings: RunSettings, file: string) => Promise<PooledAccount>;
+  /** How many requests reading took, of all accounts. */
+  readonly countReads: () => number;
   readonly close: () => Promise<void>;
 }
 
@@ -28,6 +30,7 @@ interface Entry extends PooledAccount {
 /** A pool without accounts. `signal` ends what is being read. */
 export function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
   const entries = new Map<string, Promise<Entry>>();
+  const accounts: SharedAccount[] = [];
   const open = async (settings: RunSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
     const { tellBy, watch, end, ...notices } = await createServiceNotices(settings, context);
     const parts = {
@@ -37,7 +40,9 @@ export function createAccountPool(context: Context, signal: AbortSignal): Accoun
       given: { apiKey },
       onReached: ({ warning }: { readonly warning: string | undefined }) => tellOfService(settings, warning, context),
     };
-    return { account: shareAccount(parts, context, signal), tellBy, end, file, settings };
+    const account = shareAccount(parts, context, signal);
+    accounts.push(account);
+    return { account, tellBy, end, file, settings };
   };
   return {
     find: async (settings, file) => {
@@ -49,6 +54,7 @@ export function createAccountPool(context: Context, signal: AbortSignal): Accoun
       refuseOther(entry, settings, file);
       return entry;
     },
+    countReads: () => accounts.reduce((sum, account) => sum + account.countReads(), 0),
     close: async () => {
       for (const { account, end } of await Promise.all(entries.values())) {
         end();

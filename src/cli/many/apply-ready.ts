@@ -3,7 +3,7 @@ import type { ApplyEvent, ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { StackPart } from '../../report/stacks-report.ts';
-import { renderStacksEndText, renderStacksReportText } from '../../report/text/stacks-report.ts';
+import { renderStackEnds, renderStacksReportText, renderStacksTable } from '../../report/text/stacks-report.ts';
 import { toCount } from '../../report/view/wording.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { NOTHING_DONE, type RunOptions } from '../../stack/run-plan.ts';
@@ -50,7 +50,9 @@ export async function finishApply(applying: Applying, planned: readonly StackPar
   if (ready.size === 0) return publishRun(run, planned, { isShown });
   await confirm([...ready.values()], flags, run.context);
   const applied = await applyReady(applying, planned);
-  if (isShown) showEnds(run, applied);
+  // What was found before is on the screen already.
+  const ended = applied.filter((part, index) => part !== planned[index]);
+  if (isShown) showEnds(run, { applied, ended });
   return publishRun(run, applied, { isShown });
 }
 
@@ -61,10 +63,14 @@ function showPlans(run: StacksRun, planned: readonly StackPart[]): void {
   );
 }
 
-function showEnds(run: StacksRun, applied: readonly StackPart[]): void {
+function showEnds(
+  run: StacksRun,
+  { applied, ended }: { readonly applied: readonly StackPart[]; readonly ended: readonly StackPart[] },
+): void {
   const { context, flags } = run;
   const options = toTextOptions(context.stdout, context, flags);
-  context.stdout.write(`\n${renderStacksEndText(toStacksReport(run, applied), options)}`);
+  const { requests: _, ...report } = toStacksReport(run, applied);
+  context.stdout.write(`\n${renderStackEnds(ended, options)}${renderStacksTable(report, options)}`);
 }
 
 async function confirm(ready: readonly ReadyStack[], flags: ApplyStacksFlags, context: Context): Promise<void> {

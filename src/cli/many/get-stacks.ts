@@ -5,7 +5,8 @@ import type { StackFolder } from '../../model/stack-tree.ts';
 import { toInventoryDocument } from '../../report/programs/inventory.ts';
 import { renderDocument } from '../../report/programs/json.ts';
 import type { StackPart } from '../../report/stacks-report.ts';
-import { renderStacksEndText } from '../../report/text/stacks-report.ts';
+import { renderStackEnds, renderStacksTable } from '../../report/text/stacks-report.ts';
+import { toStackTitle } from '../../report/view/stacks-view.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { PLAIN, toTextOptions } from '../output/present.ts';
@@ -40,7 +41,7 @@ export async function getOfStacks(paths: readonly string[], asked: GetStacks, co
 
 function tellFailed(failed: readonly StackPart[], run: Parameters<typeof toStacksReport>[0], context: Context): void {
   const options = toTextOptions(context.stderr, context, PLAIN);
-  context.stderr.write(renderStacksEndText(toStacksReport(run, failed), options));
+  context.stderr.write(`${renderStackEnds(failed, options)}${renderStacksTable(toStacksReport(run, failed), options)}`);
 }
 
 function render(found: readonly (readonly [StackFolder, Inventory])[], { flags, render: toText }: GetStacks): string {
@@ -52,7 +53,7 @@ function render(found: readonly (readonly [StackFolder, Inventory])[], { flags, 
     case 'yaml':
       return renderYaml(document);
     case 'table':
-      return found.map(([{ name, folder }, inventory]) => `── ${name} (${folder})\n${toText(inventory)}\n`).join('');
+      return found.map(([folder, inventory]) => `── ${toStackTitle(folder)}\n${toText(inventory)}\n`).join('');
     default:
       return found.map(([{ name }, inventory]) => toText(inventory).replace(/^(?=.)/gm, `${name}\t`)).join('');
   }

@@ -227,8 +227,10 @@ export async function planFolder(
 const CREATES: ReadonlySet<Action> = new Set<Action>(['create', 'replace']);
 
 /** The report of a run. */
-export function toStacksReport({ selected, command }: StacksRun, parts: readonly StackPart[]): StacksReport {
-  return { command, root: selected.tree.root, selection: describeStacks(toListing(selected)), parts };
+export function toStacksReport({ selected, command, pool }: StacksRun, parts: readonly StackPart[]): StacksReport {
+  const requests = pool.countReads();
+  const selection = describeStacks(toListing(selected));
+  return { command, root: selected.tree.root, selection, ...(requests > 0 && { requests }), parts };
 }
 
 /** Shows the report of a run, and gives the gravest of its exit codes. */

@@ -7,10 +7,10 @@ import { type Html, html } from './node.ts';
 
 /** A run over many stacks as one file: a table of all, and the page of each stack that has something to say, which opens on a click. */
 export function renderStacksHtml(run: StacksReport, options: FormOptions): string {
-  const { rows, summary } = toStacksView(run);
+  const { title, rows, summary } = toStacksView(run);
   const pages = run.parts.map((part, index) => renderPart({ part, row: rows[index], index }, options));
   return renderDocument({
-    heading: `Stacks below ${run.root}`,
+    heading: title,
     notes: [],
     verdict: [html`<strong>${summary}</strong>`],
     body: [renderTable(rows), ...pages],
@@ -39,7 +39,7 @@ function renderPart(
 ): Html | undefined {
   if (row === undefined || row.isQuiet) return undefined;
   const page = renderHtmlForm(part.report, { ...options, ...part.options });
-  return html`<details class="stack" id="stack-${index + 1}"><summary>${row.name} (${row.folder}): ${row.said}</summary>
+  return html`<details class="stack" id="stack-${index + 1}"><summary>${row.title}: ${row.said}</summary>
 <iframe title="${row.name}" srcdoc="${{ source: toAttribute(page) }}"></iframe></details>
 `;
 }

@@ -53,7 +53,7 @@ function toComment(report: Report, options: FormOptions): Comment {
       };
     }
     case 'drift': {
-      const view = toDriftView(report.drift);
+      const view = toDriftView(report.drift, options);
       return {
         command: 'drift',
         stack: report.drift.stack,
@@ -72,7 +72,7 @@ function toComment(report: Report, options: FormOptions): Comment {
 
 function toPlanComment({ plan, standing }: PlanReport, options: FormOptions): Comment {
   const { applyCommand, verbose } = options;
-  const view = toPlanView({ ...plan, violations: standing });
+  const view = toPlanView({ ...plan, violations: standing }, options);
   return {
     command: 'plan',
     stack: plan.stack,

@@ -19,7 +19,10 @@ export function listHeadPieces(view: PlanView): readonly Piece[] {
   const { title, notes, violations, diagnostics } = view;
   return [
     { text: `## ${toProse(view.headline)}\n\n`, weight: 'always' },
-    { text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].map(toProse).join(' ')}\n\n`, weight: 'always' },
+    {
+      text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].filter(Boolean).map(toProse).join(' ')}\n\n`,
+      weight: 'always',
+    },
     ...violations.map(toViolationPiece),
     ...diagnostics.filter(({ severity }) => severity === 'error').map(toDiagnosticPiece),
     ...listDangerPieces(view.dangers),

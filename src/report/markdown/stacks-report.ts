@@ -10,19 +10,31 @@ import { toMarker, toProse, toRow } from './text.ts';
  * may, whatever it has to leave out of the single stacks.
  */
 export function renderStacksMarkdown(run: StacksReport, options: FormOptions): string {
-  const { rows, summary } = toStacksView(run);
+  const { title, rows, summary } = toStacksView(run);
   const head: readonly Piece[] = [
     { text: `${toMarker(`${run.command}-stacks`, run.root)}\n\n`, weight: 'always' },
-    { text: `## ${toProse(`Stacks below ${run.root}`)}\n\n**${toProse(summary)}**\n\n`, weight: 'always' },
+    { text: `## ${toProse(title)}\n\n**${toProse(summary)}**\n\n`, weight: 'always' },
     ...listTablePieces(rows),
   ];
   const body = run.parts.flatMap((part, index): readonly Piece[] => {
     const row = rows[index];
     if (row === undefined || row.isQuiet) return [];
-    const heading = { text: `---\n\n`, weight: 'warning' } as const;
-    return [heading, ...listReportPieces(part.report, { ...options, ...part.options }).map(toDispensable)];
+    const heading = { text: `---\n\n## ${toProse(row.title)}\n\n`, weight: 'refusal' } as const;
+    const pieces = listReportPieces(part.report, { ...options, ...part.options, isPart: true });
+    return [heading, ...pieces.map(toInner)];
   });
-  return `${joinPieces(head, body).trimEnd()}\n`;
+  const footers = body.filter(isFooter).slice(0, 1);
+  return `${joinPieces(head, [...body.filter((piece) => !isFooter(piece)).map(toDispensable), ...footers]).trimEnd()}\n`;
+}
+
+/** A heading stands below that of its stack. */
+function toInner(piece: Piece): Piece {
+  return /^#+ /.test(piece.text) ? { ...piece, text: `#${piece.text}` } : piece;
+}
+
+/** When and by what it was made is the same for all. */
+function isFooter({ text }: Piece): boolean {
+  return text.startsWith('<sub>');
 }
 
 /** Rows of what has nothing to say go first. */

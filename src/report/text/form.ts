@@ -23,7 +23,7 @@ export function renderTextForm(report: Report, options: FormOptions): string {
     case 'comparison':
       return renderComparisonText(toComparisonView(report), options);
     case 'drift':
-      return renderDriftText(toDriftView(report.drift), options);
+      return renderDriftText(toDriftView(report.drift, options), options);
     case 'validation':
       return renderValidationText(report.validation, options);
     case 'failure':
@@ -34,5 +34,5 @@ export function renderTextForm(report: Report, options: FormOptions): string {
 }
 
 function renderPlanReport({ plan, standing }: PlanReport, options: FormOptions): string {
-  return renderPlanText(toPlanView({ ...plan, violations: standing }), options);
+  return renderPlanText(toPlanView({ ...plan, violations: standing }, options), options);
 }

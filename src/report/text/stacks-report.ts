@@ -1,8 +1,6 @@
-import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
-import { toWord } from '../view/escape.ts';
-import { type StackRow, toStacksView } from '../view/stacks-view.ts';
+import { type StackRow, toStacksView, toStackTitle } from '../view/stacks-view.ts';
 import { renderApplyResultText } from './apply.ts';
 import { renderTextForm } from './form.ts';
 import { toPaint } from './layout.ts';
@@ -26,19 +24,17 @@ export function renderStackTexts(run: StacksReport, options: FormOptions): strin
   const paint = toPaint(options.color);
   const { rows } = toStacksView(run);
   const shown = rows.map((row, index) => ({ row, part: run.parts[index] })).filter(({ row }) => !row.isQuiet);
-  return shown
-    .map(({ row, part }) => `${paint('strong', `── ${row.name} (${row.folder})`)}\n${renderPart(part, options)}\n`)
-    .join('');
+  return shown.map(({ row, part }) => `${paint('strong', `── ${row.title}`)}\n${renderPart(part, options)}\n`).join('');
 }
 
-/** What became of each stack whose plan was shown already, then a line for each of all. */
-export function renderStacksEndText(run: StacksReport, options: FormOptions): string {
+/** What became of stacks whose plans were shown already. */
+export function renderStackEnds(parts: readonly StackPart[], options: FormOptions): string {
   const paint = toPaint(options.color);
-  const ends = run.parts.map((part) => {
+  const ends = parts.map((part) => {
     const end = renderEnd(part, { ...options, ...part.options });
-    return end === '' ? '' : `${paint('strong', `── ${toWord(part.name)} (${toPrintable(part.folder)})`)}\n${end}\n`;
+    return end === '' ? '' : `${paint('strong', `── ${toStackTitle(part)}`)}\n${end}\n`;
   });
-  return `${ends.join('')}${renderStacksTable(run, options)}`;
+  return ends.join('');
 }
 
 function renderEnd({ report }: StackPart, options: FormOptions): string {
@@ -50,7 +46,7 @@ function renderEnd({ report }: StackPart, options: FormOptions): string {
 }
 
 function renderPart(part: StackPart | undefined, options: FormOptions): string {
-  return part === undefined ? '' : renderTextForm(part.report, { ...options, ...part.options });
+  return part === undefined ? '' : renderTextForm(part.report, { ...options, ...part.options, isPart: true });
 }
 
 /** A line for each stack, and what they come to. */

@@ -10,6 +10,7 @@ import {
   toCoverage,
 } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { FormOptions } from '../report.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { STATE_HEADINGS, toCoverageSentence, toDriftSummary, toDriftTitle } from './drift-wording.ts';
 import { toWord } from './escape.ts';
@@ -56,7 +57,7 @@ export interface DriftedView {
 }
 
 /** The view of a comparison. */
-export function toDriftView(compared: Drift): DriftView {
+export function toDriftView(compared: Drift, { isPart = false }: Pick<FormOptions, 'isPart'> = {}): DriftView {
   const drift = redactDrift(compared);
   const { against, targets, strangers } = drift;
   const groups = listGroups(drift);
@@ -74,7 +75,7 @@ export function toDriftView(compared: Drift): DriftView {
       unmanaged: countBy(strangers.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       foreign: countBy(strangers.flatMap(({ stack }) => stack ?? [])),
     }),
-    requests: toReadSentence(drift.requests),
+    requests: isPart ? '' : toReadSentence(drift.requests),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
   };
 }

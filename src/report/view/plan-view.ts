@@ -6,6 +6,7 @@ import type { GuardViolation, Plan, Withheld } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { countActions, type Totals } from '../../model/totals.ts';
 import type { Write } from '../../model/write.ts';
+import type { FormOptions } from '../report.ts';
 import { type ChangeView, toChangeView } from './change-view.ts';
 import { type DangerView, listDangerViews } from './danger-words.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
@@ -84,7 +85,7 @@ export interface WriteView {
 }
 
 /** The view of a plan. */
-export function toPlanView(plan: Plan): PlanView {
+export function toPlanView(plan: Plan, { isPart }: Pick<FormOptions, 'isPart'> = {}): PlanView {
   const redacted = redactPlan(plan);
   const { changes, diagnostics, violations, withheld = [], writes, files } = redacted;
   const totals = countActions(changes);
@@ -109,7 +110,9 @@ export function toPlanView(plan: Plan): PlanView {
     found: countSeverities(diagnostics),
     totals,
     summary: toPlanSummary({ totals, withheld, diagnostics, isEmpty }),
-    requests: [toRequestSentence(plan, !isEmpty && isValid), toRehearsalSentence(plan)].filter(Boolean).join(' '),
+    requests: [toRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), toRehearsalSentence(plan)]
+      .filter(Boolean)
+      .join(' '),
     writes: toWriteViews(writes),
     files: files.map(toFileSentence),
     hasOwners: plan.ownerLabel !== undefined,

@@ -104,14 +104,15 @@ export function toRequestSentence(
     requests: { read, apply, mayTakeMore = false, leastMs },
     settings: { rateLimit },
   }: Pick<Plan, 'requests' | 'settings'>,
-  isApplied: boolean,
+  { isApplied, isPart = false }: { readonly isApplied: boolean; readonly isPart?: boolean | undefined },
 ): string {
-  if (!isApplied) return toReadSentence(read);
+  if (!isApplied) return isPart ? '' : toReadSentence(read);
   const atLeast = mayTakeMore ? 'at least ' : '';
   const needs =
     leastMs === 0
       ? `${atLeast}${apply}`
       : `${atLeast}${toCount(apply, 'request')}, at least ${toTimeText(leastMs)} at ${toPrintable(rateLimit)}`;
+  if (isPart) return `Applying needs ${leastMs === 0 ? `${atLeast}${toCount(apply, 'request')}` : needs}.`;
   return `Reading took ${toCount(read, 'request')}; applying needs ${needs}.`;
 }
 

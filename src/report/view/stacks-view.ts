@@ -12,12 +12,14 @@ import { toWord } from './escape.ts';
 import { toFailureView } from './failure-view.ts';
 import { toActionCounts } from './plan-wording.ts';
 import { toApplyTotals } from './totals.ts';
-import { countSeverities, toCount, toTimeText, toValidationSize } from './wording.ts';
+import { countSeverities, toCount, toReadSentence, toTimeText, toValidationSize } from './wording.ts';
 
 /** One stack of a run in a line. Texts are printable. */
 export interface StackRow {
   readonly name: string;
   readonly folder: string;
+  /** What it is called above what is said of it. */
+  readonly title: string;
   /** What became of it, or what would. */
   readonly said: string;
   /** The least time that an apply takes within the rate limit; empty: none that one notices. */
@@ -30,12 +32,13 @@ export interface StackRow {
 
 /** A line for each stack, and what they come to. */
 export interface StacksView {
+  readonly title: string;
   readonly rows: readonly StackRow[];
   readonly summary: string;
 }
 
 /** The view of a run. */
-export function toStacksView({ parts, selection }: StacksReport): StacksView {
+export function toStacksView({ root, parts, selection, requests }: StacksReport): StacksView {
   const rows = parts.map(toRow);
   const bad = rows.filter(({ isBad }) => isBad).length;
   const busy = rows.filter(({ isQuiet, isBad }) => !isQuiet && !isBad).length;
@@ -44,12 +47,27 @@ export function toStacksView({ parts, selection }: StacksReport): StacksView {
     ...(bad > 0 ? [`${bad} failed or refused`] : []),
   ];
   const sum = counts.length === 0 ? 'Nothing to say of any' : counts.join(', ');
-  return { rows, summary: `${toPrintable(selection)}${rows.length === 0 ? '' : ` ${sum}.`}` };
+  const sentences = [
+    toPrintable(selection),
+    ...(rows.length === 0 ? [] : [`${sum}.`]),
+    ...(requests === undefined ? [] : [toReadSentence(requests)]),
+  ];
+  return { title: root === '.' ? 'Stacks' : `Stacks below ${toPrintable(root)}`, rows, summary: sentences.join(' ') };
+}
+
+/** The name of a stack, and its folder where that has another name. */
+export function toStackTitle({ name, folder }: Pick<StackPart, 'name' | 'folder'>): string {
+  const shown = name === '' ? '(no name)' : toWord(name);
+  return name === folder ? shown : `${shown} (${toPrintable(folder)})`;
 }
 
 function toRow(part: StackPart): StackRow {
   const { name, folder, exitCode } = part;
-  const shown = { name: name === '' ? '(no name)' : toWord(name), folder: toPrintable(folder) };
+  const shown = {
+    name: name === '' ? '(no name)' : toWord(name),
+    folder: toPrintable(folder),
+    title: toStackTitle(part),
+  };
   return { ...shown, time: '', isBad: exitCode !== 0 && exitCode !== 2, ...toSaid(part) };
 }
 
@@ -62,7 +80,11 @@ function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Par
     case 'drift': {
       const { drift } = report;
       const isQuiet = !hasDrift(drift) && drift.diagnostics.length === 0;
-      return { said: trimDot(toDriftSummary(countDriftStates(drift), !hasDrift(drift))), isQuiet };
+      const counts = countDriftStates(drift);
+      const said = hasDrift(drift)
+        ? withoutZeros(toDriftSummary(counts, false))
+        : `no drift, ${counts['in-sync']} in sync`;
+      return { said, isQuiet };
     }
     case 'validation': {
       const { diagnostics } = report.validation;
@@ -101,10 +123,18 @@ function toShortCounts(totals: Parameters<typeof toActionCounts>[0]): string {
 
 function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | 'isQuiet'> {
   if (result.outcomes.length + result.files.length > 0)
-    return { said: toApplySummary(toApplyTotals(result)), isQuiet: false };
+    return { said: withoutZeros(toApplySummary(toApplyTotals(result))), isQuiet: false };
   const diagnostics = [...plan.diagnostics, ...result.diagnostics];
   const found = diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
   return { said: ['nothing to do', ...found].join(', '), isQuiet: diagnostics.length === 0 };
+}
+
+/** Of a row of counts those that there are; all of them when there is none. */
+function withoutZeros(counts: string): string {
+  const some = trimDot(counts)
+    .split(/[,;] /)
+    .filter((count) => !count.startsWith('0 '));
+  return some.length === 0 ? trimDot(counts) : some.join(', ');
 }
 
 function trimDot(sentence: string): string {

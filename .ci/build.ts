@@ -29,6 +29,8 @@ const GROUPS = [
   'src/cli/program.ts',
   'src/cli/commands/validate.ts',
   'src/cli/commands/plan.ts',
+  'src/client/undici-transport.ts',
+  'src/report/text/form.ts',
 ].map((first, index, { length }) => ({
   name: parse(first).name,
   test: (id: string) => id === resolve(first),

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { DURATION_EXPECTED, DURATION_PATTERN, toDurationMs } from './duration.ts';
 import { compileRe2 } from './re2.ts';
 
@@ -185,12 +184,6 @@ export function toKeyComment(publicKey: string): string {
   return publicKey.trim().split(/\s+/).slice(2).join(' ');
 }
 
-/** What is wrong with a list of addresses for the critical option source-address: comma-separated IPs or CIDR blocks. */
-export function checkSourceAddress(text: string): string | undefined {
-  const bad = text.split(',').find((part) => !isCidr(part));
-  return bad === undefined ? undefined : `contains \`${bad}\`, which is neither an IP address nor a CIDR block`;
-}
-
 function isDomain(text: string): boolean {
   return text.length <= MAX_DOMAIN_LENGTH && DOMAIN.test(text);
 }
@@ -233,11 +226,4 @@ function checkPrincipal(text: string): string | undefined {
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.hostname !== '';
-}
-
-function isCidr(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }

@@ -2,8 +2,8 @@ import { isJsonObject } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
 import { renderTimeSpan, toDurationMs } from '../duration.ts';
 import { field, formatted, idOf, mapOf, oneOf, setOf, text, timestamp } from '../field.ts';
-import { checkSourceAddress } from '../formats.ts';
 import { defineKind, type SpecProblem } from '../kind.ts';
+import { checkSourceAddress } from '../source-address.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
 /** How long a certificate is valid by default. Source: section 8 of the interface. */

@@ -62,16 +62,16 @@ export async function loadLocated(paths: readonly string[], context: LoadContext
   return { sources: reading.sources, faults: reading.faults };
 }
 
-/** Shows every manifest file below a folder, in the order in which it is read. What a visitor does not keep is not kept. */
+/** Shows every manifest file below a folder, in the order in which it is read, until `isDone`. What a visitor does not keep is not kept. */
 export function visitManifests(
   root: string,
-  { cwd }: Pick<LoadContext, 'cwd'>,
+  { cwd, isDone = () => false }: Pick<LoadContext, 'cwd'> & { readonly isDone?: () => boolean },
   visit: (found: FoundManifest) => void,
 ): readonly LocatedFault[] {
   const faults: LocatedFault[] = [];
   const folder = { shown: root, real: resolve(cwd, root) };
   try {
-    readFolder(folder, { seen: new Set(), folders: new Set(), visit, faults });
+    readFolder(folder, { seen: new Set(), folders: new Set(), visit, faults, isDone });
   } catch (error) {
     return [{ folder: root, diagnostic: toUnreadable(root, error, suggestPath(folder)) }];
   }
@@ -154,7 +154,8 @@ function readNamedFolder(folder: Path, reading: Reading): void {
   const found: (FoundManifest & { readonly real: string })[] = [];
   const faults: LocatedFault[] = [];
   const visit = (manifest: FoundManifest, real: string): number => found.push({ ...manifest, real });
-  const count = readFolder(folder, { seen: reading.seen, folders: new Set(), visit, faults });
+  const isDone = () => false;
+  const count = readFolder(folder, { seen: reading.seen, folders: new Set(), visit, faults, isDone });
   const isOwn = createStackFilter(folder.shown, found);
   for (const { file, bytes, real, ...manifest } of found) {
     if (isOwn(manifest)) reading.sources.push({ file, bytes });
@@ -188,6 +189,8 @@ interface Walk extends Pick<Reading, 'seen'> {
   readonly folders: Set<string>;
   readonly visit: (found: FoundManifest, real: string) => void;
   readonly faults: LocatedFault[];
+  /** Nothing more is read. */
+  readonly isDone: () => boolean;
 }
 
 /** A path as it is shown and as it is opened. Inside of a folder that was entered the latter is the real one, but for symbolic links. */
@@ -210,7 +213,7 @@ function byName(left: Dirent, right: Dirent): number {
 }
 
 function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
-  if (entry.name.startsWith('.') || entry.name === 'node_modules') return 0;
+  if (entry.name.startsWith('.') || entry.name === 'node_modules' || walk.isDone()) return 0;
   const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
   try {
     const type = entry.isSymbolicLink() ? statSync(path.real) : entry;

@@ -1,6 +1,6 @@
 import { visitManifests } from '../manifest/load.ts';
-import { type FoundManifest, listRawDocuments } from '../manifest/stack-folders.ts';
-import { toAddress } from '../model/address.ts';
+import { type FoundManifest, listRawDocuments, mayHoldStack } from '../manifest/stack-folders.ts';
+import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { StackFolder, StackTree } from '../model/stack-tree.ts';
@@ -41,6 +41,23 @@ export function findStacks(root: string, context: FindContext): StackTree {
       ...listDoubles(stacks),
     ],
   };
+}
+
+/** The names of the stacks below a folder, each with its folder, for completion on the command line: nothing is checked, and reading stops when `isLate` says so. */
+export function listStackNames(
+  root: string,
+  { cwd }: Pick<FindContext, 'cwd'>,
+  isLate: () => boolean,
+): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  visitManifests(root, { cwd, isDone: isLate }, ({ folder, bytes }) => {
+    if (!mayHoldStack(bytes)) return;
+    for (const { kind, metadata } of listRawDocuments(bytes, {})) {
+      const { name } = toMapping(metadata);
+      if (kind === 'Stack' && typeof name === 'string' && isResourceName(name)) names.set(name, folder);
+    }
+  });
+  return names;
 }
 
 /** The nearest of some folders that a folder is or is in; `undefined`: none. */

@@ -95,6 +95,53 @@ describe('completion', () => {
     expect(await complete(await createWorkspace(files), 'plan --target ')).toEqual(expected);
   });
 
+  it.each<readonly [string, readonly string[]]>([
+    ['stacks --stack ', ['network', 'web', 'web-eu']],
+    ['stacks live/eu --stack w', ['web-eu']],
+    ['stacks live --stack network --stack ne', ['network']],
+    ['plan -R live --stack=w', ['--stack=web', '--stack=web-eu']],
+    ['plan --stack w', ['web', 'web-eu']],
+    ['get TCPEdge/a -R live --stack n', ['network']],
+    ['destroy live/eu --recursive --stack ', ['web-eu']],
+    ['apply -R live --stack n', ['network']],
+    ['drift live -R --stack=w', ['--stack=web', '--stack=web-eu']],
+    ['apply plan.json --stack ', [':files']],
+    ['apply plan.json --stack=', ['--stack=broken.yaml', '--stack=live/']],
+    ['plan -R nowhere --stack ', []],
+    ['plan -R live/web/edgewise.yaml --stack ', []],
+    ['init --stack ', []],
+    ['export --stack ', []],
+  ])('of names of stacks: %s', async (line, expected) => {
+    const toStack = (name: string): string => STACK.replace('name: test', `name: ${name}`);
+    const workspace = await createWorkspace({
+      'broken.yaml': 'kind: Stack\nmetadata: { name: ',
+      'live/network/edgewise.yaml': toStack('network'),
+      'live/web/edgewise.yaml': toStack('web'),
+      'live/web/not-a-name.yaml': toStack('"A b"'),
+      'live/eu/web.json': '{"kind":"Stack","metadata":{"name":"web-eu"}}',
+    });
+    expect((await complete(workspace, line)).toSorted()).toEqual([...expected].toSorted());
+    expect(workspace.recorder.take()).toEqual([]);
+  });
+
+  it('stops looking for stacks when that takes too long', async () => {
+    const stacks = Array.from({ length: 100 }, (_, index) => [
+      `s${index}/edgewise.yaml`,
+      STACK.replace('test', `s${index}`),
+    ]);
+    const { edgewise } = await createWorkspace(Object.fromEntries(stacks));
+    let ms = 0;
+    const now = () => {
+      ms += 10;
+      return new Date(NOW.getTime() + ms);
+    };
+    const { stdout } = await edgewise('__complete -- plan -R . --stack ', { now });
+    const count = stdout.trimEnd().split('\n').length;
+    expect(count).toBeGreaterThan(5);
+    expect(count).toBeLessThan(50);
+    expect(stdout).toContain('s0\ts0\n');
+  });
+
   it('stops reading manifests when that takes too long', async () => {
     const edges = Array.from({ length: 100 }, (_, index) => toEdge(`e${index}`, 20_001 + index));
     const { edgewise } = await createWorkspace({ 'a.yaml': edges.join('') });

@@ -30,6 +30,7 @@ const LINES: readonly (readonly [keys: string, words: readonly string[]])[] = [
   ['edgewise show my\t', ['show', 'my plan.json']],
   ['edgewise plan --report=json=mani\tplan.json', ['plan', '--report=json=manifests/plan.json']],
   ['edgewise plan --report ht\treport.html', ['plan', '--report', 'html=report.html']],
+  ['edgewise plan -R manifests --stack te\t', ['plan', '-R', 'manifests', '--stack', 'test']],
   ['edgewise plan --base-url emb\taccount.json', ['plan', '--base-url', 'embedded:account.json']],
 ];
 
@@ -57,6 +58,7 @@ describeWith(['bash'], 'completion in bash, asked by its own variables', () => {
       ['edgewise', 'plan', 'manifests', '--target', ''],
       ['TCPEdge/postgres', 'TCPEdge/redis'],
     ],
+    [['edgewise', 'stacks', '--stack', ''], ['test']],
     [['edgewise', 'serve', '--host', ''], []],
   ])('%j', (words, expected) => {
     const { folder, env } = createPlayground();
@@ -71,6 +73,7 @@ describeWith(['fish'], 'completion in fish, asked by its own command', () => {
   it.each([
     ['edgewise plan --format j', ['json', 'json-lines', 'junit']],
     ['edgewise plan manifests --target TCP', ['TCPEdge/postgres', 'TCPEdge/redis']],
+    ['edgewise apply -R manifests --stack ', ['test']],
     ['edgewise show ', ['my plan.json']],
     ['edgewise exp', ['explain', 'export']],
   ])('%s', (line, expected) => {

@@ -9,6 +9,7 @@ import { parseAddress } from '../../model/address.ts';
 import { DIAGNOSTIC_CODES } from '../../model/diagnostic-codes.ts';
 import { findPathFault } from '../../report/programs/field-value.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
+import { listStackNames } from '../../stacks/find-stacks.ts';
 import {
   type Candidate,
   type Completion,
@@ -67,21 +68,21 @@ async function find(program: Command, words: readonly string[], context: Context
   const { cwd, now } = context;
   // Reading is asynchronous, and the rest is not: the first pass tells which manifests are asked for.
   let paths: readonly string[] | undefined;
-  const probe = toSources(program, cwd, (operands) => {
+  const probe = toSources(program, context, (operands) => {
     paths = operands;
     return [];
   });
   const first = completeWords(program, words, probe);
   if (paths === undefined) return first;
   const until = now().getTime() + PATIENCE_MS;
-  const named = paths.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');
+  const named = listPaths(paths);
   const given = named.length === 0 ? ['.'] : named;
   const { sources } = await loadManifests(given, { cwd, readStdin: async () => new Uint8Array() });
   const addresses = listAddresses(sources, () => now().getTime() > until);
   return completeWords(
     program,
     words,
-    toSources(program, cwd, () => addresses),
+    toSources(program, context, () => addresses),
   );
 }
 
@@ -91,20 +92,48 @@ const FILES = new Set([
   ...['paths', 'folder', 'plan', 'report', 'address', 'addresses'],
 ]);
 
+/** The value of `--stack` where it is a name with `-R`, and a path without it. */
+const NAME_OR_PATH = '<name|path>';
+
+/** The run is over every stack below a folder. */
+function isOfMany({ command, given }: WordContext): boolean {
+  return command.name() === 'stacks' || [...given].some(({ long }) => long === '--recursive');
+}
+
+/** The commands whose `--stack NAME` is the name of a stack that exists. */
+function isNarrowed({ command }: WordContext): boolean {
+  return command.name() === 'stacks' || command.options.some(({ long }) => long === '--recursive');
+}
+
+/** The names of the stacks below the folder that the line names. A line without `-R` may get it yet. */
+function listNames({ operands }: WordContext, { cwd, now }: Pick<Context, 'cwd' | 'now'>): readonly Candidate[] {
+  const until = now().getTime() + PATIENCE_MS;
+  const [root = '.'] = listPaths(operands);
+  const names = listStackNames(root, { cwd }, () => now().getTime() > until);
+  return Array.from(names, ([word, about]) => ({ word, about }));
+}
+
+function listPaths(operands: readonly string[]): readonly string[] {
+  return operands.filter((word) => !isResourceAddress(word) && !isKindName(word) && word !== '-');
+}
+
 function toSources(
   program: Command,
-  cwd: string,
+  context: Pick<Context, 'cwd' | 'now'>,
   findAddresses: (operands: readonly string[]) => readonly string[],
 ): Sources {
+  const { cwd } = context;
   const addresses = ({ operands }: WordContext) => toCandidates(findAddresses(operands));
   const names = program.commands.map((one) => one.name()).filter((name) => !name.startsWith('_'));
   return {
-    files: FILES,
+    isPath: (placeholder, place) => FILES.has(placeholder) || (placeholder === NAME_OR_PATH && !isOfMany(place)),
     listFiles: (start) => listFiles(start, cwd),
     values: {
       '<address>': addresses,
       '<form>': toForms,
       '<format=file>': ({ command }) => toCandidates(listReportForms(command).map((form) => `${form}=`)),
+      '<name>': (place) => (isNarrowed(place) ? listNames(place, context) : []),
+      [NAME_OR_PATH]: (place) => (isOfMany(place) ? listNames(place, context) : []),
       '<url>': () => toCandidates(['embedded:']),
       address: addresses,
       addresses: (context) => [...addresses(context), ...toKindCandidates(MANIFEST_KINDS)],

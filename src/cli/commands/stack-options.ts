@@ -41,7 +41,7 @@ export function addRecursiveOptions(command: Command): Command {
 /** The same for a command that takes manifests with `--stack` too, for what it says: one option that means both. */
 export function addRecursiveOptionsWith(command: Command, stack: string): Command {
   return addPartOptions(command.option(...RECURSIVE)).addOption(
-    repeatable('--stack <stack>', `with -R: only the stack of this name; ${stack}`),
+    repeatable('--stack <name|path>', `with -R: only the stack of this name; ${stack}`),
   );
 }
 

@@ -18,8 +18,8 @@ export interface Candidate {
 export interface Sources {
   /** Values by the placeholder of an option or the name of an argument: `<address>`, `kinds`. */
   readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
-  /** Those that stand for a path. */
-  readonly files: ReadonlySet<string>;
+  /** Whether one stands for a path. */
+  readonly isPath: (placeholder: string, context: WordContext) => boolean;
   /** Paths that begin with a text. For values behind a `=`, where shells complete no paths. */
   readonly listFiles: (start: string) => readonly string[];
 }
@@ -29,6 +29,8 @@ export interface WordContext {
   readonly command: Command;
   /** The arguments before it that belong to no option. */
   readonly operands: readonly string[];
+  /** The options before it. */
+  readonly given: ReadonlySet<Option>;
   /** As much of the value as was typed. */
   readonly start: string;
 }
@@ -45,7 +47,6 @@ export function completeWords(program: Command, words: readonly string[], source
 interface Place extends Omit<WordContext, 'start'> {
   /** The option whose value it is. */
   readonly option: Option | undefined;
-  readonly given: ReadonlySet<Option>;
   /** After `--` nothing is an option. */
   readonly isLiteral: boolean;
 }
@@ -105,7 +106,7 @@ function completeValue(option: Option, { place, start, lead }: Typed, sources: S
   const isInFile = placeholder.endsWith('=file>') && inner !== null;
   if (isInFile) return toFiles(`${lead}${inner[1] ?? ''}`, inner[2] ?? '', sources);
   const candidates = said.map(({ word, about }) => ({ word: `${lead}${word}`, about }));
-  if (!sources.files.has(placeholder)) return { candidates, takesFiles: false };
+  if (!sources.isPath(placeholder, { ...place, start })) return { candidates, takesFiles: false };
   return lead === '' ? { candidates, takesFiles: true } : toFiles(lead, start, sources);
 }
 
@@ -118,9 +119,10 @@ function completeOperand(place: Place, current: string, sources: Sources): Compl
   const commands = operands.length === 0 ? listCommands(command) : [];
   const argument = findArgument(command, operands.length);
   if (argument === undefined) return { candidates: commands, takesFiles: false };
-  const said = listValues(argument, argument.name(), { ...place, start: current }, sources);
+  const context = { ...place, start: current };
+  const said = listValues(argument, argument.name(), context, sources);
   const isNew = ({ word }: Candidate): boolean => word === current || !operands.includes(word);
-  return { candidates: [...commands, ...said.filter(isNew)], takesFiles: sources.files.has(argument.name()) };
+  return { candidates: [...commands, ...said.filter(isNew)], takesFiles: sources.isPath(argument.name(), context) };
 }
 
 /** The last argument may stand for all that follow. */

@@ -111,6 +111,8 @@ export interface CommandLine {
 export interface SentEvents {
   readonly text: string;
   readonly count: number;
+  /** Of a run over many stacks, the folders of those whose events are in it. */
+  readonly parts?: ReadonlySet<string>;
 }
 
 /** What a form may want to know besides. Forms that are no text take of it what they can use. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
 import { toRepository, toStack } from './tree.ts';
@@ -39,6 +40,39 @@ describe('applies of many stacks', () => {
     expect(ofMany?.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
       ofOne?.map(({ method, path }) => `${method} ${path}`).sort(),
     );
+  });
+
+  it('send their events while they run, each with its stack, and all of them once', async () => {
+    const workspace = await createWorkspace({
+      ...toRepository(2),
+      'live/broken/edgewise.yaml': WITHOUT_SINK,
+      'live/empty/edgewise.yaml': toStack('empty'),
+    });
+    let written = '';
+    let early = '';
+    const transport = async (request: Request): Promise<Response> => {
+      if (request.method === 'POST') early = written;
+      return workspace.recorder.transport(request);
+    };
+    const { stdout, exitCode } = await workspace.edgewise(
+      'apply -R live --yes --concurrency 1 --format json-lines --report json-lines=events.txt',
+      { transport, onWrite: (text) => (written += text) },
+    );
+    expect(exitCode).toBe(3);
+    expect(early).toContain('"event":"write-started"');
+    expect(stdout.startsWith(early.slice(early.indexOf('{"event":"start"')))).toBe(true);
+    const events = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    for (const stack of ['s00', 's01']) {
+      const own = events.filter((one) => one.stack === stack).map(({ event }) => event);
+      expect(own).toEqual(['start', 'diagnostic', 'write-started', 'write-done', 'summary']);
+    }
+    expect(events.filter(({ stack }) => stack === 'broken').map(({ event }) => event)).toEqual(['summary']);
+    expect(events.at(-1)).toMatchObject({ event: 'run-summary', exit_code: 3 });
+    expect(readFileSync(`${workspace.folder}/events.txt`, 'utf8')).toBe(stdout);
   });
 
   it('write nothing when nobody says yes', async () => {

@@ -1,5 +1,5 @@
 import type { Locate } from '../../model/diagnostic.ts';
-import type { ApplyEvent, ApplyResult } from '../../model/outcome.ts';
+import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import type { StackPart } from '../../report/stacks-report.ts';
@@ -9,16 +9,16 @@ import { isInvalid } from '../../stack/plan-live.ts';
 import { NOTHING_DONE, type RunOptions } from '../../stack/run-plan.ts';
 import type { SharedAccount } from '../../stack/shared-account.ts';
 import { listNeeded } from '../../stacks/order-stacks.ts';
-import type { Context } from '../context.ts';
+import type { Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { toTextOptions } from '../output/present.ts';
-import { createProgress } from '../output/progress.ts';
 import type { ApplyFlags } from '../reconcile/apply-manifests.ts';
-import { toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
+import { toAppliedExitCode } from '../reconcile/execute-plan.ts';
 import { listRefused } from '../reconcile/plan-flags.ts';
 import type { PooledAccount } from './account-pool.ts';
 import { createGate, type Gate } from './create-gate.ts';
 import type { NarrowingFlags } from './narrowing.ts';
+import { createRunProgress, type RunProgress } from './run-progress.ts';
 import { publishRun, type StackResult, type StacksRun, toFailed, toPart, toStacksReport } from './stacks-run.ts';
 
 /** Flags of an apply of many stacks. */
@@ -48,19 +48,22 @@ export async function finishApply(applying: Applying, planned: readonly StackPar
   const isShown = flags.format === 'text';
   if (isShown) showPlans(run, planned);
   if (ready.size === 0) return publishRun(run, planned, { isShown });
-  await confirm([...ready.values()], flags, run.context);
-  const applied = await applyReady(applying, planned);
+  await confirm(applying, planned);
+  const watch = createRunProgress(run, [...ready.values()]);
+  const applied = await applyReady(applying, planned, watch);
   // What was found before is on the screen already.
   const ended = applied.filter((part, index) => part !== planned[index]);
   if (isShown) showEnds(run, { applied, ended });
-  return publishRun(run, applied, { isShown });
+  return publishRun(run, applied, { isShown, sent: watch.sent() });
 }
 
 function showPlans(run: StacksRun, planned: readonly StackPart[]): void {
-  const { context, flags } = run;
-  context.stdout.write(
-    renderStacksReportText(toStacksReport(run, planned), toTextOptions(context.stdout, context, flags)),
-  );
+  const { context } = run;
+  context.stdout.write(renderPlans(run, planned, context.stdout));
+}
+
+function renderPlans(run: StacksRun, planned: readonly StackPart[], output: Output): string {
+  return renderStacksReportText(toStacksReport(run, planned), toTextOptions(output, run.context, run.flags));
 }
 
 function showEnds(
@@ -73,11 +76,15 @@ function showEnds(
   context.stdout.write(`\n${renderStackEnds(ended, options)}${renderStacksTable(report, options)}`);
 }
 
-async function confirm(ready: readonly ReadyStack[], flags: ApplyStacksFlags, context: Context): Promise<void> {
+/** In another form than text nobody has seen the plans yet: what is asked has them. */
+async function confirm({ run, flags, ...rest }: Applying, planned: readonly StackPart[]): Promise<void> {
   if (flags.yes === true) return;
+  const { context } = run;
+  const ready = [...rest.ready.values()];
   const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
-  const question = `Do ${toCount(writes, 'write')} in ${toCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
+  const unseen = flags.format === 'text' ? '' : `${renderPlans(run, planned, context.stderr)}\n`;
+  const question = `${unseen}Do ${toCount(writes, 'write')} in ${toCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
   const answer = await context.ask(question);
   if (answer?.trim() === 'yes') return;
   if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
@@ -88,10 +95,13 @@ async function confirm(ready: readonly ReadyStack[], flags: ApplyStacksFlags, co
 }
 
 /** Applies what is ready: each stack as soon as those that it waits for are done, all of them within the rate limit of their account. */
-async function applyReady(applying: Applying, planned: readonly StackPart[]): Promise<readonly StackPart[]> {
+async function applyReady(
+  applying: Applying,
+  planned: readonly StackPart[],
+  watch: RunProgress,
+): Promise<readonly StackPart[]> {
   const { run, ready, mode } = applying;
   const { stacks } = run.selected;
-  const watch = createRunProgress(applying);
   const gates = toGates(ready);
   const results = new Map<StackFolder, Promise<StackResult | undefined>>();
   const start = (folder: StackFolder): Promise<StackResult | undefined> => {
@@ -157,11 +167,16 @@ async function applyOne({ run, flags, ready }: Applying, turn: Turn): Promise<St
   }
   if (one === undefined) return undefined;
   const { journal } = flags;
-  const events = { onEvent: watch.follow(folder.name), onWarning: watch.warn };
   const { untilOthersWrote, pass } = toPassage(turn);
   try {
     if (failed.length > 0) return toFailed(toWaited(failed), folder, run.command);
-    const result = await one.apply({ ...events, journal, ids, signal: run.signal, untilOthersWrote });
+    const result = await one.apply({
+      ...watch.follow(folder, one.plan),
+      journal,
+      ids,
+      signal: run.signal,
+      untilOthersWrote,
+    });
     const report = { about: 'apply', plan: one.plan, result } as const;
     return { report, exitCode: toAppliedExitCode(result), options: { locate: one.locate } };
   } catch (error) {
@@ -228,52 +243,4 @@ export function admit(
     return { report: { about: 'apply', plan, result: NOTHING_DONE }, exitCode: EXIT.done, options };
   ready.set(folder, candidate);
   return { report: { about: 'plan', plan, standing }, exitCode: EXIT.done, options };
-}
-
-/** The progress of all applies of a run, as one. */
-interface RunProgress {
-  /** Takes the events of one stack. */
-  readonly follow: (stack: string) => (event: ApplyEvent) => void;
-  readonly warn: (message: string) => void;
-  readonly end: () => void;
-}
-
-function createRunProgress({ run: { context, flags }, ready }: Applying): RunProgress {
-  const all = [...ready.values()];
-  const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
-  const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
-  const progress = createProgress(
-    toProgressOutput(context),
-    { total, rateLimit },
-    toTextOptions(context.stderr, context, flags),
-  );
-  for (const { pooled } of all) pooled.tellBy(progress.tell);
-  let done = 0;
-  return {
-    follow: (stack) => (event) => {
-      if (event.event === 'write-ended') done += 1;
-      progress.onEvent(withStack(event, { stack, done, total }));
-    },
-    warn: (message) => progress.tell(`Warning: ${message}`),
-    end: () => {
-      progress.end();
-      for (const { pooled } of all) pooled.tellBy(undefined);
-    },
-  };
-}
-
-/** An event whose write says which stack it is of: several may have that name. */
-function withStack(
-  event: ApplyEvent,
-  { stack, done, total }: { readonly stack: string; readonly done: number; readonly total: number },
-): ApplyEvent {
-  const name = <T extends { readonly id: string }>(write: T): T => ({ ...write, id: `${stack}: ${write.id}` });
-  switch (event.event) {
-    case 'write-started':
-      return { ...event, write: name(event.write) };
-    case 'write-ended':
-      return { ...event, result: { ...event.result, write: name(event.result.write) }, done, total };
-    default:
-      return event;
-  }
 }

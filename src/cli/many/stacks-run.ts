@@ -237,7 +237,7 @@ export function toStacksReport({ selected, command, pool }: StacksRun, parts: re
 export function publishRun(
   run: StacksRun,
   parts: readonly StackPart[],
-  more: { readonly isShown?: boolean } = {},
+  more: Pick<Parameters<typeof publishStacks>[1], 'isShown' | 'sent'> = {},
 ): Promise<ExitCode> {
   const exitCode = toGravest(parts.map((part) => part.exitCode));
   return publishStacks(toStacksReport(run, parts), { flags: run.flags, exitCode, ...more }, run.context);

@@ -26,20 +26,28 @@ export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: Form
   });
 }
 
-/** The events of every stack, each with its name, and a summary of the run at the end. */
+/** The events of every stack, each with its name, and a summary of the run at the end. What an apply has sent while it ran stands first. */
 export function renderStacksJsonLines(run: StacksReport, options: FormOptions): string {
   const { rows, summary } = toStacksView(run);
   const events = run.parts.flatMap((part) => listEvents(part, options));
-  const { at = new Date(0), exitCode = null } = options;
+  const { at = new Date(0), exitCode = null, sent = { text: '', count: 0 } } = options;
   const stacks = run.parts.map(({ name, folder, exitCode: own }, index) => {
     return { stack: name, folder, exit_code: own, summary: rows[index]?.said ?? '' };
   });
   const last = { event: 'run-summary', command: run.command, exit_code: exitCode, summary, stacks };
-  return [...events, last].map((body, index) => renderEventLine(body, { seq: index + 1, time: at })).join('');
+  const lines = [...events, last].map((body, index) =>
+    renderEventLine(body, { seq: sent.count + index + 1, time: at }),
+  );
+  return `${sent.text}${lines.join('')}`;
 }
 
-function listEvents({ name, exitCode, report }: StackPart, { sent: _, ...options }: FormOptions): readonly EventBody[] {
-  const lines = renderJsonLinesForm(report, { ...options, exitCode })
+/** What of a stack was sent while it was applied is not sent again. */
+function listEvents(
+  { name, folder, exitCode, report }: StackPart,
+  { sent, ...options }: FormOptions,
+): readonly EventBody[] {
+  const known = sent?.parts?.has(folder) === true ? { sent: { text: '', count: 1 } } : {};
+  const lines = renderJsonLinesForm(report, { ...options, ...known, exitCode })
     .trimEnd()
     .split('\n');
   return lines.map((line) => {

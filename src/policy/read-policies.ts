@@ -156,10 +156,17 @@ function toDiagnostic(document: PolicyDocument, { field, of, start }: Expression
     code: 'policy-expression',
     severity: 'error',
     message: shorten(`Policy/${document.name}: spec.${field}: ${fault.message}`),
-    remedy: nearest === undefined ? REMEDY : `Did you mean \`${nearest}\`?`,
+    remedy: nearest === undefined ? toRemedy(fault) : `Did you mean \`${nearest}\`?`,
     address: `Policy/${document.name}`,
     place: document.locate(['spec', field], part),
   };
 }
 
+function toRemedy({ message }: CelFault): string {
+  return WITH_NULL.test(message) ? NEVER_NULL : REMEDY;
+}
+
+/** The fields of a resource, compared with null. */
+const WITH_NULL = /\b(Spec [!=]= null|null [!=]= Spec)\b/;
+const NEVER_NULL = '`before` and `after` are never null. Ask for one of their fields: `has(after.FIELD)`.';
 const REMEDY = 'Correct the expression. docs/policies.md lists the names that it may use, and their types.';

@@ -90,3 +90,15 @@ it('shows every mistake in every expression, at its place', async () => {
     "
   `);
 });
+
+it('says how to ask whether there is something before or after, which is never null', async () => {
+  const policy = (require: string) =>
+    `apiVersion: edgewise/v1\nkind: Policy\nmetadata: { name: a }\nspec: { match: { kinds: [TCPEdge] }, require: '${require}', message: no }\n`;
+  for (const require of ['before == null', 'null != after && has(after.backend)']) {
+    const { edgewise } = await createWorkspace({ 'policies.yaml': policy(require) });
+    const { stdout } = await edgewise('validate');
+    expect(stdout).toContain(
+      'help: `before` and `after` are never null. Ask for one of their fields: `has(after.FIELD)`.',
+    );
+  }
+});

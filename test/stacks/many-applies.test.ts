@@ -157,4 +157,21 @@ describe('applies of many stacks', () => {
     expect((await edgewise('apply -R live --approved plan.json')).stderr).toContain('--approved holds one plan');
     expect((await edgewise('apply -R live --allow-protected TCPEdge/a')).stderr).toContain('--allow-protected');
   });
+
+  it('take what is said of one resource when one stack is named', async () => {
+    const workspace = await createWorkspace({
+      ...toRepository(2),
+      'live/s00/more.yaml': `${toEdge('more', 25_000)}lifecycle: { protect: true }\n`,
+    });
+    const { edgewise } = workspace;
+    expect((await edgewise('apply -R live --stack s00 --target TCPEdge/more --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+    const drift = await edgewise('drift -R live --stack s00 --target TCPEdge/more');
+    expect(drift).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('no drift, 1 in sync') });
+    await workspace.write({ 'live/s00/more.yaml': '' });
+    expect((await edgewise('apply -R live --stack s00 --yes --allow-deletes')).exitCode).toBe(5);
+    const allowed = 'apply -R live --stack s00 --yes --allow-deletes --allow-protected TCPEdge/more';
+    expect((await edgewise(allowed)).exitCode).toBe(0);
+    expect((await edgewise('plan -R live --stack s00 --stack s01 --target TCPEdge/a')).exitCode).toBe(3);
+  });
 });

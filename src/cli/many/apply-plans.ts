@@ -6,7 +6,7 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { prepareSaved } from '../reconcile/apply-saved.ts';
 import { readPlanFile } from '../reconcile/plan-file.ts';
 import { type Applying, type ApplyStacksFlags, admit, finishApply } from './apply-ready.ts';
-import { refuseSingleFlags } from './plan-stacks.ts';
+import { refuseSingleFlags } from './refuse-single-flags.ts';
 import { forEachStack, type StackResult, withSelected } from './stacks-run.ts';
 
 /** Applies exactly the plans that were saved in a folder, each when nothing that it would touch has moved since. */
@@ -15,8 +15,8 @@ export async function applyPlans(
   flags: ApplyStacksFlags,
   context: Context,
 ): Promise<ExitCode> {
-  refuseSingleFlags(flags);
   const selected = await selectPlans(folder, files, context);
+  refuseSingleFlags(flags, { names: [], count: selected.stacks.length });
   return withSelected(selected, { flags, command: 'apply' }, context, async (run) => {
     const applying: Applying = { run, flags, mode: 'apply', ready: new Map() };
     return finishApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));

@@ -5,7 +5,6 @@ import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import type { ApplyFlags } from '../reconcile/apply-manifests.ts';
 import { toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type Applying, type ApplyStacksFlags, admit, finishApply } from './apply-ready.ts';
-import { refuseSingleFlags } from './plan-stacks.ts';
 import { forEachStack, openFolder, planFolder, type StackResult, withStacks } from './stacks-run.ts';
 import { stopRivals } from './stop-rivals.ts';
 
@@ -15,7 +14,6 @@ export async function applyStacks(
   { flags, mode }: { readonly flags: ApplyStacksFlags; readonly mode: 'apply' | 'destroy' },
   context: Context,
 ): Promise<ExitCode> {
-  refuseSingleFlags(flags);
   refuseApproved(flags);
   return withStacks(paths, { flags, command: mode }, context, async (run) => {
     const applying: Applying = { run, flags, mode, ready: new Map() };

@@ -5,7 +5,6 @@ import { isTakenOver } from '../../stacks/hand-over.ts';
 import { toAccountId } from '../../stacks/to-account-id.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
-import { refuseSingleFlags } from './plan-stacks.ts';
 import {
   forEachStack,
   noteClaims,
@@ -58,13 +57,12 @@ export async function driftOfStacks(
   flags: StacksFlags & { readonly target: readonly string[] },
   context: Context,
 ): Promise<ExitCode> {
-  refuseSingleFlags({ ...flags, allowProtected: [] });
   return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
     const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
       const { stack, locate } = await openFolder(run, folder);
       const isHandedOver = (address: string): boolean =>
         isTakenOver(folder, { tree: run.selected.tree, address }, context);
-      const drift = await stack.drift({ signal: run.signal, isHandedOver });
+      const drift = await stack.drift({ signal: run.signal, targets: flags.target, isHandedOver });
       const differs = hasDrift(drift) ? EXIT.changes : EXIT.done;
       return {
         report: { about: 'drift', drift },

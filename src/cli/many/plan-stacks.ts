@@ -35,7 +35,6 @@ export async function planStacks(
   flags: PlanStacksFlags,
   context: Context,
 ): Promise<ExitCode> {
-  refuseSingleFlags(flags);
   if (flags.out !== undefined) await makeFolder(flags.out, context);
   return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
     const parts = await forEachStack(run, (folder) => planOne(run, folder, flags));
@@ -106,22 +105,4 @@ async function makeFolder(out: string, { cwd }: Pick<Context, 'cwd'>): Promise<v
       cause,
     });
   }
-}
-
-/** What is said of one resource or one stack is said for none of many. */
-export function refuseSingleFlags({ target, rotate = [], takeOver = [], allowProtected }: PlanFlags): void {
-  const given = [
-    ...(target.length > 0 ? ['--target'] : []),
-    ...(rotate.length > 0 ? ['--rotate'] : []),
-    ...(takeOver.length > 0 ? ['--take-over'] : []),
-    ...(allowProtected.length > 0 ? ['--allow-protected'] : []),
-  ];
-  if (given.length === 0) return;
-  throw new CommandError(
-    `${given.join(' and ')} cannot be used with --recursive: several stacks may have that address.`,
-    {
-      exitCode: EXIT.invalid,
-      remedy: 'Run the command on the folder of the stack that you mean.',
-    },
-  );
 }

@@ -30,6 +30,7 @@ import { resolveStackSettings } from '../reconcile/plan-flags.ts';
 import { VERSION } from '../version.ts';
 import { type AccountPool, createAccountPool, type PooledAccount } from './account-pool.ts';
 import { type NarrowingFlags, toNarrowing } from './narrowing.ts';
+import { refuseSingleFlags, type SingleFlags } from './refuse-single-flags.ts';
 
 /** What a run over many stacks is asked for. */
 export interface StacksFlags extends NarrowingFlags, ConnectionFlags, TokenFlags, FormatFlags {
@@ -73,11 +74,12 @@ export interface StackResult {
 /** Finds the stacks, does something with them, and closes every account however that ends. */
 export async function withStacks(
   paths: readonly string[],
-  { flags, command }: Pick<StacksRun, 'flags' | 'command'>,
+  { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
   context: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const selected = await selectStacks(toRoot(paths), toNarrowing(flags), context);
+  refuseSingleFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   return withSelected(selected, { flags, command }, context, task);
 }
 

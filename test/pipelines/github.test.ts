@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { toEdge } from '../cli/workspace.ts';
 import { type StandIn, startStandIn, WORKFLOW_TOKEN } from '../forge/stand-in.ts';
+import { toStack } from '../stacks/tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
@@ -98,6 +100,42 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(planned.output + applied.output).not.toContain('key-of-the-pipeline');
   }, 300_000);
 
+  it('plans the stacks that a pull request touches in one comment, and applies and watches all of them', async () => {
+    const repository = await createRepository();
+    await rm(join(repository, 'manifests'), { recursive: true });
+    const write = async (name: string, port: number): Promise<void> => {
+      await mkdir(join(repository, 'live', name), { recursive: true });
+      await writeFile(join(repository, 'live', name, 'edgewise.yaml'), `${toStack(name)}${toEdge(name, port)}`);
+    };
+    for (const [index, name] of ['a', 'b', 'c'].entries()) await write(name, 20_001 + index);
+    for (const file of WORKFLOWS) {
+      const path = join(repository, '.github', 'workflows', file);
+      const text = await readFile(path, 'utf8');
+      const since = file === 'plan.yml' ? '\n          changed-since: HEAD~1' : '';
+      await writeFile(
+        path,
+        text.replaceAll('manifests: manifests', `manifests: live\n          recursive: "true"${since}`),
+      );
+    }
+    await commitAgain(repository);
+    await write('b', 20_012);
+    await commitAgain(repository);
+
+    const planned = await run(repository, 'plan.yml', 'pull_request');
+    expect(planned.status, planned.output).toBe(0);
+    expect(forge.comments).toHaveLength(1);
+    expect(forge.comments[0]?.body).toContain('1 of 3 stacks below live changed since');
+    expect(await readdirSorted(join(repository, 'artifacts', 'edgewise-plan', 'plans'))).toEqual(['b.json']);
+
+    const applied = await run(repository, 'apply.yml', 'push');
+    expect(applied.status, applied.output).toBe(0);
+    expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
+    expect(forge.comments).toHaveLength(2);
+    await changeBehindItsBack('changed');
+    expect((await run(repository, 'drift.yml', 'workflow_dispatch')).status).toBe(0);
+    expect(forge.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('changed') }]);
+  }, 300_000);
+
   it('gives later steps what came of a plan', async () => {
     const repository = await createRepository();
     const workflow = join(repository, '.github', 'workflows', 'plan.yml');
@@ -179,6 +217,11 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
       [...AUTHOR, 'commit', '-qm', 'manifests'],
     ])
       await runTool('git', args, { cwd: folder });
+  }
+
+  async function commitAgain(folder: string): Promise<void> {
+    await runTool('git', ['add', '-A'], { cwd: folder });
+    await runTool('git', [...AUTHOR, 'commit', '-qm', 'more'], { cwd: folder });
   }
 
   /** Runs a workflow on this machine, with stand-ins for the actions that only work at GitHub. */

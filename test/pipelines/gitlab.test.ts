@@ -1,11 +1,13 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { toEdge } from '../cli/workspace.ts';
 import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/stand-in.ts';
+import { toStack } from '../stacks/tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
@@ -88,6 +90,36 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     await run(repository, 'schedule');
     expect(forge.issues).toMatchObject([{ state: 'closed' }]);
     expect(planned.output + applied.output).not.toContain('key-of-the-pipeline');
+  }, 300_000);
+
+  it('plans the stacks that a merge request touches in one note, and applies all of them', async () => {
+    const repository = await createRepository({
+      package: archive,
+      recursive: 'true',
+      'changed-since': '$CI_MERGE_REQUEST_DIFF_BASE_SHA',
+    });
+    for (const [index, name] of ['a', 'b', 'c'].entries()) {
+      await mkdir(join(repository, 'manifests', name), { recursive: true });
+      await writeFile(
+        join(repository, 'manifests', name, 'edgewise.yaml'),
+        `${toStack(name)}${toEdge(name, 20_001 + index)}`,
+      );
+    }
+    for (const file of await readdir(join(repository, 'manifests')))
+      if (file.endsWith('.yaml')) await rm(join(repository, 'manifests', file));
+    await commit(repository);
+    await writeFile(join(repository, 'manifests', 'b', 'edgewise.yaml'), `${toStack('b')}${toEdge('b', 20_012)}`);
+    await commit(repository);
+    const since = ['--variable', 'CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD~1'];
+    const planned = await run(repository, 'merge_request_event', since);
+    expect(planned.status, planned.output).toBe(0);
+    expect(forge.comments).toMatchObject([
+      { body: expect.stringContaining('1 of 3 stacks below manifests changed since') },
+    ]);
+    const applied = await run(repository, 'push', ['--manual', 'edgewise-apply']);
+    expect(applied.status, applied.output).toBe(0);
+    expect(server.snapshot().resources['TCPEdge']).toHaveLength(3);
+    expect(listJobs(await run(repository, 'schedule'))).toEqual(['PASS edgewise-drift']);
   }, 300_000);
 
   it('says in the note why a plan failed', async () => {

@@ -1,5 +1,6 @@
 import { API_VERSION } from '../model/transport.ts';
 import { type ApiKey, authenticate } from './api-key.ts';
+import type { Ask } from './ask.ts';
 import { Failure } from './failure.ts';
 
 /** The checks that every request passes first. */
@@ -11,10 +12,10 @@ export interface Admission {
 }
 
 /** Who makes the request. Refuses it without a known key, for another version, or over the rate limit. */
-export function admit(admission: Admission, headers: Headers): ApiKey {
+export function admit(admission: Admission, header: Ask['header']): ApiKey {
   const { keyring, versionHeader, countRequest } = admission;
-  const caller = authenticate(keyring, headers.get('authorization'));
-  if (headers.get(versionHeader) !== API_VERSION)
+  const caller = authenticate(keyring, header('authorization'));
+  if (header(versionHeader) !== API_VERSION)
     throw new Failure(`The request needs the header \`${versionHeader}: ${API_VERSION}\``, { code: 'bad_version' });
   const waitSeconds = countRequest();
   if (waitSeconds === undefined) return caller;

@@ -1,4 +1,5 @@
 import { OPERATION_ID_HEADER } from '../schemas/openapi-responses.ts';
+import type { Answer } from './ask.ts';
 
 /** Every failure code of the bundled server, with its HTTP status. */
 export const FAILURE_STATUS = {
@@ -53,8 +54,8 @@ export class Failure extends Error {
   }
 }
 
-/** The response that tells of a failure. */
-export function renderFailure(failure: Failure, operationId: string): Response {
+/** The answer that tells of a failure. */
+export function renderFailure(failure: Failure, operationId: string): Answer {
   const body = {
     error_code: failure.code,
     status_code: failure.status,
@@ -62,5 +63,5 @@ export function renderFailure(failure: Failure, operationId: string): Response {
     details: { ...failure.details, operation_id: operationId },
   };
   const headers = { ...failure.headers, 'content-type': 'application/json', [OPERATION_ID_HEADER]: operationId };
-  return new Response(JSON.stringify(body), { status: failure.status, headers });
+  return { status: failure.status, headers, body: JSON.stringify(body) };
 }

@@ -11,8 +11,10 @@ import { promisify } from 'node:util';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
+import { findAnswering } from './ask.ts';
 import { toConnectionFailure } from './connection-failure.ts';
 import { findCut } from './cut-response.ts';
+import { answerDirectly } from './direct.ts';
 import { Failure } from './failure.ts';
 import type { Server } from './server.ts';
 
@@ -67,16 +69,17 @@ interface Exchange {
 function createHttpServer(server: Server): HttpServer {
   const latest = new WeakMap<Duplex, Exchange>();
   const answer = (exchange: Exchange, handle: Server['handle']): void => {
-    latest.set(exchange.incoming.socket, exchange);
+    const { incoming, outgoing } = exchange;
+    latest.set(incoming.socket, exchange);
+    const answering = findAnswering(handle);
+    if (answering !== undefined && answerDirectly(answering, incoming, outgoing)) return;
     const errorHandler = (error: unknown): Response | undefined =>
-      error instanceof NetworkError
-        ? breakOff(exchange, error)
-        : refuse(server, toRequestFailure(error), exchange.incoming);
+      error instanceof NetworkError ? breakOff(exchange, error) : refuse(server, toRequestFailure(error), incoming);
     const listener = getRequestListener(async (request) => sendCut(await handle(request), exchange), {
       overrideGlobalObjects: false,
       errorHandler,
     });
-    listener(exchange.incoming, exchange.outgoing).catch(() => exchange.outgoing.destroy());
+    listener(incoming, outgoing).catch(() => outgoing.destroy());
   };
   const http = createServer({ requireHostHeader: false }, (incoming, outgoing) =>
     answer({ incoming, outgoing }, server.handle),

@@ -1,42 +1,25 @@
 import { isUtf8 } from 'node:buffer';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
+import type { Ask } from './ask.ts';
 import { Failure } from './failure.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
 /** The JSON object in a request's body. Refuses another content type, more than 1 MiB, and everything else. */
-export async function readBody(request: Request): Promise<JsonObject> {
-  const [contentType = ''] = (request.headers.get('content-type') ?? '').split(';');
-  if (contentType.trim().toLowerCase() !== 'application/json')
+export async function readBody(ask: Ask): Promise<JsonObject> {
+  const [contentType = ''] = (ask.header('content-type') ?? '').split(';');
+  if (contentType !== JSON_TYPE && contentType.trim().toLowerCase() !== JSON_TYPE)
     throw new Failure('The body of this request needs the content type application/json', { code: 'bad_content_type' });
-  return parseBody(await readBytes(request));
+  return parseBody(await readBytes(ask));
 }
 
-async function readBytes(request: Request): Promise<Buffer> {
-  try {
-    const length = Number(request.headers.get('content-length') ?? Number.NaN);
-    if (length > MAX_BYTES) throw refuseSize();
-    return Number.isNaN(length) ? await readStream(request) : limit(Buffer.from(await request.arrayBuffer()));
-  } catch (error) {
-    if (error instanceof Failure) throw error;
+const JSON_TYPE = 'application/json';
+
+async function readBytes(ask: Ask): Promise<Buffer> {
+  const bytes = await ask.readBody(MAX_BYTES).catch((error: unknown) => {
     throw new Failure('The body of the request is incomplete', { code: 'bad_body', cause: error });
-  }
-}
-
-/** A body that does not say how long it is. */
-async function readStream(request: Request): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw refuseSize();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
-function limit(bytes: Buffer): Buffer {
-  if (bytes.length > MAX_BYTES) throw refuseSize();
+  });
+  if (bytes === undefined) throw refuseSize();
   return bytes;
 }
 

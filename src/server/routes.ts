@@ -1,4 +1,7 @@
-import { type Context, Hono } from 'hono';
+import type { Result, Router } from 'hono/router';
+import { RegExpRouter } from 'hono/router/reg-exp-router';
+import { SmartRouter } from 'hono/router/smart-router';
+import { TrieRouter } from 'hono/router/trie-router';
 import { getPath } from 'hono/utils/url';
 import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
@@ -6,6 +9,7 @@ import { toOpenApiDocument } from '../schemas/openapi.ts';
 import { OPERATION_ID_HEADER } from '../schemas/openapi-responses.ts';
 import { type Admission, admit } from './admission.ts';
 import type { ApiKey } from './api-key.ts';
+import type { Answer, Ask } from './ask.ts';
 import { Failure, renderFailure } from './failure.ts';
 import { deleteModule, getModule, replaceModule } from './module-handlers.ts';
 import { checkQuery, PAGE_PARAMETERS } from './page.ts';
@@ -24,39 +28,84 @@ export interface RequestEnv {
   readonly onBug: (error: Error) => void;
 }
 
-type Env = { Bindings: RequestEnv };
+/** Answers requests. Never rejects. */
+export type Routes = (ask: Ask, env: RequestEnv) => Promise<Answer>;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+/** What a path leads to: an operation, or the document that describes all of them. */
+type Target = Operation | 'document';
+
 /** All routes of the interface, from its list of operations. */
-export function createRoutes(service: Service, admission: Admission): Hono<Env> {
-  const app = new Hono<Env>({ getPath: (request, options) => toLocalPath(request, options?.env?.basePath ?? '') });
-  app.get('/openapi.json', (context) => {
-    const document = toOpenApiDocument({ versionHeader: admission.versionHeader });
-    return toResponse(context, 200, JSON.stringify(document));
-  });
-  for (const operation of OPERATIONS) {
-    const path = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    app.on(operation.method, path, async (context) => {
-      const caller = admit(admission, context.req.raw.headers);
-      const { status, body } = answer(service, operation, await readCall(context, operation, caller));
-      return toResponse(context, status, body === undefined ? null : JSON.stringify(body));
-    });
-  }
-  app.notFound((context) => {
-    admit(admission, context.req.raw.headers);
-    throw refuseRoute(app, context.req.method, context.req.path);
-  });
-  app.onError((error, context) => toFailureResponse(error, context));
-  return app;
+export function createRoutes(service: Service, admission: Admission): Routes {
+  const routes = { service, admission, router: createRouter() };
+  return async (ask, env) => {
+    const answer = await answerAsk(routes, ask, env).catch((error: unknown) => toFailureAnswer(error, env));
+    // A HEAD is answered as a GET, without the body.
+    return ask.method === 'HEAD' ? { ...answer, body: null } : answer;
+  };
 }
 
-async function readCall(context: Context<Env>, operation: Operation, caller: ApiKey): Promise<Call> {
-  const { raw } = context.req;
-  const query = toQuery(raw.url);
+interface Routing {
+  readonly service: Service;
+  readonly admission: Admission;
+  readonly router: Router<Target>;
+}
+
+function createRouter(): Router<Target> {
+  const router = new SmartRouter<Target>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  router.add('GET', '/openapi.json', 'document');
+  for (const operation of OPERATIONS)
+    router.add(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), operation);
+  return router;
+}
+
+async function answerAsk(routing: Routing, ask: Ask, env: RequestEnv): Promise<Answer> {
+  const { service, admission, router } = routing;
+  const method = ask.method === 'HEAD' ? 'GET' : ask.method;
+  const path = toLocalPath(ask, env.basePath);
+  const [found, ids] = toTarget(router.match(method, path));
+  if (found === 'document') return toAnswer(env, 200, renderDocument(admission.versionHeader));
+  const caller = admit(admission, ask.header);
+  if (found === undefined) throw refuseRoute(router, ask.method, path);
+  const { status, body } = answer(service, found, await readCall(ask, env, { operation: found, ids, caller }));
+  return toAnswer(env, status, body === undefined ? null : JSON.stringify(body));
+}
+
+function renderDocument(versionHeader: string): string {
+  return JSON.stringify(toOpenApiDocument({ versionHeader }));
+}
+
+/** What a match leads to, with the ids in the path. */
+function toTarget(match: Result<Target>): readonly [Target | undefined, Call['ids']] {
+  const [targets, values] = match;
+  const [target, params] = targets[0] ?? [undefined, {}];
+  const entries = Object.entries(params).map(([name, value]): [string, string] => [
+    name,
+    decode(typeof value === 'number' ? (values?.[value] ?? '') : value),
+  ]);
+  return [target, Object.fromEntries(entries)];
+}
+
+/** A part of a path without its escapes; one that has an invalid escape stays as it is, and is the id of nothing. */
+function decode(part: string): string {
+  if (!part.includes('%')) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+async function readCall(
+  ask: Ask,
+  { baseUrl }: RequestEnv,
+  { operation, ids, caller }: { readonly operation: Operation; readonly ids: Call['ids']; readonly caller: ApiKey },
+): Promise<Call> {
+  const query = toQuery(ask.url);
   checkQuery(query, operation.action === 'list' ? PAGE_PARAMETERS : []);
-  const body = hasBody(operation) ? await readBody(raw) : {};
-  return { ids: context.req.param(), query, body, caller, baseUrl: context.env.baseUrl };
+  const body = hasBody(operation) ? await readBody(ask) : {};
+  return { ids, query, body, caller, baseUrl };
 }
 
 /** All behind the first `?`, without the cost of parsing the rest of the URL. */
@@ -94,13 +143,13 @@ function answer(service: Service, { action, kind, module }: Operation, call: Cal
 }
 
 /** The path below the base URL. Any other path becomes one that no route has. */
-function toLocalPath(request: Request, basePath: string): string {
-  const path = getPath(request);
+function toLocalPath({ url }: Ask, basePath: string): string {
+  const path = getPath({ url } as Request); // it looks at nothing else
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
 }
 
-function refuseRoute(app: Hono<Env>, method: string, path: string): Failure {
-  const allowed = METHODS.filter((candidate) => app.router.match(candidate, path)[0].length > 0).join(', ');
+function refuseRoute(router: Router<Target>, method: string, path: string): Failure {
+  const allowed = METHODS.filter((candidate) => router.match(candidate, path)[0].length > 0).join(', ');
   if (allowed === '') return new Failure('Nothing has this path', { code: 'not_found' });
   return new Failure(`${method} is not allowed here; allowed: ${allowed}`, {
     code: 'method_not_allowed',
@@ -108,17 +157,13 @@ function refuseRoute(app: Hono<Env>, method: string, path: string): Failure {
   });
 }
 
-function toFailureResponse(error: Error, context: Context<Env>): Response {
-  if (!(error instanceof Failure)) context.env.onBug(error);
-  const failure =
-    error instanceof Failure ? error : new Failure('This is a bug in the server', { code: 'internal_error' });
-  return renderFailure(failure, context.env.operationId);
+function toFailureAnswer(error: unknown, { operationId, onBug }: RequestEnv): Answer {
+  if (error instanceof Failure) return renderFailure(error, operationId);
+  onBug(error instanceof Error ? error : new Error(String(error)));
+  return renderFailure(new Failure('This is a bug in the server', { code: 'internal_error' }), operationId);
 }
 
-function toResponse(context: Context<Env>, status: number, body: string | null): Response {
-  const type = body === null ? undefined : { 'content-type': 'application/json' };
-  return new Response(body, {
-    status,
-    headers: { ...type, [OPERATION_ID_HEADER]: context.env.operationId },
-  });
+function toAnswer({ operationId }: RequestEnv, status: number, body: string | null): Answer {
+  const id = { [OPERATION_ID_HEADER]: operationId };
+  return { status, headers: body === null ? id : { 'content-type': 'application/json', ...id }, body };
 }

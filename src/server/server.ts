@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { Hono } from 'hono';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { DEFAULT_VERSION_HEADER, type Transport } from '../model/transport.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './abuse-report-rules.ts';
 import { type ApiKey, DEFAULT_USER_ID, parseApiKey, toKeyring } from './api-key.ts';
+import { type Answer, type Ask, toResponse, toTransport } from './ask.ts';
 import { createCertificateAuthorities, toAuthorizedKey } from './certificate-authority.ts';
 import { type ExistingResource, loadExisting } from './existing.ts';
 import { type Failure, renderFailure } from './failure.ts';
 import { createIdentities } from './identities.ts';
 import { loadSeed, toSeedResources } from './load-seed.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { createRoutes, type RequestEnv } from './routes.ts';
+import { createRoutes, type RequestEnv, type Routes } from './routes.ts';
 import type { ServerSeed, ServerSnapshot } from './seed.ts';
 import type { Service } from './service.ts';
 import { Store } from './store.ts';
@@ -86,12 +86,12 @@ export function createServer(options: ServerOptions = {}): Server {
   });
   const front = { service, routes, onRequest: options.onRequest };
   return {
-    handle: (request) => respond(front, request, { baseUrl: toOrigin(request.url), basePath: '' }),
+    handle: toTransport((ask) => respond(front, ask, { baseUrl: toOrigin(ask.url), basePath: '' })),
     at: (baseUrl) => {
       const base = { baseUrl: baseUrl.replace(/\/+$/, ''), basePath: new URL(baseUrl).pathname.replace(/\/+$/, '') };
-      return (request) => respond(front, request, base);
+      return toTransport((ask) => respond(front, ask, base));
     },
-    refuse: (failure, asked) => refuse(front, failure, asked),
+    refuse: (failure, asked) => toResponse(refuse(front, failure, asked)),
     snapshot: () => toSnapshot(service),
     asOf: (seed) => {
       const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
@@ -104,7 +104,7 @@ export function createServer(options: ServerOptions = {}): Server {
 /** What stands between a request and the routes. */
 interface Front {
   readonly service: Service;
-  readonly routes: Hono<{ Bindings: RequestEnv }>;
+  readonly routes: Routes;
   readonly onRequest: ServerOptions['onRequest'];
 }
 
@@ -124,38 +124,37 @@ function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Serv
 
 async function respond(
   { service, routes, onRequest }: Front,
-  request: Request,
+  ask: Ask,
   base: Pick<RequestEnv, 'baseUrl' | 'basePath'>,
-): Promise<Response> {
+): Promise<Answer> {
   const start = performance.now();
   const operationId = service.identities.createOperationId();
   let bug: Error | undefined;
   const onBug = (error: Error): void => {
     bug = error;
   };
-  const response = await routes.fetch(request, { ...base, operationId, onBug });
+  const answer = await routes(ask, { ...base, operationId, onBug });
   onRequest?.({
-    method: request.method,
-    path: request.url.slice(toOrigin(request.url).length),
-    status: response.status,
+    method: ask.method,
+    path: ask.url.slice(toOrigin(ask.url).length),
+    status: answer.status,
     durationMs: performance.now() - start,
     operationId,
     ...(bug !== undefined && { error: bug }),
   });
-  return response;
+  return answer;
 }
 
 function refuse(
   { service, onRequest }: Pick<Front, 'service' | 'onRequest'>,
   failure: Failure,
   asked: Pick<RequestLogEntry, 'method' | 'path'>,
-): Response {
+): Answer {
   const operationId = service.identities.createOperationId();
-  const response = renderFailure(failure, operationId);
-  response.headers.set('connection', 'close');
+  const answer = renderFailure(failure, operationId);
   const error = failure.cause instanceof Error ? { error: failure.cause } : {};
   onRequest?.({ ...asked, status: failure.status, durationMs: 0, operationId, ...error });
-  return response;
+  return { ...answer, headers: { ...answer.headers, connection: 'close' } };
 }
 
 /** `https://host:port` of a URL, without the cost of parsing all of it. */

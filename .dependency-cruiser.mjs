@@ -87,6 +87,7 @@ const EFFECTS = [
   'apply/directory-sink',
   'apply/journal-file',
   'apply/certificate-file',
+  'server/direct',
   'server/listen',
   'server/snapshot-file',
   'stack/open-transport',

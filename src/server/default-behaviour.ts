@@ -18,6 +18,7 @@ export function createDefaultBehaviour(kind: Kind): Behaviour {
   const revealed = listOneTimeFields(kind);
   return {
     complete: (spec, caller, now) => {
+      if (chosen.length === 0) return spec;
       const start = new Date(String(spec[kind.validity?.after ?? ''] ?? now.toISOString()));
       const end = new Date(start.getTime() + DAY_MS);
       const entries = chosen.map(([name, { type }]): [string, Json] => [

@@ -61,7 +61,9 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Buff
       if (size <= maxBytes) chunks.push(chunk);
     });
     incoming.once('end', () => resolve(size > maxBytes ? undefined : toOne(chunks)));
-    incoming.once('close', () => reject(new Error('The connection was closed')));
+    incoming.once('close', () => {
+      if (!incoming.complete) reject(new Error('The connection was closed'));
+    });
     incoming.once('error', reject);
   });
 }

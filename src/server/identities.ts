@@ -19,17 +19,21 @@ const KSUID_LENGTH = 27;
 const TOKEN_BYTES = 15;
 const TOKEN_LENGTH = 20;
 
+/** The end of the id of an operation, which counts. What is before it tells one server from another; nothing of it is a secret. */
+const OPERATION_DIGITS = 9;
+
 /** `sequence`: how many ids were made before. */
 export function createIdentities(seed: string | Buffer, sequence: number): Identities {
   let ids = sequence;
   let operations = 0;
   const derive = (purpose: string): Buffer => createHmac('sha256', seed).update(purpose).digest();
+  const operationPrefix = toBase62(derive('operation'), KSUID_LENGTH - OPERATION_DIGITS);
   return {
     createId: (prefix, now) => {
       const count = ids++;
       return `${prefix}_${toKsuid(now, count, derive(`id ${count}`))}`;
     },
-    createOperationId: () => `op_${toBase62(derive(`operation ${operations++}`).subarray(0, 20), KSUID_LENGTH)}`,
+    createOperationId: () => `op_${operationPrefix}${toDigits(operations++, OPERATION_DIGITS)}`,
     toToken: (id) => {
       const secret = toBase62(derive(`token ${id}`).subarray(0, TOKEN_BYTES), TOKEN_LENGTH + 1);
       return `${id.slice(id.indexOf('_') + 1)}_${secret.slice(1)}`;
@@ -57,30 +61,32 @@ const DIGITS_BASE = 62 ** DIGITS;
 function toBase62(bytes: Buffer, length: number): string {
   const words = toWords(bytes);
   let text = '';
-  while (text.length < length) text = toDigits(divide(words)) + text;
+  while (text.length < length) text = toDigits(divide(words), DIGITS) + text;
   return text.slice(-length);
 }
 
 /** Numbers of two bytes, the highest first. */
 function toWords(bytes: Buffer): number[] {
-  const even = bytes.length % 2 === 0 ? bytes : Buffer.concat([Buffer.alloc(1), bytes]);
-  return Array.from({ length: even.length / 2 }, (_, index) => even.readUInt16BE(2 * index));
+  const words: number[] = bytes.length % 2 === 0 ? [] : [bytes.readUInt8(0)];
+  for (let index = words.length; index < bytes.length; index += 2) words.push(bytes.readUInt16BE(index));
+  return words;
 }
 
 /** Divides in place, and gives the remainder. */
 function divide(words: number[]): number {
   let rest = 0;
-  for (const [index, word] of words.entries()) {
-    const value = rest * 0x1_0000 + word;
+  for (let index = 0; index < words.length; index += 1) {
+    const value = rest * 0x1_0000 + (words[index] ?? 0);
     words[index] = Math.floor(value / DIGITS_BASE);
     rest = value % DIGITS_BASE;
   }
   return rest;
 }
 
-function toDigits(value: number): string {
+/** The last digits of a number. */
+function toDigits(value: number, length: number): string {
   let [rest, text] = [value, ''];
-  for (let count = 0; count < DIGITS; count += 1) {
+  for (let count = 0; count < length; count += 1) {
     text = ALPHABET.charAt(rest % 62) + text;
     rest = Math.floor(rest / 62);
   }

@@ -3,29 +3,28 @@ export interface Listed {
   readonly id: string;
 }
 
+/** A place in the list. What was removed keeps its way to what was older. */
 interface Entry<T extends Listed> {
-  readonly position: number;
+  /** `undefined`: removed. */
   value: T | undefined;
+  older: Entry<T> | undefined;
+  newer: Entry<T> | undefined;
 }
-
-/** Fewer gaps than this are not worth closing. */
-const MIN_GAPS = 1024;
 
 /** The number of removed places that are remembered; the oldest is forgotten first. */
 const MAX_GONE = 100_000;
 
 /**
- * Values in the order in which they were added, found by id and listed newest first. On the whole, adding, changing and removing cost
- * the same however many there are, and a page little more. The places of the last values that were removed are still known, so that
- * paging goes on where they were.
+ * Values in the order in which they were added, found by id and listed newest first. Adding, changing and removing cost the same however
+ * many there are, and a page what it has on it. The places of the last values that were removed are still known, so that paging goes on
+ * where they were.
  */
 export class Listing<T extends Listed> {
-  #entries: Entry<T>[] = [];
+  #newest: Entry<T> | undefined;
+  /** The oldest first. */
   readonly #byId = new Map<string, Entry<T>>();
-  /** By id: the positions of what was removed, the first removed first. */
-  readonly #gone = new Map<string, number>();
-  #next = 0;
-  #gaps = 0;
+  /** By id: the places of what was removed, the first removed first. */
+  readonly #gone = new Map<string, Entry<T>>();
 
   find(id: string): T | undefined {
     return this.#byId.get(id)?.value;
@@ -37,8 +36,9 @@ export class Listing<T extends Listed> {
   }
 
   add(value: T): void {
-    const entry = { position: this.#next++, value };
-    this.#entries.push(entry);
+    const entry: Entry<T> = { value, older: this.#newest, newer: undefined };
+    if (this.#newest !== undefined) this.#newest.newer = entry;
+    this.#newest = entry;
     this.#byId.set(value.id, entry);
     this.#gone.delete(value.id);
   }
@@ -52,51 +52,45 @@ export class Listing<T extends Listed> {
   remove(id: string): void {
     const entry = this.#byId.get(id);
     if (entry === undefined) return;
+    const { older, newer } = entry;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    if (older !== undefined) older.newer = newer;
     entry.value = undefined;
+    entry.newer = undefined;
     this.#byId.delete(id);
-    this.#rememberGone(id, entry.position);
-    this.#gaps += 1;
-    if (this.#gaps > MIN_GAPS && this.#gaps * 2 > this.#entries.length) this.#closeGaps();
+    this.#rememberGone(id, entry);
   }
 
   /** At most `limit` values that were added before the one with the id `before`, newest first. */
   listBefore(before: string | undefined, limit: number): readonly T[] {
     const page: T[] = [];
-    let index = before === undefined ? this.#entries.length : this.#indexOf(before);
-    while (page.length < limit && index > 0) {
-      index -= 1;
-      const value = this.#entries[index]?.value;
-      if (value !== undefined) page.push(value);
-    }
+    let entry = before === undefined ? this.#newest : this.#findOlder(before);
+    for (; entry?.value !== undefined && page.length < limit; entry = entry.older) page.push(entry.value);
     return page;
   }
 
   /** All of them, oldest first. */
   listAll(): readonly T[] {
-    return this.#entries.flatMap(({ value }) => (value === undefined ? [] : [value]));
+    return Array.from(this.#byId.values(), ({ value }) => value).filter((value) => value !== undefined);
   }
 
-  #indexOf(id: string): number {
-    const position = this.#byId.get(id)?.position ?? this.#gone.get(id) ?? 0;
-    let low = 0;
-    let high = this.#entries.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const isEarlier = (this.#entries[middle]?.position ?? position) < position;
-      if (isEarlier) low = middle + 1;
-      else high = middle;
+  #findOlder(id: string): Entry<T> | undefined {
+    const entry = this.#byId.get(id) ?? this.#gone.get(id);
+    let older = entry?.older;
+    while (older !== undefined && older.value === undefined) older = older.older;
+    // Who asks again need not go the same way again.
+    for (let one = entry; one !== undefined && one.value === undefined && one.older !== older; ) {
+      const next: Entry<T> | undefined = one.older;
+      one.older = older;
+      one = next;
     }
-    return low;
+    return older;
   }
 
-  #rememberGone(id: string, position: number): void {
-    this.#gone.set(id, position);
+  #rememberGone(id: string, entry: Entry<T>): void {
+    this.#gone.set(id, entry);
     if (this.#gone.size <= MAX_GONE) return;
     for (const first of this.#gone.keys().take(1)) this.#gone.delete(first);
-  }
-
-  #closeGaps(): void {
-    this.#entries = this.#entries.filter(({ value }) => value !== undefined);
-    this.#gaps = 0;
   }
 }

@@ -26,12 +26,13 @@ export function listResources(service: Service, kind: Kind, call: Call): Reply {
   const page = resources.slice(0, limit);
   const uri = `${call.baseUrl}${kind.path}`;
   const next = resources.length > limit ? `${uri}?before_id=${page.at(-1)?.id}&limit=${limit}` : null;
-  const shown = page.map((resource) => show(service, kind, resource, call));
-  return { status: 200, body: { [String(kind.listKey)]: shown, uri, next_page_uri: next } };
+  const shown = page.map((resource) => showText(service, kind, resource, call)).join(',');
+  const rest = JSON.stringify({ uri, next_page_uri: next }).slice('{'.length);
+  return { status: 200, text: `{${JSON.stringify(String(kind.listKey))}:[${shown}],${rest}` };
 }
 
 export function getResource(service: Service, kind: Kind, call: Call): Reply {
-  return { status: 200, body: show(service, kind, findResource(service, kind, call.ids), call) };
+  return { status: 200, text: showText(service, kind, findResource(service, kind, call.ids), call) };
 }
 
 export function updateResource(service: Service, kind: Kind, call: Call): Reply {
@@ -104,6 +105,11 @@ function show(
 ): JsonObject {
   const computed = getBehaviour(kind).compute?.(resource, service.now()) ?? {};
   return renderResource(kind, resource, { computed: { ...computed, ...revealed }, baseUrl });
+}
+
+function showText(service: Service, kind: Kind, resource: StoredResource, { baseUrl }: Call): string {
+  const make = (): string => JSON.stringify(show(service, kind, resource, { baseUrl }));
+  return service.shownTexts.get(kind, resource, { baseUrl, make });
 }
 
 const SHOWN_REFERRERS = 10;

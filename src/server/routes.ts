@@ -68,8 +68,8 @@ async function answerAsk(routing: Routing, ask: Ask, env: RequestEnv): Promise<A
   if (found === 'document') return toAnswer(env, 200, renderDocument(admission.versionHeader));
   const caller = admit(admission, ask.header);
   if (found === undefined) throw refuseRoute(router, ask.method, path);
-  const { status, body } = answer(service, found, await readCall(ask, env, { operation: found, ids, caller }));
-  return toAnswer(env, status, body === undefined ? null : JSON.stringify(body));
+  const { status, body, text } = answer(service, found, await readCall(ask, env, { operation: found, ids, caller }));
+  return toAnswer(env, status, text ?? (body === undefined ? null : JSON.stringify(body)));
 }
 
 function renderDocument(versionHeader: string): string {
@@ -79,12 +79,11 @@ function renderDocument(versionHeader: string): string {
 /** What a match leads to, with the ids in the path. */
 function toTarget(match: Result<Target>): readonly [Target | undefined, Call['ids']] {
   const [targets, values] = match;
-  const [target, params] = targets[0] ?? [undefined, {}];
-  const entries = Object.entries(params).map(([name, value]): [string, string] => [
-    name,
-    decode(typeof value === 'number' ? (values?.[value] ?? '') : value),
-  ]);
-  return [target, Object.fromEntries(entries)];
+  const [target, params = {}] = targets[0] ?? [];
+  const ids: Record<string, string> = {};
+  for (const [name, value] of Object.entries(params))
+    ids[name] = decode(typeof value === 'number' ? (values?.[value] ?? '') : value);
+  return [target, ids];
 }
 
 /** A part of a path without its escapes; one that has an invalid escape stays as it is, and is the id of nothing. */

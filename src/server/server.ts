@@ -13,6 +13,7 @@ import { createRateLimit } from './rate-limit.ts';
 import { createRoutes, type RequestEnv, type Routes } from './routes.ts';
 import type { ServerSeed, ServerSnapshot } from './seed.ts';
 import type { Service } from './service.ts';
+import { ShownTexts } from './shown-texts.ts';
 import { Store } from './store.ts';
 
 /**
@@ -115,6 +116,7 @@ function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Serv
   return {
     now: options.now ?? (() => new Date()),
     store: new Store(),
+    shownTexts: new ShownTexts(),
     identities,
     authorities: createCertificateAuthorities(identities.derive, secrets),
     externals: externals && new Set([...externals, DEFAULT_USER_ID, ...apiKeys.map(({ userId }) => userId)]),

@@ -10,12 +10,14 @@ import type { Tools } from './behaviour.ts';
 import type { CertificateAuthorities } from './certificate-authority.ts';
 import { Failure } from './failure.ts';
 import type { Identities } from './identities.ts';
+import type { ShownTexts } from './shown-texts.ts';
 import { findOwnedKind, type Store } from './store.ts';
 
 /** What the handlers of all operations share. */
 export interface Service {
   readonly now: () => Date;
   readonly store: Store;
+  readonly shownTexts: ShownTexts;
   readonly identities: Identities;
   readonly authorities: CertificateAuthorities;
   /** The ids that exist besides those of its resources; `undefined`: every well-formed one of a kind that this interface cannot create. */
@@ -34,10 +36,11 @@ export interface Call {
   readonly baseUrl: string;
 }
 
-/** What an operation answers. No body: 204. */
+/** What an operation answers: JSON, as a value or as text. Neither: 204. */
 export interface Reply {
   readonly status: 200 | 201 | 204;
   readonly body?: JsonObject;
+  readonly text?: string;
 }
 
 /** What a behaviour may use, as of now. */

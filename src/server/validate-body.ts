@@ -1,4 +1,4 @@
-import type { Kind, SpecProblem } from '../kinds/kind.ts';
+import { type Kind, onceForEachKind, type SpecProblem } from '../kinds/kind.ts';
 import type { OperationModule } from '../kinds/operations.ts';
 import { listPathFields } from '../kinds/paths.ts';
 import { toClearValue } from '../kinds/request-body.ts';
@@ -116,8 +116,14 @@ function isCleared(kind: Kind, name: string, value: Json): boolean {
 }
 
 function withDefaults(kind: Kind, spec: Spec): Spec {
-  const defaults = Object.entries(kind.fields).flatMap(([name, { default: value }]): [string, Json][] =>
-    value === undefined ? [] : [[name, value]],
-  );
-  return { ...Object.fromEntries(defaults), ...spec };
+  return { ...getDefaults(kind), ...spec };
 }
+
+const getDefaults = onceForEachKind(
+  (kind): Spec =>
+    Object.fromEntries(
+      Object.entries(kind.fields).flatMap(([name, { default: value }]): [string, Json][] =>
+        value === undefined ? [] : [[name, value]],
+      ),
+    ),
+);

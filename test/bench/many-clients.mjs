@@ -23,7 +23,8 @@ let made = 0;
 const create = async () => {
   made += 1;
   const description = `client ${process.pid} ${made}`;
-  return JSON.parse(await send('POST', PATH, { description, hostports: [`c${process.pid}-${made}.example.net:443`] })).id;
+  return JSON.parse(await send('POST', PATH, { description, hostports: [`c${process.pid}-${made}.example.net:443`] }))
+    .id;
 };
 
 const page = JSON.parse(await send('GET', PATH)).tcp_edges.map(({ id }) => id);

@@ -71,7 +71,7 @@ describe('abuse-report submit', () => {
     expect(toTranscript(await edgewise(`abuse-report submit ${URLS}`))).toMatchInlineSnapshot(`
       "exit code 4
       --- stderr
-      edgewise: The account of this API key lacks the permission to submit abuse reports. POST /abuse_reports: 403 forbidden: This API key is not authorized to report abuse (operation_id: op_9cAM5qsfZyZbnVlrsm5ykjpBROv)
+      edgewise: The account of this API key lacks the permission to submit abuse reports. POST /abuse_reports: 403 forbidden: This API key is not authorized to report abuse (operation_id: op_3lVMcyhaouOWxeu8g3000000000)
       The service gives this permission to some accounts only: ask for it. On the bundled server it is a right of the key: see --api-key in edgewise help serve. If other commands are refused too, the key is wrong.
       "
     `);

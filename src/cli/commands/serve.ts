@@ -63,7 +63,8 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
   const apiKeys = await withServerInput('--api-key', () => words.map(parseApiKey));
   const keeper = await createKeeper(flags, context);
   const faults = await readFaults(flags.faults, context);
-  const logger = createLogger(context, 'info');
+  const logger = createLogger(context, { level: 'info' });
+  const requests = createLogger(context, { level: 'info', isBusy: true });
   const options: ServerOptions = {
     apiKeys,
     now: context.now,
@@ -71,7 +72,8 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
     ...(flags.rateLimit !== undefined && { rateLimit: flags.rateLimit }),
     ...(keeper.seed !== undefined && { seed: keeper.seed }),
     onRequest: (entry) => {
-      logger[entry.status >= 500 ? 'error' : 'info'](entry, 'request');
+      if (entry.error === undefined) requests[entry.status >= 500 ? 'error' : 'info'](entry, 'request');
+      else logger.error(entry, 'request');
     },
   };
   const server: Server = await withServerInput(keeper.source, () => createServer(options));

@@ -1,0 +1,39 @@
+import type { Kind } from '../kinds/kind.ts';
+import { getBehaviour } from './behaviours.ts';
+import type { StoredResource } from './store.ts';
+
+/** How a resource is shown, as text. */
+interface Shown {
+  readonly baseUrl: string;
+  readonly text: string;
+}
+
+/** Resources whose text is kept. */
+const MAX_KEPT = 10_000;
+
+/**
+ * Resources as the text that shows them, made once for many answers: what is stored is never changed, only put in the place of something. Not for
+ * kinds whose computed fields change with time. The first that was made is forgotten first.
+ */
+export class ShownTexts {
+  readonly #kept = new Map<StoredResource, Shown>();
+
+  get(
+    kind: Kind,
+    resource: StoredResource,
+    { baseUrl, make }: { readonly baseUrl: string; readonly make: () => string },
+  ) {
+    if (!isTimeless(kind)) return make();
+    const known = this.#kept.get(resource);
+    if (known?.baseUrl === baseUrl) return known.text;
+    const text = make();
+    this.#kept.set(resource, { baseUrl, text });
+    if (this.#kept.size > MAX_KEPT) for (const first of this.#kept.keys().take(1)) this.#kept.delete(first);
+    return text;
+  }
+}
+
+/** What does not take the time does not change with it. */
+function isTimeless(kind: Kind): boolean {
+  return (getBehaviour(kind).compute?.length ?? 0) < 2;
+}

@@ -71,6 +71,7 @@ function toDiagnostics(
   read: readonly Inspected[],
   { source, locator, tally }: Pick<ReadContext, 'locator' | 'tally'> & { readonly source: SourceText },
 ): readonly Diagnostic[] {
+  if (parsed.faults.length === 0 && read.every(({ problems }) => problems.length === 0)) return [];
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
   const faults = parsed.faults

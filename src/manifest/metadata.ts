@@ -1,4 +1,4 @@
-import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
 import { listMarkedFields } from '../kinds/mark-fields.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { isJsonObject, type JsonObject, toByteLength } from '../model/json.ts';
@@ -30,11 +30,35 @@ export function findMetadataProblem(marked: Marked): Problem | undefined {
   const type = kind.fields['metadata']?.type;
   const user = spec['metadata'];
   if (type?.type !== 'metadata' || (typeof user !== 'string' && !isJsonObject(user))) return undefined;
-  const { mark, trouble } = parseMetadata(renderUserMetadata(user));
-  if (mark !== undefined || trouble !== undefined) return toReserved(user);
+  if (mayHoldMark(user)) {
+    const { mark, trouble } = parseMetadata(renderUserMetadata(user));
+    if (mark !== undefined || trouble !== undefined) return toReserved(user);
+  }
+  if (isSurelyShort(marked, user, type.maxBytes)) return undefined;
   const length = isValid ? toByteLength(renderMetadata(user, toLongestMark(marked))) : 0;
   return length <= type.maxBytes ? undefined : toTooLong(length, type.maxBytes);
 }
+
+function mayHoldMark(user: string | JsonObject): boolean {
+  return typeof user === 'string' ? user.trimStart().startsWith('{') : Object.hasOwn(user, MARK_KEY);
+}
+
+/** Most metadata is far from the limit, whatever the mark turns out to be. */
+function isSurelyShort({ kind, stack, name, lifecycle }: Marked, user: string | JsonObject, limit: number): boolean {
+  const texts = [
+    stack,
+    name,
+    lifecycle.renamedFrom ?? '',
+    ...lifecycle.ignore,
+    ...listSpecFields(kind).map(([field]) => field),
+  ];
+  const marked = texts.reduce((sum, text) => sum + toByteLength(text) + FIELD_DIGEST_LENGTH + QUOTES, KEYS);
+  return toByteLength(JSON.stringify(user)) + marked <= limit;
+}
+
+/** Bytes between two entries of an object of texts, and more than all of its keys take in a mark. */
+const QUOTES = 6;
+const KEYS = 200;
 
 function toReserved(user: string | JsonObject): Problem {
   return {

@@ -80,6 +80,7 @@ function cutFaults(all: readonly Fault[]): readonly Fault[] {
 
 /** Errors about a tag, which concern one value, and the others, in the order of the text. */
 function listErrors({ errors, warnings }: Document.Parsed): readonly [readonly YAMLError[], readonly YAMLError[]] {
+  if (errors.length === 0 && warnings.length === 0) return [[], []];
   // For the parser an unknown tag is only a warning, although it changes the meaning of the value.
   const all = [...errors, ...warnings.filter(isAboutTag)].sort((left, right) => left.pos[0] - right.pos[0]);
   return [all.filter(isAboutTag), all.filter((error) => !isAboutTag(error))];

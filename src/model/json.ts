@@ -36,7 +36,19 @@ export function toDigest(value: Json, length = 43): string {
 
 /** Whether two JSON values are the same value, whatever the order of their keys. */
 export function isSameJson(left: Json, right: Json): boolean {
-  return left === right || toCanonicalJson(left) === toCanonicalJson(right);
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (isJsonArray(left))
+    return (
+      isJsonArray(right) && left.length === right.length && left.every((one, at) => isSameJson(one, right[at] ?? null))
+    );
+  return isJsonObject(left) && isJsonObject(right) && isSameObject(left, right);
+}
+
+function isSameObject(left: JsonObject, right: JsonObject): boolean {
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every((name) => Object.hasOwn(right, name) && isSameJson(left[name] ?? null, right[name] ?? null));
 }
 
 /** The deepest nesting that is read in manifests, plan files and requests. */

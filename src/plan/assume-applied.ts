@@ -21,6 +21,7 @@ export interface Assumed {
  */
 export function assumeApplied(subject: Subject, live: Live, normal: Spec): Assumed {
   const { kind } = subject;
+  if (isShown(kind, live.spec)) return { spec: live.spec, unproven: [] };
   const filled = fillUnknown(kind, live.spec, normal);
   const hidden = listSpecFields(kind).filter(
     ([name, field]) => normal[name] !== undefined && isUnknown(field.type, live.spec[name]),
@@ -35,6 +36,10 @@ export function assumeApplied(subject: Subject, live: Live, normal: Spec): Assum
     spec: Object.fromEntries(Object.entries(filled).filter(([name]) => !changed.has(name))),
     unproven: states.flatMap(([name, state]) => (state === 'unproven' ? [name] : [])),
   };
+}
+
+function isShown(kind: Kind, spec: Spec): boolean {
+  return listSpecFields(kind).every(([name, { type }]) => !isUnknown(type, spec[name]));
 }
 
 /** What the live spec is one of. */

@@ -49,7 +49,7 @@ export function toRequests([first, ...more]: readonly [Act, ...Act[]], omission:
 }
 
 /** What differs when there is one kind more: the number of reads, and what the service numbers its answers with. */
-const COUNTS = /^Reading took \d+|"read": \d+|\bop_\w{27}\b/gm;
+const COUNTS = /\bReading took \d+|"read": \d+|\bop_\w{27}\b/gm;
 
 function toBlock(line: string, lines: readonly string[]): string {
   return [`$ ${line}`, ...(lines.length === 0 ? ['(no request)'] : lines)].join('\n');

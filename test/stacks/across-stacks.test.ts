@@ -88,6 +88,22 @@ describe('a reference to another stack', () => {
     expect(listWrites(workspace)).toEqual(['POST /agent_ingresses']);
   });
 
+  it('stops nobody for a delete that waits for another stack to let go', async () => {
+    const workspace = await createWorkspace(TWO);
+    await workspace.edgewise('apply -R live --yes');
+    workspace.recorder.take();
+    await workspace.write({
+      'live/network/pool.yaml': toPool('other'),
+      'live/apps/shop.yaml': `${toForeign('WeightedBackend/other')}${toShop()}`,
+    });
+    const first = await workspace.edgewise('apply -R live --yes --allow-deletes --no-rehearsal');
+    expect(first.exitCode).toBe(1);
+    expect(first.stdout).toMatch(/^network .* 1 write applied, 1 failed$/m);
+    expect(first.stdout).toMatch(/^apps .* 1 write applied$/m);
+    expect((await workspace.edgewise('apply -R live --yes --allow-deletes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
   it('may not lead in a circle', async () => {
     const { edgewise } = await createWorkspace({
       ...TWO,

@@ -153,7 +153,7 @@ interface Turn {
 }
 
 /** `undefined`: its plan is its result. */
-async function applyOne({ run, flags, ready }: Applying, turn: Turn): Promise<StackResult | undefined> {
+async function applyOne({ run, flags, ready, mode }: Applying, turn: Turn): Promise<StackResult | undefined> {
   const { folder, before, planned, watch } = turn;
   const one = ready.get(folder);
   const { stacks } = run.selected;
@@ -163,7 +163,7 @@ async function applyOne({ run, flags, ready }: Applying, turn: Turn): Promise<St
     const ended = await result;
     if (one !== undefined) for (const [address, id] of listMadeIds(one.plan, other, ended)) ids.set(address, id);
     const exitCode = ended?.exitCode ?? planned[stacks.indexOf(other)]?.exitCode ?? EXIT.done;
-    if (exitCode !== EXIT.done) failed.push(other.name);
+    if (exitCode !== EXIT.done && !(mode === 'apply' && hasOnlyDeletesLeft(ended))) failed.push(other.name);
   }
   if (one === undefined) return undefined;
   const { journal } = flags;
@@ -198,6 +198,13 @@ function toPassage({ gate, isAwaited }: Turn): Pick<Gate, 'pass'> & Required<Pic
   };
   const pass = (): void => once(() => gate?.pass());
   return { pass, untilOthersWrote: async () => (isAwaited ? pass() : once(() => gate?.wait())) };
+}
+
+/** Nobody waits for a delete. One that is refused because of what another stack refers to would otherwise stop the very stack that lets go of it. */
+function hasOnlyDeletesLeft(ended: StackResult | undefined): boolean {
+  if (ended?.report.about !== 'apply') return false;
+  const left = ended.report.result.outcomes.filter(({ outcome }) => outcome !== 'applied');
+  return left.length > 0 && left.every(({ write }) => write.act === 'delete');
 }
 
 /** The ids that a stack waits for, as far as another one has made them. */

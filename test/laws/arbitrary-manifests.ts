@@ -15,15 +15,17 @@ import type { TestResource, TestStack } from './stack.ts';
 export interface StackOptions {
   /** Default: every kind of manifests. */
   readonly kinds?: readonly Kind[];
+  readonly minResources?: number;
   readonly maxResources?: number;
 }
 
 /** Any valid stack. */
 export function arbitraryStack({
   kinds = MANIFEST_KINDS,
+  minResources = 0,
   maxResources = 8,
 }: StackOptions = {}): fc.Arbitrary<TestStack> {
-  return fc.array(arbitraryResource(kinds), { maxLength: maxResources }).map(settleStack);
+  return fc.array(arbitraryResource(kinds), { minLength: minResources, maxLength: maxResources }).map(settleStack);
 }
 
 /** A stack and the stacks that it becomes, one small change after another. */

@@ -10,7 +10,7 @@ import { parseMetadata, renderMetadata, renderUserMetadata } from '../../src/mod
 import type { Spec } from '../../src/model/state.ts';
 import { listLiteralPrefixes, toUnnamedId } from './arbitrary-values.ts';
 import { toExternalId } from './settle-stack.ts';
-import { STACK_NAME, type TestResource, type TestStack } from './stack.ts';
+import { OUR_STACKS, type TestResource, type TestStack } from './stack.ts';
 import type { World } from './world.ts';
 
 /** A service that others reach too. */
@@ -29,7 +29,7 @@ export function listChangeable(kind: Kind): readonly string[] {
 export function findOwned(world: SharedService, kind: string, name: string): JsonObject | undefined {
   return world.resources()[kind]?.find(({ metadata }) => {
     const { mark } = parseMetadata(String(metadata ?? ''));
-    return mark?.stack === STACK_NAME && mark.name === name;
+    return mark !== undefined && OUR_STACKS.has(mark.stack) && mark.name === name;
   });
 }
 

@@ -16,9 +16,22 @@ export interface Layout {
 /** One YAML file with the documents in their order. */
 export const PLAIN_LAYOUT: Layout = { order: [], files: 1, json: false };
 
+/** What a stack says besides its resources. */
+export interface StackHead {
+  readonly name?: string;
+  readonly released?: readonly string[];
+  /** Resources of other stacks, by the name of the External that stands for each. */
+  readonly foreign?: ReadonlyMap<string, { readonly stack: string; readonly resource: string }>;
+}
+
 /** The files of a stack, with its settings and the externals that its resources may name. */
-export function renderStack(stack: TestStack, layout: Layout = PLAIN_LAYOUT): readonly ManifestBytes[] {
-  const documents = [toStackDocument(), ...listExternals(stack), ...stack.map(toDocument)];
+export function renderStack(
+  stack: TestStack,
+  layout: Layout = PLAIN_LAYOUT,
+  head: StackHead = {},
+): readonly ManifestBytes[] {
+  const foreign = [...(head.foreign ?? [])].map(([name, spec]) => toExternal(name, { ...spec }));
+  const documents = [toStackDocument(head), ...foreign, ...listExternals(stack), ...stack.map(toDocument)];
   const sorted = documents
     .map((document, index) => ({ document, rank: layout.order[index % layout.order.length] ?? 0 }))
     .sort((left, right) => left.rank - right.rank)
@@ -34,17 +47,17 @@ function renderFile(name: string, documents: readonly JsonObject[], isJson: bool
   return { file: `${name}.${isJson ? 'json' : 'yaml'}`, bytes: Buffer.from(text) };
 }
 
-function toStackDocument(): JsonObject {
+function toStackDocument({ name = STACK_NAME, released = [] }: StackHead): JsonObject {
   return {
     apiVersion: 'edgewise/v1',
     kind: 'Stack',
-    metadata: { name: STACK_NAME },
-    spec: { tokens: { default: { directory: 'tokens' } } },
+    metadata: { name },
+    spec: { tokens: { default: { directory: 'tokens' } }, ...(released.length > 0 && { released }) },
   };
 }
 
 function toDocument({ kind, name, spec, lifecycle }: TestResource): JsonObject {
-  const { protect, ignore, adopt, renamedFrom, settings = {} } = lifecycle;
+  const { protect, ignore, adopt, renamedFrom, takenFrom, settings = {} } = lifecycle;
   return {
     apiVersion: 'edgewise/v1',
     kind,
@@ -55,6 +68,7 @@ function toDocument({ kind, name, spec, lifecycle }: TestResource): JsonObject {
       ignore,
       ...(adopt !== undefined && { adopt }),
       ...(renamedFrom !== undefined && { renamed_from: renamedFrom }),
+      ...(takenFrom !== undefined && { renamed_from: { ...takenFrom } }),
       ...settings,
     },
   };
@@ -75,10 +89,9 @@ function listExternals(stack: TestStack): readonly JsonObject[] {
 }
 
 const EXTERNALS = listIdPrefixes().flatMap((prefix) =>
-  listExternalIds(prefix).map((id, index) => ({
-    apiVersion: 'edgewise/v1',
-    kind: 'External',
-    metadata: { name: `${prefix}-${index}` },
-    spec: { id },
-  })),
+  listExternalIds(prefix).map((id, index) => toExternal(`${prefix}-${index}`, { id })),
 );
+
+function toExternal(name: string, spec: JsonObject) {
+  return { apiVersion: 'edgewise/v1', kind: 'External', metadata: { name }, spec };
+}

@@ -11,6 +11,8 @@ export interface TestResource {
     readonly ignore: readonly string[];
     readonly adopt?: string;
     readonly renamedFrom?: string;
+    /** What another stack hands over. */
+    readonly takenFrom?: { readonly stack: string; readonly name: string };
     /** What the kind has of its own. */
     readonly settings?: Spec;
   };
@@ -21,3 +23,9 @@ export type TestStack = readonly TestResource[];
 
 /** The name of every random stack. */
 export const STACK_NAME = 'stack.under_test';
+
+/** The names of stacks that are parts of one repository. */
+export const REPOSITORY_STACKS = ['network', 'apps', 'web'] as const;
+
+/** Every name of a stack that is not somebody else's. */
+export const OUR_STACKS: ReadonlySet<string> = new Set([STACK_NAME, ...REPOSITORY_STACKS]);

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 
-/** Work on files takes real time, during which that of a walk stands still: here it is counted, in this process from now on. */
+/** Work on files takes real time, and so does a turn that is waited for. Meanwhile the time of a walk stands still: they are counted, in this process from now on. */
 
 let underWay = 0;
 
@@ -68,4 +69,5 @@ count(
     'writeFile',
   ],
 );
+count(timers as unknown as Methods, ['setImmediate']); // it gives a promise
 syncBuiltinESMExports();

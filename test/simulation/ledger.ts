@@ -3,7 +3,13 @@ import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { type Mark, parseMetadata } from '../../src/model/mark.ts';
 import type { Server } from '../../src/server/index.ts';
-import { STACK_NAME } from '../laws/stack.ts';
+import { OUR_STACKS } from '../laws/stack.ts';
+
+/**
+ * What a run has to do with a resource of one of our stacks: it is its own, or one that is being handed over to it, or another's; then there is no
+ * answer.
+ */
+export type Owns = (mark: Mark, kind: string) => 'owned' | 'taken' | undefined;
 
 /** What the ledger has to know of a run of edgewise. */
 export interface Suspect {
@@ -17,6 +23,8 @@ export interface Suspect {
   readonly isDeceived: boolean;
   /** Ids of what it made itself. */
   readonly created: Set<string>;
+  /** Absent: there is one stack only. */
+  readonly owns?: Owns;
 }
 
 interface LedgerOptions {
@@ -33,10 +41,10 @@ interface Held {
   readonly text: string;
 }
 
-/** The mark of the stack that the simulation is about; that of another stack counts as none. */
+/** The mark of a stack that the simulation is about; that of another stack counts as none. */
 export function findOurMark(resource: JsonObject): Mark | undefined {
   const { mark } = parseMetadata(String(resource['metadata'] ?? ''));
-  return mark?.stack === STACK_NAME ? mark : undefined;
+  return mark !== undefined && OUR_STACKS.has(mark.stack) ? mark : undefined;
 }
 
 /** Holds every request of ours against what the service held before and after it. */
@@ -45,7 +53,7 @@ export class Ledger {
   readonly violations: string[] = [];
   /** Every token that was ever shown, by the id of its credential. */
   readonly tokens = new Map<string, string>();
-  /** When a resource lost our mark. */
+  /** When a resource lost our mark, or came into another of our stacks. */
   readonly #lostMs = new Map<string, number>();
   /** The names in the marks with which runs made something and have not looked since, by run and path. */
   readonly #unseen = new Map<string, readonly string[]>();
@@ -110,8 +118,27 @@ export class Ledger {
         this.accuse(`${toText(act)} changed ${held.kind} ${id}, which does not bear our mark`);
       if (!after.has(id) && !isModuleHolder(held) && !mayDelete(act.suspect, id))
         this.accuse(`${toText(act)} deleted ${held.kind} ${id}, which no plan showed`);
+      this.#judgeStack(act, id, { held, isGone: !after.has(id) });
     }
     this.#noteLost(before, after);
+  }
+
+  /** One of our stacks touches nothing of another one. What is handed over goes only when the new stack replaces it. */
+  #judgeStack(
+    { suspect, ...act }: Act,
+    id: string,
+    { held, isGone }: { readonly held: Held; readonly isGone: boolean },
+  ) {
+    const mark = findOurMark(held.resource);
+    const isNews = suspect.isDeceived || (this.#lostMs.get(id) ?? -1) >= suspect.startMs;
+    if (suspect.owns === undefined || mark === undefined || isNews) return;
+    const part = suspect.owns(mark, held.kind);
+    if (part === undefined)
+      this.accuse(
+        `${toText({ suspect, ...act })} touched ${held.kind} ${id} of the stack ${mark.stack}, which is not its own`,
+      );
+    if (part === 'taken' && isGone && !new RegExp(`^± .*\\(${id}\\)`, 'm').test(suspect.shown()))
+      this.accuse(`${toText({ suspect, ...act })} deleted ${held.kind} ${id}, which is handed over`);
   }
 
   /** What lost our mark while a run was at work, or while its reading was untrue, it cannot know. */
@@ -125,8 +152,9 @@ export class Ledger {
   #noteLost(before: ReadonlyMap<string, Held>, after: ReadonlyMap<string, Held>): void {
     for (const [id, { resource }] of before) {
       const now = after.get(id);
-      if (now === undefined || findOurMark(resource) === undefined) continue;
-      if (findOurMark(now.resource) === undefined) this.#lostMs.set(id, this.#options.nowMs());
+      const mark = findOurMark(resource);
+      if (now === undefined || mark === undefined) continue;
+      if (findOurMark(now.resource)?.stack !== mark.stack) this.#lostMs.set(id, this.#options.nowMs());
     }
   }
 }

@@ -4,28 +4,30 @@ import { MUTANTS, NO_MUTANT } from './mutants.ts';
 import { walk } from './walk.ts';
 
 /**
- * `npm run simulate -- --seeds N --from S`: walks one after another, until one goes wrong. `--trace` shows every
+ * `npm run simulate -- --seeds N --from S`: walks one after another, until one goes wrong. With `--from 6 --step 6` those with several stacks. `--trace` shows every
  * walk, `--keep-going` goes on after a failure, `--mutant NAME` breaks edgewise.
  */
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1200' },
     from: { type: 'string', default: '1' },
+    step: { type: 'string', default: '1' },
     mutant: { type: 'string', default: '' },
     trace: { type: 'boolean', default: false },
     'keep-going': { type: 'boolean', default: false },
   },
 });
-const [from, seeds] = [Number(values.from), Number(values.seeds)];
+const [from, seeds, step] = [Number(values.from), Number(values.seeds), Number(values.step)];
 const mutant = values.mutant === '' ? NO_MUTANT : MUTANTS[values.mutant]?.mutant;
-if (!Number.isInteger(from) || !Number.isInteger(seeds)) throw new Error('--seeds and --from are whole numbers');
+if (![from, seeds, step].every(Number.isInteger)) throw new Error('--seeds, --from and --step are whole numbers');
 if (mutant === undefined) throw new Error(`Known mutants: ${Object.keys(MUTANTS).join(', ')}`);
 /** Walks between two lines of progress. */
 const PROGRESS = 100;
 const start = performance.now();
 const failed: number[] = [];
 const failures: Foretelling[] = [];
-for (let seed = from; seed < from + seeds; seed += 1) {
+for (let walked = 1; walked <= seeds; walked += 1) {
+  const seed = from + (walked - 1) * step;
   const { violations, trace, failures: own } = await walk(seed, mutant);
   failures.push(...own);
   if (values.trace) process.stdout.write(`walk ${seed}\n${trace.join('\n')}\n\n`);
@@ -35,9 +37,9 @@ for (let seed = from; seed < from + seeds; seed += 1) {
     process.stdout.write(`${[...shown, `seed ${seed}:`, ...violations].join('\n')}\n`);
     if (!values['keep-going']) break;
   }
-  if ((seed - from) % PROGRESS === PROGRESS - 1) {
-    const rate = (seed - from + 1) / ((performance.now() - start) / 1000);
-    process.stderr.write(`${seed - from + 1} walks, ${rate.toFixed(1)} a second\n`);
+  if (walked % PROGRESS === 0) {
+    const rate = walked / ((performance.now() - start) / 1000);
+    process.stderr.write(`${walked} walks, ${rate.toFixed(1)} a second\n`);
   }
 }
 const took = ((performance.now() - start) / 1000).toFixed(1);

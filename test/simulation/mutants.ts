@@ -3,7 +3,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { renderMetadata } from '../../src/model/mark.ts';
 import type { Transport } from '../../src/model/transport.ts';
-import { STACK_NAME } from '../laws/stack.ts';
+import { REPOSITORY_STACKS, STACK_NAME } from '../laws/stack.ts';
 import { findOurMark } from './ledger.ts';
 import type { Mutant } from './world.ts';
 
@@ -11,6 +11,8 @@ import type { Mutant } from './world.ts';
 export interface MutantCase {
   readonly mutant: Mutant;
   readonly noticedAs: RegExp;
+  /** Only walks with several stacks can notice it. */
+  readonly needsSeveral?: boolean;
 }
 
 /**
@@ -111,11 +113,84 @@ export const MUTANTS: Readonly<Record<string, MutantCase>> = {
       );
     },
   },
+  'deletes what one stack takes over from another': {
+    noticedAs: /which no plan showed/,
+    needsSeveral: true,
+    mutant: (inner) => async (request) => {
+      const isMoved = await changesStack(inner, request);
+      const response = await inner(request);
+      if (isMoved && response.ok) await inner(new Request(request.url, { method: 'DELETE', headers: request.headers }));
+      return response;
+    },
+  },
+  'takes what is of another stack for its own': {
+    noticedAs: /which is not its own/,
+    needsSeveral: true,
+    mutant: (inner) => async (request) =>
+      changeList(await inner(request), request, (resource) => {
+        const text = String(resource['metadata'] ?? '');
+        return { ...resource, metadata: text.replace(`"stack":"${OTHERS}"`, `"stack":"${FIRST}"`) };
+      }),
+  },
+  'copies what one stack takes over from another': {
+    noticedAs: /what bears our mark is not|is left to do/,
+    needsSeveral: true,
+    mutant: (inner) => async (request) => {
+      if (!(await changesStack(inner, request))) return inner(request);
+      const { headers, url } = request;
+      const {
+        id: _,
+        created_at: __,
+        state: ___,
+        ...spec
+      } = JSON.parse(await (await inner(new Request(url, { headers }))).text());
+      const body = JSON.stringify({ ...spec, ...JSON.parse(await request.text()) });
+      return inner(new Request(url.replace(/\/[^/]+$/, ''), { method: 'POST', headers, body }));
+    },
+  },
+  'refers to what bears no mark instead of a resource of another stack': {
+    noticedAs: /does not refer to/,
+    needsSeveral: true,
+    mutant: (inner) => async (request) => {
+      const { method, headers, url } = request;
+      const body = method === 'GET' ? '' : await request.text();
+      const sent = new Request(url, { method, headers, ...(body !== '' && { body: renameIds(body, UNMARKED) }) });
+      const response = await inner(sent);
+      const text = await response.text();
+      const shown = text === '' ? null : renameIds(text, MARKED);
+      return new Response(shown, { status: response.status, headers: response.headers });
+    },
+  },
   'waits for ever': {
     noticedAs: /waits for something that never happens/,
     mutant: (inner) => (request) => (request.method === 'PATCH' ? new Promise(() => undefined) : inner(request)),
   },
 };
+
+/** Ids that services give, of kinds that may stand in each other's place: one that stacks make and one that nobody marks. */
+const UNMARKED = { from: 'bkdwd', to: 'bkdhr' } as const;
+const MARKED = { from: 'bkdhr', to: 'bkdwd' } as const;
+
+/** Renames ids that are referred to. Those that were there before, of one digit only, are not meant. */
+function renameIds(text: string, { from, to }: { readonly from: string; readonly to: string }): string {
+  return text.replace(new RegExp(`"${from}_(?!(\\d)\\1{26})(\\w+)"`, 'g'), `"${to}_$2"`);
+}
+
+/** Whether a request gives a resource of one of our stacks to another one. */
+async function changesStack(inner: Transport, request: Request): Promise<boolean> {
+  if (request.method !== 'PATCH') return false;
+  const sent = findOurMark(toObject(await request.clone().text()));
+  const { url, headers } = request;
+  const held = findOurMark(toObject(await (await inner(new Request(url, { headers }))).text()));
+  return sent !== undefined && held !== undefined && sent.stack !== held.stack;
+}
+
+function toObject(text: string): JsonObject {
+  const value = parseJson(text) ?? null;
+  return isJsonObject(value) ? value : {};
+}
+
+const [FIRST, OTHERS] = REPOSITORY_STACKS;
 
 const OURS = { stack: STACK_NAME, name: 'a', protect: false, delivered: true, fields: {} };
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT } from '../../src/cli/exit-code.ts';
+import { listReferences } from '../../src/kinds/references.ts';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
@@ -8,6 +9,7 @@ import { parseRateLimit } from '../../src/model/rate-limit.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { toCause } from './foretelling.ts';
 import { findOurMark, listHeld } from './ledger.ts';
+import type { Repository } from './repository.ts';
 import type { Fate, Run } from './run-edgewise.ts';
 import { API_KEY, type World } from './world.ts';
 
@@ -60,16 +62,20 @@ function listTwice({ server }: World, { created }: Run): readonly string[] {
   const made = [...listHeld(server)].filter(([id]) => created.has(id));
   const addresses = made.flatMap(([, { kind, resource }]) => {
     const mark = findOurMark(resource);
-    return mark === undefined ? [] : [toAddress(kind, mark.name)];
+    return mark === undefined ? [] : [`${mark.stack}: ${toAddress(kind, mark.name)}`];
   });
   return addresses.filter((address, index) => addresses.indexOf(address) !== index);
 }
 
+/** The end of a walk: what there has to be, each as `stack: Kind/name`, and the last commands. */
+export interface End {
+  readonly wanted: readonly string[];
+  readonly apply: Run;
+  readonly plan: Run;
+}
+
 /** Holds what is there in the end against what the manifests ask for. */
-export async function judgeEnd(
-  world: World,
-  end: { readonly stack: TestStack; readonly apply: Run; readonly plan: Run },
-): Promise<void> {
+export async function judgeEnd(world: World, end: End): Promise<void> {
   const { ledger } = world;
   const [apply, plan] = [await end.apply.result, await end.plan.result];
   if (apply.exitCode !== 0) ledger.accuse(`the last apply exits with ${apply.exitCode}:\n${end.apply.shown()}`);
@@ -78,9 +84,8 @@ export async function judgeEnd(
     const mark = findOurMark(resource);
     return mark === undefined ? [] : [{ id, mark, address: toAddress(kind, mark.name) }];
   });
-  const wanted = end.stack.filter(({ kind }) => getKind(kind).role === 'owned');
-  const addresses = [owned.map(({ address }) => address), wanted.map(({ kind, name }) => toAddress(kind, name))];
-  const [live = '', desired = ''] = addresses.map((list) => list.toSorted().join(', '));
+  const present = owned.map(({ mark, address }) => `${mark.stack}: ${address}`);
+  const [live = '', desired = ''] = [present, end.wanted].map((list) => list.toSorted().join(', '));
   if (live !== desired)
     ledger.accuse(`what bears our mark is not what the manifests ask for: ${live}, instead of: ${desired}`);
   for (const { id, mark, address } of owned.filter((each) => each.address.startsWith(`${CREDENTIAL.name}/`))) {
@@ -90,6 +95,29 @@ export async function judgeEnd(
     if (token !== ledger.tokens.get(id)) ledger.accuse(`the token file of ${address} is not that of ${id}`);
   }
   judgeFiles(world);
+}
+
+/** Holds what stacks say of each other's resources against what is live: each id is that of what bears the mark. */
+export function judgeReferences({ server, ledger }: World, repository: Repository): void {
+  const held = [...listHeld(server)].flatMap(([id, { kind, resource }]) => {
+    const mark = findOurMark(resource);
+    return mark === undefined ? [] : [{ id, resource, mark, address: toAddress(kind, mark.name) }];
+  });
+  for (const { name: stack, members } of repository)
+    for (const { kind, name, spec } of members) {
+      const user = held.find(({ mark, address }) => mark.stack === stack && address === toAddress(kind, name));
+      for (const { value } of listReferences(getKind(kind), spec)) {
+        const used = held.find(({ address }) => address === value);
+        if (user !== undefined && used !== undefined && !JSON.stringify(user.resource).includes(`"${used.id}"`))
+          ledger.accuse(`${stack}: ${user.address} does not refer to ${value}, which is ${used.id}`);
+      }
+    }
+}
+
+/** The owned resources that a stack asks for, each as `stack: Kind/name`. */
+export function listWanted(stack: TestStack, name: string): readonly string[] {
+  const owned = stack.filter(({ kind }) => getKind(kind).role === 'owned');
+  return owned.map((resource) => `${name}: ${toAddress(resource.kind, resource.name)}`);
 }
 
 /** No file has the key, and none but those for tokens a token. */

@@ -10,6 +10,8 @@ export interface Chance {
   readonly pick: <T>(list: readonly [T, ...T[]]) => T;
   /** Any of a list; `undefined` when there is none. */
   readonly pickAny: <T>(list: readonly T[]) => T | undefined;
+  /** A list in any order. */
+  readonly shuffle: <T>(list: readonly T[]) => readonly T[];
   /** Chance of its own, which no calls to this one change. */
   readonly fork: (purpose: string) => Chance;
 }
@@ -29,6 +31,11 @@ export function createChance(seed: string): Chance {
     isLucky: (probability) => next() < probability,
     pick: (list) => list[int(0, list.length - 1)] ?? list[0],
     pickAny: (list) => list[int(0, Math.max(0, list.length - 1))],
+    shuffle: (list) =>
+      list
+        .map((member) => ({ member, rank: next() }))
+        .sort((left, right) => left.rank - right.rank)
+        .map(({ member }) => member),
     fork: (purpose) => createChance(`${seed} ${purpose}`),
   };
 }

@@ -1,5 +1,10 @@
 import '../../src/kinds/ssh-key.ts'; // loaded by edgewise when it needs them, which takes real time
 import '../../src/cel/read-cel.ts';
+import '../../src/cli/commands/apply.ts';
+import '../../src/cli/commands/plan.ts';
+import '../../src/cli/many/apply-plans.ts';
+import '../../src/cli/many/apply-stacks.ts';
+import '../../src/cli/many/plan-stacks.ts';
 import '../../src/rehearse/rehearse.ts';
 import '../../src/report/programs/json.ts';
 import '../../src/report/text/form.ts';
@@ -10,7 +15,7 @@ import type { Transport } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { isDeceitful } from './faults.ts';
-import type { Suspect } from './ledger.ts';
+import type { Owns, Suspect } from './ledger.ts';
 import { meddle } from './outsider.ts';
 import type { Chance } from './random.ts';
 import { API_KEY, type World } from './world.ts';
@@ -48,6 +53,7 @@ interface RunOptions {
   readonly name: string;
   readonly argv: readonly string[];
   readonly stdin: string;
+  readonly owns?: Owns;
   readonly fate: Fate;
   readonly chance: Chance;
   readonly env?: Readonly<Record<string, string>>;
@@ -55,7 +61,7 @@ interface RunOptions {
 
 /** Starts a command. It goes on when time does. */
 export function startRun(world: World, options: RunOptions): Run {
-  const { name, argv, stdin, fate, chance, env } = options;
+  const { name, argv, stdin, owns, fate, chance, env } = options;
   let shown = '';
   let isDead = false;
   let endMs: number | undefined;
@@ -71,6 +77,7 @@ export function startRun(world: World, options: RunOptions): Run {
     shown: () => shown,
     isDeceived: isDeceitful(fate.faults),
     created: new Set(),
+    ...(owns !== undefined && { owns }),
   };
   const sentMs: number[] = [];
   const process: Process = { suspect, chance, sentMs, fate, die, isDead: () => isDead, interrupt: () => interrupt() };

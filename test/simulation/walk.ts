@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { toAddress } from '../../src/model/address.ts';
 import { parseJson } from '../../src/model/json.ts';
-import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
-import type { TestStack } from '../laws/stack.ts';
+import { arbitraryHistory, type StackOptions } from '../laws/arbitrary-manifests.ts';
+import { STACK_NAME, type TestStack } from '../laws/stack.ts';
+import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
 import { chooseFaults } from './faults.ts';
 import type { Foretelling } from './foretelling.ts';
-import { judgeEnd, judgeRehearsal, judgeRun } from './oracle.ts';
+import { judgeEnd, judgeRehearsal, listWanted } from './oracle.ts';
 import { clearTheWay, meddle, useOurs } from './outsider.ts';
 import { type Chance, createChance } from './random.ts';
-import { type Fate, finishRuns, KIND_FATE, type Run, startRun } from './run-edgewise.ts';
-import { createWorld, type Mutant, toManifestText, type World } from './world.ts';
+import { LINKED_KINDS, toRepositories } from './repository.ts';
+import { KIND_FATE } from './run-edgewise.ts';
+import { walkRepository } from './walk-repository.ts';
+import { createWorld, type Mutant, type World } from './world.ts';
 
 /** What came of a walk. */
 export interface Walked {
@@ -24,44 +27,56 @@ export interface Walked {
   readonly failures: readonly Foretelling[];
 }
 
+/** Of so many walks one has several stacks: every one whose number can be divided by this. */
+export const REPOSITORIES = 6;
+
 /**
  * A random walk that one number decides: stacks that become one another, applied and planned in runs that meet faults, die, are
  * interrupted, meet others and each other. In the end everything is well again, and one apply has to make it right.
  */
 export async function walk(seed: number, mutant: Mutant = (inner) => inner): Promise<Walked> {
   const chance = createChance(`plan ${seed}`);
-  const stacks = chooseStacks(seed, chance);
-  const world = createWorld({ seed, stacks, mutant });
+  if (seed % REPOSITORIES > 0) {
+    const stacks = sampleHistory(seed, chance.int(1, 3), { maxResources: chance.int(1, 7) });
+    return walkWorld(createWorld({ seed, stacks, mutant }), (world) => walkStack(world, stacks, chance));
+  }
+  const options = {
+    ...(chance.isLucky(0.7) && { kinds: LINKED_KINDS }),
+    minResources: 3,
+    maxResources: chance.int(3, 9),
+  };
+  const repositories = toRepositories(sampleHistory(seed, chance.int(1, 2), options), chance.fork('repository'));
+  const stacks = repositories.map((repository) => repository.flatMap(({ members }) => members));
+  return walkWorld(createWorld({ seed, stacks, mutant }), (world) => walkRepository(world, repositories, chance));
+}
+
+function sampleHistory(seed: number, steps: number, options: StackOptions): readonly TestStack[] {
+  return fc.sample(arbitraryHistory(steps, options), { seed, numRuns: 1 }).flat();
+}
+
+async function walkWorld(world: World, way: (world: World) => Promise<void>): Promise<Walked> {
   const { random } = Math;
   Math.random = world.chance.fork('jitter').next;
+  const { seed, ledger, trace, failures } = world;
   try {
-    if (chance.isLucky(0.5)) await applyInPeace(world, stacks[0] ?? [], chance.fork('begin'));
-    for (const [index, stack] of stacks.entries())
-      for (let count = chance.int(1, 2); count > 0; count -= 1)
-        await takeStep(world, stack, chance.fork(`${index} ${count}`));
-    await settle(world, stacks.at(-1) ?? []);
-    return { seed, violations: world.ledger.violations, trace: world.trace, failures: world.failures };
+    await way(world);
+    return { seed, violations: ledger.violations, trace, failures };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return {
-      seed,
-      violations: [...world.ledger.violations, error.stack ?? error.message],
-      trace: world.trace,
-      failures: world.failures,
-    };
+    return { seed, violations: [...ledger.violations, error.stack ?? error.message], trace, failures };
   } finally {
     Math.random = random;
     await world.close();
   }
 }
 
-function chooseStacks(seed: number, chance: Chance): readonly TestStack[] {
-  const history = arbitraryHistory(chance.int(1, 3), { maxResources: chance.int(1, 7) });
-  return fc.sample(history, { seed, numRuns: 1 }).flat();
+async function walkStack(world: World, stacks: readonly TestStack[], chance: Chance): Promise<void> {
+  if (chance.isLucky(0.5)) await applyInPeace(world, stacks[0] ?? [], chance.fork('begin'));
+  for (const [index, stack] of stacks.entries())
+    for (let count = chance.int(1, 2); count > 0; count -= 1)
+      await takeStep(world, stack, chance.fork(`${index} ${count}`));
+  await settle(world, stacks.at(-1) ?? []);
 }
-
-/** A rehearsal takes as long as the rest of an apply, and changes nothing of what it sends. */
-const QUICKLY = ['--no-rehearsal'];
 
 async function takeStep(world: World, stack: TestStack, chance: Chance): Promise<void> {
   const step = chance.pick([applyOnce, applyOnce, applyRehearsed, applyTwiceAtOnce, applyLate, planOnly, meddleOnly]);
@@ -145,39 +160,6 @@ async function meddleOnly(world: World, _stack: TestStack, chance: Chance): Prom
     world.tell(await meddle({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }));
 }
 
-interface StartOptions {
-  readonly stack: TestStack;
-  readonly chance: Chance;
-  readonly fate: Fate;
-}
-
-/** Requests and seconds, as a setting. */
-const RATE_LIMITS = ['20/10s', '120/60s', 'none'] as const;
-
-function start(world: World, argv: readonly string[], { stack, chance, fate }: StartOptions): Run {
-  const rateLimit = chance.pick(RATE_LIMITS);
-  return startRun(world, {
-    name: `run ${world.runs.length + 1}`,
-    argv,
-    stdin: toManifestText(stack),
-    fate,
-    rateLimit,
-    chance: chance.fork('way'),
-    env: {
-      EDGEWISE_CONCURRENCY: String(chance.pick([1, 2, 4, 8])),
-      EDGEWISE_PAGE_SIZE: String(chance.pick([1, 2, 5, 100])),
-      EDGEWISE_RATE_LIMIT: rateLimit,
-      ...(argv[0] === 'apply' && chance.isLucky(0.3) && { EDGEWISE_JOURNAL: 'journal.ndjson' }),
-    },
-  });
-}
-
-async function runAll(world: World, started: readonly Run[]): Promise<void> {
-  await finishRuns(world, started);
-  for (const run of started) await judgeRun(world, run);
-  world.time.clear();
-}
-
 function chooseFlags(stack: TestStack, chance: Chance): readonly string[] {
   const { kind, name } = chance.pickAny(stack) ?? { kind: '', name: '' };
   const allowed = stack.flatMap((resource) => ['--allow-protected', toAddress(resource.kind, resource.name)]);
@@ -188,19 +170,6 @@ function chooseFlags(stack: TestStack, chance: Chance): readonly string[] {
     ...(chance.isLucky(0.1) ? ['--no-revert-drift'] : []),
     ...(chance.isLucky(0.15) ? ['--no-delete'] : []),
   ];
-}
-
-function chooseFate(chance: Chance, { meddling = 0.3 } = {}): Fate {
-  const request = chance.int(1, 30);
-  const when = chance.pick(['before', 'after'] as const);
-  const acts = chance.isLucky(meddling) ? [chance.int(1, 25), chance.int(1, 25)] : [];
-  return {
-    faults: chooseFaults(chance, { deceits: true }),
-    meddling: new Set(acts),
-    ...(chance.isLucky(0.25) && { death: { request, when } }),
-    ...(chance.isLucky(0.1) && { interrupt: { request, isTwice: chance.isLucky(0.3) } }),
-    ...(chance.isLucky(0.15) && { lostSink: { request, isRescueLost: chance.isLucky(0.2) } }),
-  };
 }
 
 /** All is well again: what one apply does must be all that is left to do. */
@@ -218,5 +187,5 @@ async function settle(world: World, stack: TestStack): Promise<void> {
     fate: KIND_FATE,
   });
   await runAll(world, [plan]);
-  await judgeEnd(world, { stack, apply, plan });
+  await judgeEnd(world, { wanted: listWanted(stack, STACK_NAME), apply, plan });
 }

@@ -1,0 +1,64 @@
+import type { TestStack } from '../laws/stack.ts';
+import { chooseFaults } from './faults.ts';
+import type { Owns } from './ledger.ts';
+import { judgeRun } from './oracle.ts';
+import type { Chance } from './random.ts';
+import { type Fate, finishRuns, type Run, startRun } from './run-edgewise.ts';
+import { toManifestText, type World } from './world.ts';
+
+/** A rehearsal takes as long as the rest of an apply, and changes nothing of what it sends. */
+export const QUICKLY = ['--no-rehearsal'];
+
+/** What a command meets. */
+export interface StartOptions {
+  /** What it reads from standard input. */
+  readonly stack?: TestStack;
+  /** Whose resources it may touch; absent: those of the only stack. */
+  readonly owns?: Owns;
+  readonly chance: Chance;
+  readonly fate: Fate;
+}
+
+/** Requests and seconds, as a setting. */
+const RATE_LIMITS = ['20/10s', '120/60s', 'none'] as const;
+
+/** Starts a command with settings that chance decides. */
+export function start(world: World, argv: readonly string[], { stack, owns, chance, fate }: StartOptions): Run {
+  const rateLimit = chance.pick(RATE_LIMITS);
+  return startRun(world, {
+    name: `run ${world.runs.length + 1}`,
+    argv,
+    stdin: stack === undefined ? '' : toManifestText(stack),
+    ...(owns !== undefined && { owns }),
+    fate,
+    rateLimit,
+    chance: chance.fork('way'),
+    env: {
+      EDGEWISE_CONCURRENCY: String(chance.pick([1, 2, 4, 8])),
+      EDGEWISE_PAGE_SIZE: String(chance.pick([1, 2, 5, 100])),
+      EDGEWISE_RATE_LIMIT: rateLimit,
+      ...(argv[0] === 'apply' && chance.isLucky(0.3) && { EDGEWISE_JOURNAL: 'journal.ndjson' }),
+    },
+  });
+}
+
+/** Waits for commands, and judges each. */
+export async function runAll(world: World, started: readonly Run[]): Promise<void> {
+  await finishRuns(world, started);
+  for (const run of started) await judgeRun(world, run);
+  world.time.clear();
+}
+
+/** What befalls a command. */
+export function chooseFate(chance: Chance, { meddling = 0.3 } = {}): Fate {
+  const request = chance.int(1, 30);
+  const when = chance.pick(['before', 'after'] as const);
+  const acts = chance.isLucky(meddling) ? [chance.int(1, 25), chance.int(1, 25)] : [];
+  return {
+    faults: chooseFaults(chance, { deceits: true }),
+    meddling: new Set(acts),
+    ...(chance.isLucky(0.25) && { death: { request, when } }),
+    ...(chance.isLucky(0.1) && { interrupt: { request, isTwice: chance.isLucky(0.3) } }),
+    ...(chance.isLucky(0.15) && { lostSink: { request, isRescueLost: chance.isLucky(0.2) } }),
+  };
+}

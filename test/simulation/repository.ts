@@ -1,0 +1,246 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { listClaims } from '../../src/kinds/claims.ts';
+import type { FieldType } from '../../src/kinds/field.ts';
+import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { isReferable, listReferences, mapReferences } from '../../src/kinds/references.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { listTypes } from '../../src/kinds/walk.ts';
+import { toAddress } from '../../src/model/address.ts';
+import { isOwnedPrefix } from '../laws/arbitrary-values.ts';
+import { renderStack } from '../laws/render-stack.ts';
+import { settleStack, toExternalId } from '../laws/settle-stack.ts';
+import { REPOSITORY_STACKS, type TestResource, type TestStack } from '../laws/stack.ts';
+import type { Chance } from './random.ts';
+
+/** One stack of a repository. References to other stacks stand in it by address. */
+export interface RepositoryStack {
+  readonly name: string;
+  readonly members: TestStack;
+  /** What it hands over and says so: `Kind/name`. */
+  readonly released: readonly string[];
+}
+
+/** Several stacks in one tree of folders, each behind those that it refers to. */
+export type Repository = readonly RepositoryStack[];
+
+/**
+ * Divides the resources of a history among stacks: each has its stack until it is handed over to another one, which happens once. What only one
+ * resource can have stays in one stack, since no stack takes such a value from another.
+ */
+export function toRepositories(unlinked: readonly TestStack[], chance: Chance): readonly Repository[] {
+  const history = unlinked.map((stack) => settleStack(stack.map((resource) => link(resource, stack, chance))));
+  const homes = new Homes(chance, listSteady(history));
+  return history.map((stack, step) => {
+    const members = homes.settle(stack.map(withoutProtection), step);
+    return homes.names.map((name) => {
+      const own = members.filter((member) => homes.of(member) === name);
+      return {
+        name,
+        members: own.map((member) => homes.sayOrigin(member)),
+        released: homes.listReleased(name, members),
+      };
+    });
+  });
+}
+
+/** Consent is given for one stack at a time, and here all are applied at once. */
+function withoutProtection(resource: TestResource): TestResource {
+  return { ...resource, lifecycle: { ...resource.lifecycle, protect: false } };
+}
+
+/** The kinds that refer to others that a stack can make, and those. */
+export const LINKED_KINDS: readonly Kind[] = OWNED_KINDS.filter(
+  (kind) => isReferable(kind) || Object.values(kind.fields).some(({ type }) => listTypes(type).some(isToOwned)),
+);
+
+function isToOwned(type: FieldType): boolean {
+  return type.type === 'reference' && type.prefixes.some(isOwnedPrefix);
+}
+
+/** The resource with references to others of its stack, where it can have some: chance alone seldom finds any. */
+function link(resource: TestResource, stack: TestStack, chance: Chance): TestResource {
+  const spec = mapReferences(getKind(resource.kind), resource.spec, ({ path, type, value }) => {
+    const fitting = stack.filter(
+      ({ kind }) => kind !== resource.kind && type.prefixes.includes(getKind(kind).idPrefix),
+    );
+    const target = chance.fork(`${toKey(resource)} ${path.join('.')}`).pickAny(fitting);
+    return target === undefined ? value : toKey(target);
+  });
+  return { ...resource, spec };
+}
+
+/** The repository once everything is handed over: nothing is said of that any more. */
+export function forgetHandOvers(repository: Repository): Repository {
+  return repository.map(({ name, members }) => ({
+    name,
+    released: [],
+    members: members.map((member) => {
+      const { takenFrom: _, ...lifecycle } = member.lifecycle;
+      return { ...member, lifecycle };
+    }),
+  }));
+}
+
+/** Resources that nothing ever replaces: a hand-over that replaces is refused. */
+function listSteady(history: readonly TestStack[]): ReadonlySet<string> {
+  const versions = Map.groupBy(history.flat(), toKey);
+  const isSteady = (members: TestStack): boolean => new Set(members.map(toImmutable)).size === 1;
+  return new Set([...versions].flatMap(([address, members]) => (isSteady(members) ? [address] : [])));
+}
+
+function toImmutable({ kind, spec }: TestResource): string {
+  const fields = listSpecFields(getKind(kind)).filter(([, { lifecycle }]) => lifecycle !== 'mutable');
+  return JSON.stringify(fields.map(([name]) => [name, spec[name]]));
+}
+
+/** Where resources are at home. */
+class Homes {
+  readonly names: readonly string[];
+  readonly #chance: Chance;
+  readonly #steady: ReadonlySet<string>;
+  readonly #homes = new Map<string, number>();
+  /** The stacks that what was handed over comes from. */
+  readonly #origins = new Map<string, { readonly stack: string; readonly isReleased: boolean }>();
+  readonly #claims = new Map<string, { readonly address: string; readonly home: number }>();
+
+  constructor(chance: Chance, steady: ReadonlySet<string>) {
+    this.#steady = steady;
+    this.names = REPOSITORY_STACKS.slice(0, chance.int(2, REPOSITORY_STACKS.length));
+    this.#chance = chance;
+  }
+
+  of(resource: TestResource): string | undefined {
+    return this.names[this.#homes.get(toKey(resource)) ?? 0];
+  }
+
+  sayOrigin(resource: TestResource): TestResource {
+    const origin = this.#origins.get(toKey(resource));
+    if (origin === undefined) return resource;
+    const takenFrom = { stack: origin.stack, name: resource.name };
+    return { ...resource, lifecycle: { ...resource.lifecycle, takenFrom } };
+  }
+
+  listReleased(name: string, members: TestStack): readonly string[] {
+    const addresses = new Set(members.map(toKey));
+    return [...this.#origins].flatMap(([address, { stack, isReleased }]) =>
+      isReleased && stack === name && addresses.has(address) ? [address] : [],
+    );
+  }
+
+  /** The resources that there is a home for. */
+  settle(stack: TestStack, step: number): TestStack {
+    const homes = this.#findHomes(stack, step);
+    const fitting = stack.filter((resource) => this.#fits(resource, homes.get(toKey(resource)) ?? 0));
+    if (fitting.length < stack.length) return this.settle(settleStack(fitting), step);
+    for (const [address, home] of homes) {
+      const before = this.#homes.get(address);
+      if (before !== undefined && before !== home)
+        this.#origins.set(address, {
+          stack: this.names[before] ?? '',
+          isReleased: this.#chance.fork(`${address} is released`).isLucky(0.5),
+        });
+      this.#homes.set(address, home);
+    }
+    for (const resource of stack)
+      for (const key of listClaimKeys(resource))
+        this.#claims.set(key, { address: toKey(resource), home: homes.get(toKey(resource)) ?? 0 });
+    return stack;
+  }
+
+  /** A stack refers to those before it only. What documents attach to has no mark, so all of them are in the last one. */
+  #findHomes(stack: TestStack, step: number): ReadonlyMap<string, number> {
+    const byAddress = new Map(stack.map((resource) => [toKey(resource), resource]));
+    const homes = new Map<string, number>();
+    const find = (resource: TestResource): number => {
+      const address = toKey(resource);
+      const known = homes.get(address);
+      if (known !== undefined) return known;
+      const needed = listNeeded(resource, byAddress).map(find);
+      const home = Math.max(this.#choose(resource, step), ...needed);
+      homes.set(address, home);
+      return home;
+    };
+    for (const resource of stack) find(resource);
+    return homes;
+  }
+
+  #choose({ kind, name }: TestResource, step: number): number {
+    const address = toAddress(kind, name);
+    const last = this.names.length - 1;
+    if (getKind(kind).role === 'attached') return last;
+    const known = this.#homes.get(address);
+    if (known === undefined) return this.#chance.fork(address).int(0, last);
+    const chance = this.#chance.fork(`${address} at ${step}`);
+    return this.#mayMove(address) && chance.isLucky(0.35) ? chance.int(0, last) : known;
+  }
+
+  #mayMove(address: string): boolean {
+    return this.#steady.has(address) && !this.#origins.has(address);
+  }
+
+  #fits(resource: TestResource, home: number): boolean {
+    const address = toKey(resource);
+    const before = this.#homes.get(address) ?? home;
+    if (before !== home && !this.#mayMove(address)) return false;
+    return listClaimKeys(resource).every((key) => {
+      const holder = this.#claims.get(key);
+      return holder === undefined || holder.address === address || holder.home === home;
+    });
+  }
+}
+
+function toKey({ kind, name }: TestResource): string {
+  return toAddress(kind, name);
+}
+
+function listNeeded(
+  { kind, spec }: TestResource,
+  byAddress: ReadonlyMap<string, TestResource>,
+): readonly TestResource[] {
+  return listReferences(getKind(kind), spec).flatMap(({ value }) => byAddress.get(value) ?? []);
+}
+
+function listClaimKeys({ kind: name, spec }: TestResource): readonly string[] {
+  const kind = getKind(name);
+  const resolved = mapReferences(kind, spec, ({ value }) => toExternalId(value));
+  return listClaims(kind, normalizeSpec(kind, resolved)).map(({ key }) => key);
+}
+
+/** Writes a repository below a folder, in the place of what was there. The last stack is a folder inside of another one. */
+export function writeRepository(repository: Repository, root: string): void {
+  rmSync(root, { recursive: true, force: true });
+  for (const stack of repository) {
+    const file = join(root, toFolder(stack.name), 'edgewise.yaml');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, renderMember(stack, repository));
+  }
+}
+
+/** The folder of a stack, below the root. */
+export function toFolder(name: string): string {
+  return name === REPOSITORY_STACKS[2] ? join(REPOSITORY_STACKS[1], name) : name;
+}
+
+/** Each resource of another stack gets an External of its own. */
+function renderMember({ name, members, released }: RepositoryStack, repository: Repository): string {
+  const elsewhere = new Map(
+    repository
+      .filter((stack) => stack.name !== name)
+      .flatMap((stack) => stack.members.map((member) => [toKey(member), stack.name] as const)),
+  );
+  const foreign = new Map<string, { readonly stack: string; readonly resource: string }>();
+  const own = members.map((member) => {
+    const spec = mapReferences(getKind(member.kind), member.spec, ({ value }) => {
+      const stack = elsewhere.get(value);
+      if (stack === undefined) return value;
+      const external = `foreign-${[...elsewhere.keys()].indexOf(value)}`;
+      foreign.set(external, { stack, resource: value });
+      return `External/${external}`;
+    });
+    return { ...member, spec };
+  });
+  const files = renderStack(own, undefined, { name, released, foreign });
+  return files.map(({ bytes }) => Buffer.from(bytes).toString()).join('---\n');
+}

@@ -105,7 +105,7 @@ describe('applies of many stacks', () => {
     expect(stdout.slice(stdout.lastIndexOf('\nSTACK'))).toMatchInlineSnapshot(`
       "
       STACK    FOLDER        RESULT
-      broken   live/broken   Credential/agent would be created, but no place for its token is set, and the service shows the token only once.
+      broken   live/broken   Credential/agent would be created, but no place for its token is set, and the service shows the token only once
       guarded  live/guarded  refused by 2 safety rules, 1 to delete
       invalid  live/invalid  1 error
       s00      live/s00      1 write applied

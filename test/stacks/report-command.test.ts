@@ -1,4 +1,7 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { BASE_URL } from '../cli/fake-context.ts';
 import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
 import { toRepository } from './tree.ts';
 
@@ -13,6 +16,15 @@ async function createMixed(): Promise<Workspace> {
     'live/s04/edges/edge.yaml': `${toEdge('s04-edge', 20_004)}  colour: red\n`,
   });
   return workspace;
+}
+
+/** Somebody changes the edge of s05. */
+async function changeByHand({ server }: Workspace): Promise<void> {
+  const edge = server.snapshot().resources['TCPEdge']?.find(({ metadata }) => String(metadata).includes('s05-edge'));
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const body = JSON.stringify({ description: 'by hand' });
+  const url = `${BASE_URL}/edges/tcp/${String(edge?.['id'])}`;
+  expect((await server.handle(new Request(url, { method: 'PATCH', headers, body }))).status).toBe(200);
 }
 
 /** The parts of a table, without how many there are: shards list them in another order. */
@@ -55,10 +67,42 @@ describe('the joined report', () => {
     await edgewise('plan live/s00 --report json=a.json');
     await edgewise('plan live/s01 --report json=b.json');
     await edgewise('plan live/s04 --report json=c.json');
-    const { stdout } = await edgewise('report a.json b.json c.json');
-    expect(stdout).toMatch(/^s00 +a\.json +nothing to do, 1 warning$/m);
-    expect(stdout).toMatch(/^s01 +b\.json +1 to update, 1 warning$/m);
+    const { stdout, exitCode } = await edgewise('report a.json b.json c.json');
+    expect(stdout).toMatch(/^s00 +live\/s00 +nothing to do, 1 warning$/m);
+    expect(stdout).toMatch(/^s01 +live\/s01 +1 to update, 1 warning$/m);
     expect(stdout).toMatch(/^s04 +c\.json +1 error$/m);
+    expect(exitCode).toBe(3);
+  });
+
+  it.each([
+    ['plan live/s00', 0],
+    ['plan live/s04', 3],
+    ['validate live/s04', 3],
+    ['drift live/s00', 0],
+    ['drift live/s05', 2],
+    ['destroy live/s00 live/s01', 3],
+    ['apply live/s01 --yes', 0],
+    ['plan live/s03', 5],
+  ])('ends as the only result does: %s', async (line, expected) => {
+    const workspace = await createMixed();
+    rmSync(join(workspace.folder, 'live/s03/edges/edge.yaml'));
+    await changeByHand(workspace);
+    const { exitCode } = await workspace.edgewise(`${line} --report json=one.json`);
+    expect((await workspace.edgewise('report one.json')).exitCode).toBe(exitCode);
+    expect(exitCode).toBe(expected);
+  });
+
+  it('is found again by its comment, however many results there are', async () => {
+    const { edgewise } = await createMixed();
+    await edgewise('plan live/s00 --report json=a.json');
+    await edgewise('plan live/s01 --report json=b.json');
+    const first = async (line: string) => (await edgewise(line)).stdout.split('\n')[0];
+    for (const files of ['a.json', 'b.json', 'a.json b.json'])
+      expect(await first(`report ${files} --format markdown`)).toBe('<!-- edgewise:plan-stacks stack=. -->');
+    for (const shard of SHARDS) await edgewise(`plan -R live --shard ${shard}/3 --report json=${shard}.json`);
+    const whole = await first('plan -R live --format markdown');
+    expect(await first('report 1.json 2.json 3.json --format markdown')).toBe(whole);
+    expect(await first('report 2.json --format markdown')).toBe(whole);
   });
 
   it.each([

@@ -24,8 +24,7 @@ export function defineReport(command: Command, act: Act): void {
 }
 
 async function report(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
-  const { command, parts } = readResults(files, context);
-  const root = files.length === 1 ? (files[0] ?? '') : toCount(files.length, 'result');
+  const { command, root, parts } = readResults(files, context);
   const selection = `${toCount(parts.length, 'stack')} in ${toCount(files.length, 'result')}.`;
   const exitCode = toGravest(parts.map((part) => part.exitCode));
   return publishStacks({ command, root, selection, parts }, { flags, exitCode }, context);

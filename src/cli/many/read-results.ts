@@ -1,9 +1,12 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { readInput } from '../../files/read-input.ts';
-import { DRIFT_STATES, type Drift } from '../../model/drift.ts';
+import { STDIN } from '../../manifest/field-files.ts';
+import { DRIFT_STATES, type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { toReason } from '../../model/errors.ts';
 import { findJsonExcess, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
+import type { Plan } from '../../model/plan.ts';
+import { findPrinter } from '../../model/source-name.ts';
 import type { Report } from '../../report/report.ts';
 import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
 import {
@@ -16,24 +19,37 @@ import {
 } from '../../schemas/results.ts';
 import { parsePlan } from '../../stack/parse-plan.ts';
 import type { Context } from '../context.ts';
-import { CommandError, EXIT } from '../exit-code.ts';
+import { CommandError, EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
+import { toPlanExitCode } from '../reconcile/plan-flags.ts';
 
 /** Results that were read from files, as those of one run. */
-export type JoinedResults = Pick<StacksReport, 'command' | 'parts'>;
+export type JoinedResults = Pick<StacksReport, 'command' | 'root' | 'parts'>;
 
 /** Reads the JSON results of runs, of many stacks or of one each. What is none is refused with the first thing that is wrong with it. */
 export function readResults(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
   const read = files.map((file) => readResult(file, context));
-  return { command: read[0]?.command ?? 'report', parts: read.flatMap(({ parts }) => parts) };
+  // Where a comment is found again must not depend on how many results there are.
+  const roots = new Set(read.map(({ root }) => root));
+  const [root = ANYWHERE] = roots.size === 1 ? roots : [];
+  return { command: read[0]?.command ?? 'report', root, parts: read.flatMap(({ parts }) => parts) };
 }
+
+/** The folder that the stacks of several results are below, as far as it is known. */
+const ANYWHERE = '.';
 
 function readResult(file: string, { cwd, onInput }: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
   onInput?.(file);
   const document = parseFile(file, cwd);
   if (!Array.isArray(document['stacks'])) {
     const { report, exitCode } = toReport(document, file, undefined);
-    const name = String(document['stack'] ?? ('plan' in report && report.plan ? report.plan.stack : ''));
-    return { command: toCommand(report), parts: [{ name, folder: file, exitCode, report, options: {} }] };
+    const plan = 'plan' in report ? report.plan : undefined;
+    const name = String(document['stack'] ?? plan?.stack ?? '');
+    const folder = plan === undefined ? undefined : findFolder(plan);
+    return {
+      command: toCommand(report),
+      root: ANYWHERE,
+      parts: [{ name, folder: folder ?? file, exitCode, report, options: {} }],
+    };
   }
   const run = checkResult(RUN_RESULT_SCHEMA, document, toRefusal(file));
   const parts = run.stacks.map(({ stack, folder, exitCode, report }): StackPart => {
@@ -45,7 +61,18 @@ function readResult(file: string, { cwd, onInput }: Pick<Context, 'cwd' | 'onInp
       options: {},
     };
   });
-  return { command: run.command, parts };
+  return { command: run.command, root: run.root, parts };
+}
+
+/** The innermost folder that all files of a plan are in; nothing for one whose manifests were no files. */
+function findFolder({ inputs }: Pick<Plan, 'inputs'>): string | undefined {
+  const folders = inputs.flatMap(({ file }) =>
+    file === STDIN || findPrinter(file) !== undefined ? [] : [dirname(file).split('/')],
+  );
+  const [first = []] = folders;
+  const end = first.findIndex((step, index) => folders.some((steps) => steps[index] !== step));
+  const common = (end < 0 ? first : first.slice(0, end)).join('/');
+  return common === '' ? undefined : common;
 }
 
 function parseFile(file: string, cwd: string): JsonObject {
@@ -69,11 +96,28 @@ function toReport(
     const plan = parsePlan(JSON.stringify(document), file);
     const isRefused = exitCode === undefined ? plan.violations.length > 0 : exitCode === EXIT.refused;
     const report = { about: 'plan', plan, standing: isRefused ? plan.violations : [] } as const;
-    return { report, exitCode: exitCode ?? (isRefused ? EXIT.refused : EXIT.done) };
+    return { report, exitCode: exitCode ?? toPlanExitCode(plan, report.standing, {}) };
   }
   const report = toOther(document, file);
-  const isGood = document['ok'] === true;
-  return { report, exitCode: exitCode ?? (isGood ? EXIT.done : EXIT.failed) };
+  return { report, exitCode: exitCode ?? toExitCode(report, document['ok'] === true) };
+}
+
+/** What a run of one stack ended with, as far as its result tells. */
+function toExitCode(report: Report, isGood: boolean): ExitCode {
+  switch (report.about) {
+    case 'drift':
+      if (!isComplete(report.drift)) return EXIT.invalid;
+      return hasDrift(report.drift) ? EXIT.changes : EXIT.done;
+    case 'validation':
+      return toValidationExitCode(report.validation.diagnostics);
+    case 'failure':
+      return report.failure.error === undefined ? toValidationExitCode(report.failure.diagnostics ?? []) : EXIT.failed;
+    case 'apply':
+      if (report.result.interrupted) return EXIT.interrupted;
+      return isGood ? EXIT.done : EXIT.failed;
+    default:
+      return isGood ? EXIT.done : EXIT.failed;
+  }
 }
 
 function toOther(document: JsonObject, file: string): Report {

@@ -96,7 +96,8 @@ function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Par
     case 'failure': {
       const { diagnostics, error } = toFailureView(report.failure);
       const found = diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
-      return { said: [...found, ...(error?.lines.slice(0, 1) ?? [])].join(': '), isQuiet: false };
+      const first = (error?.lines.slice(0, 1) ?? []).map(trimEnd);
+      return { said: [...found, ...first].join(': '), isQuiet: false };
     }
     default:
       return assertNever(report);
@@ -135,6 +136,11 @@ function withoutZeros(counts: string): string {
     .split(/[,;] /)
     .filter((count) => !count.startsWith('0 '));
   return some.length === 0 ? trimDot(counts) : some.join(', ');
+}
+
+/** The first line of a message, without what leads to the next one. */
+function trimEnd(line: string): string {
+  return line.replace(/[.:]$/, '');
 }
 
 function trimDot(sentence: string): string {

@@ -1,0 +1,165 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runCommand } from '../cli/fake-context.ts';
+import { describeLong } from '../effort.ts';
+import { COMPILED } from '../setup.ts';
+import { commitAll, git } from '../stacks/tree.ts';
+import { type Ended, PROGRAM, type ServerProcess, startServerProcess } from './processes.ts';
+
+/** A repository of twenty stacks as its users have it: their commands one after another, real processes, git and a service on a port. */
+describeLong('a repository of twenty stacks', () => {
+  const NAMES = Array.from({ length: 20 }, (_, index) => `s${String(index + 1).padStart(2, '0')}`);
+  let folder = '';
+  let server: ServerProcess;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'edgewise-journey-'));
+    server = await startServerProcess(['--api-key', 'key:admin']);
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Runs a line as in a job: nothing of this process but the path to git. */
+  function edgewise(line: string): Promise<Ended> {
+    const service = { EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: 'key' };
+    const env = { ...COMPILED, ...service, PATH: process.env['PATH'], NO_COLOR: '1' };
+    return new Promise((done) => {
+      execFile(process.execPath, [PROGRAM, ...line.split(' ')], { cwd: folder, env }, (error, stdout, stderr) => {
+        const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
+        done({ exitCode, stdout, stderr });
+      });
+    });
+  }
+
+  async function expectDone(line: string): Promise<string> {
+    const { exitCode, stdout, stderr } = await edgewise(line);
+    expect(exitCode, `${line}\n${stdout}${stderr}`).toBe(0);
+    return stdout;
+  }
+
+  function edit(file: string, change: (text: string) => string): void {
+    const path = join(folder, file);
+    writeFileSync(path, change(readFileSync(path, 'utf8')));
+  }
+
+  async function listIds(): Promise<ReadonlyMap<string, string>> {
+    const { stacks } = JSON.parse(await expectDone('get -R live -o json'));
+    const owned: readonly (readonly [string, string])[] = stacks.flatMap(
+      ({ folder: at, resources }: { readonly folder: string; readonly resources: readonly Owned[] }) =>
+        resources.map(({ address, id }) => [`${at} ${address}`, id] as const),
+    );
+    return new Map(owned);
+  }
+
+  it('is made, changed in a pull request that touches three, applied in spite of a failure, and whole in the end', async () => {
+    for (const name of NAMES)
+      expect(await runCommand(['init', `live/${name}`, '--stack', name], { cwd: folder })).toMatchObject({
+        exitCode: 0,
+      });
+    // All examples listen at one address, which only one resource can have.
+    expect((await edgewise('validate -R live')).exitCode).toBe(3);
+    for (const [index, name] of NAMES.entries())
+      edit(`live/${name}/example.yaml`, (text) =>
+        text.replace(':20001', `:${20_001 + index}`).replace(/^ {2}backend:\n.*\n/m, ''),
+      );
+    const created = await expectDone('apply -R live --yes');
+    expect(created).toMatch(/^20 stacks below live\. /m);
+    commitAll(folder);
+    git(folder, 'checkout', '-q', '-b', 'change');
+    const before = await listIds();
+    expect(before.size).toBe(20);
+
+    // The pull request: a change in one stack, and a resource that moves from the second to the third.
+    edit('live/s01/example.yaml', (text) => text.replace('description: An', 'description: Another'));
+    edit('live/s02/edgewise.yaml', (text) => `${text}spec:\n  released: [TCPEdge/example]\n`);
+    renameSync(join(folder, 'live/s02/example.yaml'), join(folder, 'live/s03/moved.yaml'));
+    edit('live/s03/moved.yaml', (text) => {
+      const renamed = text.replace('name: example', 'name: moved');
+      return `${renamed}lifecycle:\n  renamed_from: { stack: s02, name: example }\n`;
+    });
+    commitMore('three');
+    const listed = await edgewise('stacks live --changed-since main -o github');
+    expect(listed.stderr).toBe('3 of 20 stacks below live changed since main.\n');
+    const { include }: { readonly include: readonly Job[] } = JSON.parse(listed.stdout);
+    expect(include.map(({ stack }) => stack)).toEqual(['s01', 's02', 's03']);
+
+    // A job for each stack, and one that joins what they found.
+    for (const results of ['results', 'shards']) mkdirSync(join(folder, results));
+    for (const job of include) {
+      const { exitCode } = await edgewise(
+        `plan ${job.folder} --detailed-exitcode --report json=results/${job.stack}.json`,
+      );
+      expect([job.stack, exitCode]).toEqual([job.stack, job.stack === 's02' ? 0 : 2]);
+    }
+    const comment = await edgewise('report results/s01.json results/s02.json results/s03.json --format markdown');
+    expect(comment.exitCode).toBe(0);
+    await expect(toComparable(comment.stdout)).toMatchFileSnapshot('goldens/journey-comment.md');
+
+    // The same by two machines that divide the stacks.
+    for (const shard of [1, 2])
+      await expectDone(`plan -R live --changed-since main --shard ${shard}/2 --report json=shards/${shard}.json`);
+    const joined = JSON.parse(await expectDone('report shards/1.json shards/2.json --format json'));
+    expect(joined.stacks.map(({ stack }: Job) => stack).sort()).toEqual(['s01', 's02', 's03']);
+
+    // Merged. Somebody has changed s01 between its plan and the apply: that stack fails, the others do not.
+    await expectDone('plan -R live --changed-since main -o plans --report html=plan.html');
+    await changeByHand(before.get('live/s01 TCPEdge/example') ?? '');
+    const applied = await edgewise('apply plans --stack live --yes');
+    expect(applied.exitCode).toBe(6);
+    await expect(toComparable(applied.stdout)).toMatchFileSnapshot('goldens/journey-apply.txt');
+    const between = await listIds();
+    expect(between.get('live/s03 TCPEdge/moved')).toBe(before.get('live/s02 TCPEdge/example'));
+
+    // Planned anew, all is as the manifests say, and nothing was ever gone.
+    await expectDone('apply -R live --yes');
+    await expectDone('drift -R live');
+    expect([...(await listIds()).values()].sort()).toEqual([...before.values()].sort());
+    const nothing = await edgewise('plan -R live --changed-since HEAD --detailed-exitcode');
+    expect(nothing).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('No stack has changed since HEAD; 20 stacks below live.'),
+    });
+  }, 180_000);
+
+  function commitMore(message: string): void {
+    git(folder, 'add', '-A');
+    git(folder, 'commit', '-q', '-m', message);
+  }
+
+  async function changeByHand(id: string): Promise<void> {
+    const headers = { authorization: 'Bearer key', 'service-version': '2', 'content-type': 'application/json' };
+    const body = JSON.stringify({ description: 'changed by hand' });
+    const { status } = await fetch(`${server.url}/edges/tcp/${id}`, { method: 'PATCH', headers, body });
+    expect(status).toBe(200);
+  }
+
+  /** Without what is another in each run. */
+  function toComparable(text: string): string {
+    const ids = new Map<string, string>();
+    return text
+      .replaceAll(server.url, 'http://127.0.0.1:PORT')
+      .replace(/edgtcp_\w+/g, (id) => {
+        const known = ids.get(id) ?? `edgtcp_${ids.size + 1}`;
+        ids.set(id, known);
+        return known;
+      })
+      .replace(/\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC/g, 'TIME');
+  }
+});
+
+interface Owned {
+  readonly address: string;
+  readonly id: string;
+}
+
+/** A job of the matrix. */
+interface Job {
+  readonly stack: string;
+  readonly folder: string;
+}

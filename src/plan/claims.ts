@@ -19,21 +19,42 @@ export function listConflicts(
   live: LiveState,
   { stack, withheld }: ConflictContext,
 ): readonly Diagnostic[] {
+  // An account may hold thousands of others' resources: only those are looked at that have something of what is claimed.
+  const claimed = new Map(
+    decisions.flatMap((decision) => listClaimed(decision).map(({ key }) => [key, decision.pair])),
+  );
   const kept = new Set(withheld.map(({ id }) => id));
   const byId = new Map(decisions.map((decision) => [decision.pair.live?.id, decision]));
   const holders = new Map<string, Holder>();
-  for (const { kind } of new Map(decisions.map(({ pair }) => [pair.kind.name, pair])).values()) {
+  for (const { kind } of new Map([...claimed.values()].map((pair) => [pair.kind.name, pair])).values()) {
     for (const resource of live.resources.get(kind.name) ?? []) {
+      const held = listHeld(kind, resource).filter((key) => claimed.has(key));
+      if (held.length === 0) continue;
       const isOurs = resource.mark?.stack === stack;
       const isLeftOut = isOurs && !byId.has(resource.id);
       const keeps = toKept(resource, byId.get(resource.id));
       const keys = new Set(listClaims(kind, keeps).map(({ key }) => key));
-      for (const { key } of listClaims(kind, resource.spec))
+      for (const key of held)
         if (keys.has(key)) holders.set(key, { resource, isOurs, isLeftOut, isWithheld: kept.has(resource.id) });
     }
   }
   return decisions.flatMap((decision) => listConflictsOf(decision, holders));
 }
+
+/** What a decision claims anew or goes on to claim. */
+function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
+  if (action === 'no-op' || form === undefined || pair.desired === undefined) return [];
+  return listClaims(pair.kind, form.normal);
+}
+
+/** What a live resource has, worked out once for all stacks of a run. */
+function listHeld(kind: Kind, resource: LiveResource): readonly string[] {
+  const known = HELD.get(resource) ?? listClaims(kind, resource.spec).map(({ key }) => key);
+  HELD.set(resource, known);
+  return known;
+}
+
+const HELD = new WeakMap<LiveResource, readonly string[]>();
 
 /** The values that a resource has after the plan. One that keeps its id also keeps the values of ignored fields. */
 function toKept({ spec }: LiveResource, decision: Decision | undefined): Spec {
@@ -51,15 +72,12 @@ interface Holder {
   readonly isWithheld: boolean;
 }
 
-function listConflictsOf(
-  { action, pair, form }: Decision,
-  holders: ReadonlyMap<string, Holder>,
-): readonly Diagnostic[] {
-  const { desired, kind, address } = pair;
-  if (action === 'no-op' || form === undefined || desired === undefined) return [];
-  return listClaims(kind, form.normal).flatMap(({ field, value, key }): Diagnostic[] => {
+function listConflictsOf(decision: Decision, holders: ReadonlyMap<string, Holder>): readonly Diagnostic[] {
+  const { pair } = decision;
+  const { desired, address } = pair;
+  return listClaimed(decision).flatMap(({ field, value, key }): Diagnostic[] => {
     const holder = holders.get(key);
-    if (holder === undefined || holder.resource.id === pair.live?.id) return [];
+    if (desired === undefined || holder === undefined || holder.resource.id === pair.live?.id) return [];
     const { resource } = holder;
     return [
       {

@@ -130,14 +130,30 @@ export function listStrangers(
   { stack, known }: { readonly stack: string; readonly known: ReadonlySet<string | undefined> },
   live: LiveState,
 ): readonly Stranger[] {
-  return [...live.resources.values()]
-    .flat()
-    .filter(({ id, mark }) => !known.has(id) && mark?.stack !== stack)
-    .map(({ kind, id, spec, mark }) => ({
-      kind,
-      id,
-      description: typeof spec['description'] === 'string' ? spec['description'] : '',
-      ...(mark !== undefined && { stack: mark.stack }),
-    }))
-    .sort((left, right) => (`${left.kind} ${left.id}` < `${right.kind} ${right.id}` ? -1 : 1));
+  return [...live.resources.keys()]
+    .sort()
+    .flatMap((kind) => toStrangers(live.resources.get(kind) ?? []))
+    .filter(({ id, stack: owner }) => !known.has(id) && owner !== stack);
+}
+
+/** Resources of a kind as those who do not own them see them, by id: worked out, and kept, once for all stacks of a run. */
+function toStrangers(resources: readonly LiveResource[]): readonly Stranger[] {
+  const strangers = STRANGERS.get(resources) ?? resources.map(toStranger).sort(byId);
+  STRANGERS.set(resources, strangers);
+  return strangers;
+}
+
+const STRANGERS = new WeakMap<readonly LiveResource[], readonly Stranger[]>();
+
+function toStranger({ kind, id, spec, mark }: LiveResource): Stranger {
+  return {
+    kind,
+    id,
+    description: typeof spec['description'] === 'string' ? spec['description'] : '',
+    ...(mark !== undefined && { stack: mark.stack }),
+  };
+}
+
+function byId(left: Stranger, right: Stranger): number {
+  return left.id < right.id ? -1 : 1;
 }

@@ -20,12 +20,27 @@ export interface Claim {
 
 /** What a spec claims: each value of its unique fields. For an attached kind that is what it attaches to. */
 export function listClaims(kind: Kind, spec: Spec): readonly Claim[] {
-  return listUniqueFields(kind).flatMap(([name, field]) =>
-    listMembers(name, field, spec[name]).flatMap((member) => toClaims(kind, member)),
+  return listUniqueFields(kind).flatMap((unique) =>
+    listMembers(unique, spec[unique.name]).flatMap((member) => toClaims(kind, member)),
   );
 }
 
-const listUniqueFields = onceForEachKind(({ fields }) => Object.entries(fields).filter(([, { unique }]) => unique));
+/** A unique field; of a list, a field of its members. */
+interface UniqueField {
+  readonly name: string;
+  readonly field: Field;
+  readonly isList: boolean;
+}
+
+const listUniqueFields = onceForEachKind(({ fields }): readonly UniqueField[] =>
+  Object.entries(fields)
+    .filter(([, { unique }]) => unique)
+    .map(([name, field]) =>
+      field.type.type === 'list'
+        ? { name, field: { ...field, type: field.type.of }, isList: true }
+        : { name, field, isList: false },
+    ),
+);
 
 /** The value of a unique field, or one member of its list. */
 interface Member {
@@ -35,11 +50,9 @@ interface Member {
   readonly value: Json | undefined;
 }
 
-function listMembers(name: string, field: Field, value: Json | undefined): readonly Member[] {
-  if (field.type.type !== 'list') return [{ name, path: [name], field, value }];
-  const member = { ...field, type: field.type.of };
-  if (!isJsonArray(value)) return [{ name, path: [name], field: member, value }];
-  return value.map((inner, index) => ({ name, path: [name, index], field: member, value: inner }));
+function listMembers({ name, field, isList }: UniqueField, value: Json | undefined): readonly Member[] {
+  if (!isList || !isJsonArray(value)) return [{ name, path: [name], field, value }];
+  return value.map((inner, index) => ({ name, path: [name, index], field, value: inner }));
 }
 
 function toClaims(kind: Kind, { name, path, field, value }: Member): readonly Claim[] {

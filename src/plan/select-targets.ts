@@ -49,8 +49,12 @@ export interface Selection {
 export function selectTargets(pairs: readonly Pair[], desired: DesiredState, targets: readonly string[]): Selection {
   const wanted = toClosure(desired, targets);
   if (wanted === undefined) return { pairs, diagnostics: [], concerns: () => true };
-  const known = new Set<string>([...pairs.map(({ address }) => address), ...desired.resources.keys()]);
-  const unknown = targets.filter((target) => !known.has(toPlainAddress(target)));
+  const resources: ReadonlyMap<string, DesiredResource> = desired.resources;
+  const unstated = targets.filter((target) => !resources.has(toPlainAddress(target)));
+  const known = new Set<string>(
+    unstated.length === 0 ? [] : [...pairs.map(({ address }) => address), ...resources.keys()],
+  );
+  const unknown = unstated.filter((target) => !known.has(toPlainAddress(target)));
   return {
     pairs: pairs.filter(({ address }) => wanted.has(address)),
     concerns: ({ address }) => address === undefined || wanted.has(address),
@@ -80,7 +84,7 @@ function toTargetRemedy(target: string, known: readonly string[]): string {
 }
 
 /** The targets and, step by step, what they refer to; `undefined`: everything. */
-function toClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
+export function toClosure(desired: DesiredState, targets: readonly string[]): ReadonlySet<string> | undefined {
   if (targets.length === 0) return undefined;
   const wanted = new Set<string>(targets.map(toPlainAddress));
   const resources: ReadonlyMap<string, DesiredResource> = desired.resources;

@@ -20,9 +20,12 @@ export class Places {
   readonly #places = new Map<string, Place>();
 
   constructor({ changes }: Plan, { resources, attachments }: LiveState) {
-    const byId = new Map([...resources.values()].flat().map((resource) => [resource.id, resource]));
-    for (const { address, action, kind, live } of changes) {
-      if (action === 'no-op' || live === undefined) continue;
+    const changing = changes.filter(({ action }) => action !== 'no-op');
+    const ids = new Set(changing.map(({ live }) => live?.id));
+    const found = [...resources.values()].flatMap((all) => all.filter(({ id }) => ids.has(id)));
+    const byId = new Map(found.map((resource) => [resource.id, resource]));
+    for (const { address, kind, live } of changing) {
+      if (live === undefined) continue;
       this.#add(getKind(kind), { id: live.id, address, like: byId.get(live.id) ?? attachments.get(address) });
     }
   }

@@ -1,11 +1,13 @@
 import { applyPlan } from '../apply/apply.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
+import { toAddress } from '../model/address.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
+import { toClosure } from '../plan/select-targets.ts';
 import { listFindings } from './findings.ts';
 import { InterimWatch } from './interims.ts';
 import { Places, toHolder } from './places.ts';
@@ -39,7 +41,7 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
     rotate: [],
     diagnostics: [],
   };
-  const after = createPlan(again);
+  const after = createPlan(narrow(again));
   const left = after.changes.filter(({ action }) => action !== 'no-op');
   const findings = listFindings({ plan, desired: input.desired, result, twin, left, interims: watch.list() });
   const refused = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
@@ -54,6 +56,23 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
 /** The addresses that a plan changes: the others are the same in the twin and are not planned again. */
 function listTouched({ changes }: Plan): readonly string[] {
   return changes.flatMap(({ action, address }) => (action === 'no-op' ? [] : [address]));
+}
+
+/** Without the resources of the stack that are neither changed nor needed for that: they are the same as before. */
+function narrow(input: PlanInput): PlanInput {
+  const { desired, live, targets } = input;
+  const addresses = toClosure(desired, targets);
+  if (addresses === undefined) return input;
+  const isOther = ({ kind, mark }: LiveResource): boolean =>
+    mark?.stack === desired.stack.name && !addresses.has(toAddress(kind, mark.name));
+  return {
+    ...input,
+    desired: { ...desired, resources: new Map([...desired.resources].filter(([address]) => addresses.has(address))) },
+    live: {
+      ...live,
+      resources: new Map([...live.resources].map(([kind, all]) => [kind, all.filter((one) => !isOther(one))])),
+    },
+  };
 }
 
 /** What a plan with errors does. */

@@ -7,7 +7,7 @@ import { listTypes } from '../kinds/walk.ts';
 import { ApiError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
-import { compareAge, type LiveResource, type LiveState } from '../model/state.ts';
+import { compareAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
 import type { ExistingResource } from '../server/existing.ts';
 import { createServer, parseApiKey } from '../server/server.ts';
@@ -149,13 +149,30 @@ function listExisting({ resources, attachments }: LiveState): readonly ExistingR
   return [...owned, ...attachments.values()].map(toExisting);
 }
 
+/** Most of what is loaded is never looked at. */
+function toExisting(resource: LiveResource): ExistingResource {
+  const { kind, id, createdAt, computed, spec: normal } = resource;
+  let spec: Spec | undefined;
+  return {
+    kind,
+    id,
+    createdAt,
+    get spec() {
+      spec ??= toRequestForm(resource);
+      return spec;
+    },
+    normal,
+    computed,
+  };
+}
+
 /** In the shape that requests have: what is not set is left out, and the mark is in the metadata. */
-function toExisting({ kind, id, createdAt, spec, mark, computed }: LiveResource): ExistingResource {
+function toRequestForm({ spec, mark }: LiveResource): Spec {
   const { metadata = '', ...fields } = spec;
   const user = isJsonObject(metadata) ? metadata : String(metadata ?? '');
   const text = mark === undefined ? renderUserMetadata(user) : renderMetadata(user, mark);
   const set = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-  return { kind, id, createdAt, spec: { ...set, ...(text !== '' && { metadata: text }) }, computed };
+  return { ...set, ...(text !== '' && { metadata: text }) };
 }
 
 async function findAttachment(client: Client, { kind, id, like }: TwinPlace): Promise<LiveResource> {

@@ -51,6 +51,12 @@ export class Store {
     return listing;
   }
 
+  /** Adds a resource whose id is new. `normal`: its spec in normal form, which says as well what it holds. */
+  load(kind: Kind, resource: StoredResource, normal?: Spec): void {
+    this.listingOf(kind).add(resource);
+    this.#note(kind, resource.id, normal ?? resource.spec);
+  }
+
   /** Adds a resource, or puts it in the place of the one with its id. */
   put(kind: Kind, resource: StoredResource): void {
     const listing = this.listingOf(kind);
@@ -61,7 +67,7 @@ export class Store {
       this.#forget(kind, before);
       listing.replace(resource);
     }
-    this.#note(kind, resource);
+    this.#note(kind, resource.id, resource.spec);
   }
 
   remove(kind: Kind, resource: StoredResource): void {
@@ -83,7 +89,7 @@ export class Store {
     return this.#referrers.get(id) ?? NONE;
   }
 
-  #note(kind: Kind, { id, spec }: StoredResource): void {
+  #note(kind: Kind, id: string, spec: Spec): void {
     for (const { key } of listHeld(kind, spec)) this.#claims.set(key, id);
     for (const { value } of listReferences(kind, spec)) {
       if (findOwnedKind(value) === undefined) continue;

@@ -106,6 +106,9 @@ function toText({ range, key }: Pick<StackClaim, 'key' | 'range'>): string {
   return `${range} ${key}`;
 }
 
+/** The other stacks that one error names. */
+const MAX_NAMED = 3;
+
 function toErrors(
   folder: StackFolder,
   contested: Contested,
@@ -114,8 +117,10 @@ function toErrors(
   const find = (one: StackFolder): LocatedClaim | undefined => found.get(one)?.get(toText(contested));
   const own = find(folder);
   if (own === undefined) return [];
-  const others = contested.claimants.filter((one) => one !== folder);
-  const names = others.map((other) => describeOther(other, find(other))).join(', ');
+  const all = contested.claimants.filter((one) => one !== folder);
+  const others = all.slice(0, MAX_NAMED);
+  const more = all.length > others.length ? [`${all.length - others.length} more`] : [];
+  const names = [...others.map((other) => describeOther(other, find(other))), ...more].join(', ');
   return [
     toError({
       message: `${own.address}: ${own.said}, and so does ${names}`,

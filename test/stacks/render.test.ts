@@ -112,6 +112,11 @@ describe('a stack with spec.render', () => {
     );
   });
 
+  it('needs no command to say which lint rules hold', async () => {
+    const { edgewise } = await createWorkspace(WEB);
+    expect((await edgewise('lint web --list-rules')).exitCode).toBe(0);
+  });
+
   it('takes paths in what is printed from the folder of the Stack', async () => {
     const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKrGPT0ByzwnxzB2lJvnR1TPb6WTiZ6GIyFlGkIvtSH0 ci';
     const { edgewise } = await createWorkspace({

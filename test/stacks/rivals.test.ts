@@ -124,6 +124,22 @@ describe('what two stacks of one run claim', () => {
     expect(stdout).not.toContain('spec.hostports');
   });
 
+  it('names three of many that claim the same, and counts the others', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
+    const { edgewise } = await createWorkspace(
+      Object.fromEntries(
+        names.map((name) => [`live/${name}/edgewise.yaml`, `${toStack(name)}${toEdge('example', 20_001)}`]),
+      ),
+    );
+    const { stacks } = JSON.parse((await edgewise('validate -R live --format json')).stdout);
+    expect(stacks).toHaveLength(20);
+    for (const { report } of stacks) {
+      const [{ message, related }] = report.diagnostics;
+      expect(message).toMatch(/, and so does TCPEdge\/example of the stack s\d+ .*, 16 more$/);
+      expect(related).toHaveLength(3);
+    }
+  });
+
   it('is told of twenty at a time', async () => {
     const toOne = (name: string) => {
       const edges = Array.from({ length: 25 }, (_, index) => toEdge(`${name}-${index}`, 20_000 + index));

@@ -36,7 +36,7 @@ function checkForm({ format, report = [] }: FormatFlags): void {
 
 async function readSettings(paths: readonly string[], context: Context): Promise<LintSettings | undefined> {
   if (paths.length === 0) return undefined;
-  const { state, diagnostics } = await readManifests(paths, context, { requireStack: false });
+  const { state, diagnostics } = await readManifests(paths, context, { requireStack: false, isRendered: false });
   if (state === undefined) throw new InvalidManifests(diagnostics);
   return state.stack.lint;
 }

@@ -17,6 +17,8 @@ export interface StacksReport {
 export interface StackPart {
   readonly name: string;
   readonly folder: string;
+  /** The variable with the key of its account, where its Stack names one. */
+  readonly keyEnv?: string;
   /** What the command would end with for this stack alone. */
   readonly exitCode: number;
   readonly report: Report;

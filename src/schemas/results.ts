@@ -16,7 +16,15 @@ export const RUN_RESULT_SCHEMA = z.looseObject({
   command: text,
   root: text,
   summary: text,
-  stacks: z.array(z.looseObject({ stack: text, folder: text, exitCode: count, report: z.record(text, z.json()) })),
+  stacks: z.array(
+    z.looseObject({
+      stack: text,
+      folder: text,
+      keyEnv: optional(text),
+      exitCode: count,
+      report: z.record(text, z.json()),
+    }),
+  ),
 });
 
 /** A command that came to no result. */

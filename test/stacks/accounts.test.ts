@@ -67,6 +67,8 @@ describe('stacks in several accounts of one service', () => {
     expect(await accounts.listNames(KEYS.EDGEWISE_API_KEY_TWO)).toEqual(['second']);
     for (const key of Object.values(KEYS)) expect(`${stdout}${stderr}`).not.toContain(key);
     expect((await accounts.edgewise('stacks live', { env })).stdout).toContain('EDGEWISE_API_KEY_ALSO_ONE');
+    const { stdout: metrics } = await accounts.edgewise('drift -R live --format account-metrics', { env });
+    expect(metrics).toContain('{base_url="https://api.test",key_env="EDGEWISE_API_KEY_TWO"');
     await accounts.write({ 'live/c/edgewise.yaml': `${toOf('c', 'ALSO_ONE')}${toEdge('third', 20_001)}` });
     const { stdout: contested } = await accounts.edgewise('validate -R live', { env });
     expect(contested).toContain('and so does TCPEdge/third of the stack c');

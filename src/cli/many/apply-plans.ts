@@ -19,13 +19,19 @@ export async function applyPlans(
   refuseSingleFlags(flags, { names: [], count: selected.stacks.length });
   return withSelected(selected, { flags, command: 'apply' }, context, async (run) => {
     const applying: Applying = { run, flags, mode: 'apply', ready: new Map() };
-    return finishApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));
+    const { stack: roots = [] } = flags;
+    const named = roots.length === 0 ? undefined : roots.flatMap((one) => findStacks(one, context).stacks);
+    return finishApply(applying, await forEachStack(run, (one) => prepareOne(applying, one, named)));
   });
 }
 
-async function prepareOne(applying: Applying, folder: StackFolder): Promise<StackResult> {
+async function prepareOne(
+  applying: Applying,
+  folder: StackFolder,
+  named: readonly StackFolder[] | undefined,
+): Promise<StackResult> {
   const { run, flags } = applying;
-  const stack = listStackPaths(folder, flags, run.context);
+  const stack = named === undefined ? [] : [findMeant(folder, named, flags)];
   const { onSubject: _, ...quiet } = run.context;
   const { plan, settings, approved, locate } = await prepareSaved(folder.file, { ...flags, stack }, quiet);
   const pooled = await run.pool.find(settings, folder.file);
@@ -60,19 +66,18 @@ function refuseTwice(stacks: readonly StackFolder[]): void {
   });
 }
 
-/** Of the folders that `--stack` names, the one of this stack: its Stack says where tokens and the key may go. */
-function listStackPaths(
+/** Of the stacks below the folders that `--stack` names, the folder of the one of this name: its Stack says where tokens and the key may go. */
+function findMeant(
   { name, baseUrl }: StackFolder,
+  named: readonly StackFolder[],
   { stack: roots = [] }: ApplyStacksFlags,
-  context: Context,
-): readonly string[] {
-  const found = roots.flatMap((root) => findStacks(root, context).stacks).filter((one) => one.name === name);
-  if (roots.length > 0 && found.length === 0)
-    throw new CommandError(`There is no stack ${name} below ${roots.join(', ')}.`, {
-      exitCode: EXIT.invalid,
-      remedy: 'Name the folder that the plans were made of.',
-    });
+): string {
+  const found = named.filter((one) => one.name === name);
   // Two services may each have a stack of that name.
-  const meant = found.filter((one) => one.baseUrl === baseUrl);
-  return [...meant, ...found].slice(0, 1).map(({ folder }) => folder);
+  const meant = found.find((one) => one.baseUrl === baseUrl) ?? found[0];
+  if (meant !== undefined) return meant.folder;
+  throw new CommandError(`There is no stack ${name} below ${roots.join(', ')}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name the folder that the plans were made of.',
+  });
 }

@@ -52,10 +52,11 @@ function readResult(file: string, { cwd, onInput }: Pick<Context, 'cwd' | 'onInp
     };
   }
   const run = checkResult(RUN_RESULT_SCHEMA, document, toRefusal(file));
-  const parts = run.stacks.map(({ stack, folder, exitCode, report }): StackPart => {
+  const parts = run.stacks.map(({ stack, folder, keyEnv, exitCode, report }): StackPart => {
     return {
       name: stack,
       folder,
+      ...(keyEnv !== undefined && { keyEnv }),
       exitCode,
       report: toReport(report, `${file}: ${folder}`, exitCode).report,
       options: {},

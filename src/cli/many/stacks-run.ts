@@ -151,8 +151,11 @@ export async function forEachStack(
 }
 
 /** A result as a part of the report. */
-export function toPart({ name, folder }: StackFolder, { report, exitCode, options = {} }: StackResult): StackPart {
-  return { name, folder, report, exitCode, options };
+export function toPart(
+  { name, folder, keyEnv }: StackFolder,
+  { report, exitCode, options = {} }: StackResult,
+): StackPart {
+  return { name, folder, ...(keyEnv !== undefined && { keyEnv }), report, exitCode, options };
 }
 
 /** Why one stack came to no result. */

@@ -34,15 +34,19 @@ export function renderStacksMetrics({ parts }: StacksReport): string {
   );
 }
 
-/** What it says of the accounts, each once. With several of them, each sample bears the base URL. */
+/** What it says of the accounts, each once. With several of them, each sample bears the base URL and, where a Stack names it, the variable with the key. */
 export function renderStacksAccountMetrics({ parts }: StacksReport): string {
-  const drifts = parts.flatMap(({ report }) => (report.about === 'drift' ? [report.drift] : []));
-  const accounts = [...Map.groupBy(drifts, ({ baseUrl }) => baseUrl).values()].flatMap((group) => {
-    const [widest] = group.toSorted((left, right) => right.kinds.length - left.kinds.length);
+  const found = parts.flatMap(({ keyEnv, report }) =>
+    report.about === 'drift' ? [{ keyEnv, drift: report.drift }] : [],
+  );
+  const groups = Map.groupBy(found, ({ keyEnv, drift }) => JSON.stringify([drift.baseUrl, keyEnv]));
+  const accounts = [...groups.values()].flatMap((group) => {
+    const [widest] = group.toSorted((left, right) => right.drift.kinds.length - left.drift.kinds.length);
     return widest ?? [];
   });
-  const families = accounts.flatMap((drift) => {
-    const more: Sample['labels'] = accounts.length > 1 ? { base_url: drift.baseUrl } : {};
+  const families = accounts.flatMap(({ keyEnv, drift }) => {
+    const named = keyEnv === undefined ? {} : { key_env: keyEnv };
+    const more: Sample['labels'] = accounts.length > 1 ? { base_url: drift.baseUrl, ...named } : {};
     return listAccountFamilies(drift).map((family) => withLabels(family, more));
   });
   return renderFamilies(joinFamilies(families));

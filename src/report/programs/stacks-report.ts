@@ -16,9 +16,10 @@ export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: Form
     root: run.root,
     exitCode,
     summary,
-    stacks: run.parts.map(({ name, folder, exitCode: own, report }, index) => ({
+    stacks: run.parts.map(({ name, folder, keyEnv, exitCode: own, report }, index) => ({
       stack: name,
       folder,
+      ...(keyEnv !== undefined && { keyEnv }),
       exitCode: own,
       summary: rows[index]?.said ?? '',
       report: parseJson(renderJsonForm(report)),

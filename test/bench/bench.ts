@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { benchBesideOthers, renderBesideTable } from './beside-others.ts';
 import { countPools, writeManifests } from './manifests.ts';
 import { recordCreations, toReads, type Wave, writeFloor } from './replay.ts';
-import { runMeasured } from './run-measured.ts';
+import { type Measured, runMeasured } from './run-measured.ts';
 import { type BenchServer, startServer } from './server.ts';
 import { parseSizes } from './sizes.ts';
 import { type Row, renderTable, toMedians } from './table.ts';
@@ -16,7 +16,6 @@ import { type Row, renderTable, toMedians } from './table.ts';
  */
 
 const CONCURRENCY = 8;
-const RUNS = 3;
 const COMMAND = resolve('dist/cli.js');
 
 interface Bench {
@@ -75,19 +74,27 @@ async function measureStep(bench: Bench, { command, args, exitCode, toFloor }: S
   server.takeRequests();
   const measured = runMeasured([COMMAND, ...args, manifests], { ...toRun(bench), exitCode });
   const requests = server.takeRequests();
-  const floorSeconds = await measureFloor(bench, await toFloor(toReads(requests)));
-  return { edges, resources: edges + countPools(edges), command, requests: requests.length, floorSeconds, ...measured };
+  const floor = await measureFloor(bench, await toFloor(toReads(requests)));
+  return {
+    ...measured,
+    edges,
+    resources: edges + countPools(edges),
+    command,
+    requests: requests.length,
+    floorSeconds: floor.seconds,
+    floorCpuSeconds: floor.cpuSeconds,
+  };
 }
 
 /** Writes go to an empty server of their own, since what they create is there already on the other. */
-async function measureFloor(bench: Bench, waves: readonly Wave[]): Promise<number> {
+async function measureFloor(bench: Bench, waves: readonly Wave[]): Promise<Measured> {
   const { folder, server } = bench;
   const isWriting = waves.flat().some(({ method }) => method !== 'GET');
   const target = isWriting ? await startServer(COMMAND, join(folder, 'floor.log')) : server;
   try {
     const file = join(folder, 'floor.json');
     writeFloor(file, { origin: target.url, concurrency: CONCURRENCY, waves });
-    return runMeasured([resolve('test/bench/floor.mjs'), file], { ...toRun(bench), exitCode: 0 }).seconds;
+    return runMeasured([resolve('test/bench/floor.mjs'), file], { ...toRun(bench), exitCode: 0 });
   } finally {
     if (target !== server) await target.stop();
   }
@@ -97,14 +104,21 @@ function toRun({ folder, server: { url } }: Bench) {
   return { folder, url, concurrency: CONCURRENCY };
 }
 
+/** What is large takes minutes, and varies less. */
+function toRuns(edges: number): number {
+  return edges > 1000 ? 1 : 3;
+}
+
 const rows: Row[] = [];
 for (const edges of parseSizes(process.argv.slice(2))) {
   const runs: (readonly Row[])[] = [];
-  for (let run = 0; run < RUNS; run += 1) runs.push(await benchSize(edges));
+  for (let run = 0; run < toRuns(edges); run += 1) runs.push(await benchSize(edges));
   rows.push(...toMedians(runs));
 }
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`;
-console.log(`Node ${process.version}, ${machine}, concurrency ${CONCURRENCY}, medians of ${RUNS} runs\n`);
+console.log(
+  `Node ${process.version}, ${machine}, concurrency ${CONCURRENCY}, medians of three runs, and one of more than 1,000 edges\n`,
+);
 console.log(renderTable(rows));
 console.log('\nBeside tools that keep a state file, 20 ms to each answer:\n');
 console.log(renderBesideTable(await benchBesideOthers(COMMAND)));

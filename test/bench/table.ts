@@ -6,6 +6,8 @@ export interface Row {
   readonly requests: number;
   readonly seconds: number;
   readonly floorSeconds: number;
+  readonly cpuSeconds: number;
+  readonly floorCpuSeconds: number;
   readonly peakMegabytes: number;
 }
 
@@ -17,6 +19,9 @@ const COLUMNS: readonly (readonly [title: string, toCell: (row: Row) => string])
   ['time', ({ seconds }) => `${seconds.toFixed(2)} s`],
   ['floor', ({ floorSeconds }) => `${floorSeconds.toFixed(2)} s`],
   ['time / floor', ({ seconds, floorSeconds }) => (seconds / floorSeconds).toFixed(2)],
+  ['CPU', ({ cpuSeconds }) => `${cpuSeconds.toFixed(2)} s`],
+  ['CPU / floor', ({ cpuSeconds, floorCpuSeconds }) => (cpuSeconds / floorCpuSeconds).toFixed(2)],
+  ['CPU a resource', ({ cpuSeconds, resources }) => `${((cpuSeconds / resources) * 1000).toFixed(2)} ms`],
   ['peak memory', ({ peakMegabytes }) => `${peakMegabytes.toFixed(0)} MB`],
 ];
 
@@ -39,6 +44,8 @@ export function toMedians(runs: readonly (readonly Row[])[]): readonly Row[] {
       ...row,
       seconds: toMedian(same.map(({ seconds }) => seconds)),
       floorSeconds: toMedian(same.map(({ floorSeconds }) => floorSeconds)),
+      cpuSeconds: toMedian(same.map(({ cpuSeconds }) => cpuSeconds)),
+      floorCpuSeconds: toMedian(same.map(({ floorCpuSeconds }) => floorCpuSeconds)),
       peakMegabytes: toMedian(same.map(({ peakMegabytes }) => peakMegabytes)),
     };
   });

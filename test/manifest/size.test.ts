@@ -30,7 +30,7 @@ describe('what is larger than any manifest is refused before it is built', () =>
   it.each([['aliases', `a: &x 1\nb: [${'*x,'.repeat(200_000)}]`]])('a document: %s', expectTooLarge);
 
   itLong.each([
-    ['keys', Array.from({ length: 350_000 }, (_, index) => `k${index}: 1`).join('\n')],
+    ['keys', Array.from({ length: 1_000_000 }, (_, index) => `k${index}: 1`).join('\n')],
     ['empty lists', `[${'[],'.repeat(200_000)}]`],
     ['tags', `[${'!x 1,'.repeat(200_000)}]`],
     ['lines', `${'\n'.repeat(1_100_000)}a: 1`],
@@ -64,6 +64,29 @@ describe('what is larger than any manifest is refused before it is built', () =>
     const read = () => [...parseDocuments('a: [1, 2, 3]\n', {}, allowance)].flatMap(({ faults }) => faults);
     expect([read(), read()]).toEqual([[], []]);
     expect([...read(), ...read()][0]?.message).toContain('the manifests are too long');
+  });
+});
+
+/** Work that grows with the square of these numbers does not end in the time that a test has. */
+describe('what is large and allowed, or nearly', () => {
+  itLong('is a hundred thousand hostports of an edge, which are one mistake', () => {
+    const hostports = Array.from({ length: 100_000 }, (_, index) => `    - h${index}.example.net:5432\n`);
+    const told = tell(`${HEAD}  hostports:\n${hostports.join('')}`);
+    expect(told).toEqual(['yaml-syntax: TCPEdge/a: this has 100,000 members; the limit is 20,000']);
+  });
+
+  itLong('is twenty thousand resources that refer to one', () => {
+    const header = (kind: string, name: string) =>
+      `---\napiVersion: edgewise/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
+    const pool = `${header('WeightedBackend', 'pool')}spec: { backends: { bkdtg_a: 1 } }\n`;
+    const edges = Array.from(
+      { length: 20_000 },
+      (_, index) =>
+        `${header('TCPEdge', `e${index}`)}spec: { hostports: ["h${index}.example.net:1"], backend: { backend_id: WeightedBackend/pool } }\n`,
+    );
+    const { state, diagnostics } = validate(`${pool}${edges.join('')}`);
+    expect(diagnostics).toEqual([]);
+    expect(state?.resources.size).toBe(20_001);
   });
 });
 

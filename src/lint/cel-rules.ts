@@ -41,11 +41,11 @@ interface Expression {
 }
 
 function listExpressions(spots: Subject['spots']): readonly Expression[] {
-  return spots.flatMap(({ path, type, value }) =>
-    type.type === 'text' && type.cel !== undefined && typeof value === 'string'
-      ? [{ path, text: value, variables: type.cel }]
-      : [],
-  );
+  const found: Expression[] = [];
+  for (const { path, type, value } of spots)
+    if (type.type === 'text' && type.cel !== undefined && typeof value === 'string')
+      found.push({ path, text: value, variables: type.cel });
+  return found;
 }
 
 /** Also what is selected of a variable, and what several variables stand in: their names may be computed. */

@@ -7,12 +7,15 @@ import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/
 import type { Hit, Subject } from './rule.ts';
 import type { Spot } from './spots.ts';
 
+/** One for all places where there is nothing to say: ten thousand resources have a million of them. */
+const NONE: readonly Hit[] = [];
+
 /** A check of fields whose table has a warning for when they are unset. */
 export function checkUnset(id: LintCode): (subject: Subject) => readonly Hit[] {
   return ({ spots }) =>
-    spots.flatMap(({ path, field, value }): Hit[] => {
+    spots.flatMap(({ path, field, value }): readonly Hit[] => {
       const advice = field?.whenUnset;
-      if (field === undefined || advice?.code !== id || !isUnset(field, value)) return [];
+      if (field === undefined || advice?.code !== id || !isUnset(field, value)) return NONE;
       return [{ path, message: advice.message }];
     });
 }
@@ -29,7 +32,7 @@ function isUnset(field: Field, value: Json | undefined): boolean {
 export function checkIdle(id: LintCode): (subject: Subject) => readonly Hit[] {
   return ({ spots }) =>
     spots.flatMap(({ path, type, value }) => {
-      if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return [];
+      if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return NONE;
       const reasons = (type.findIdle?.(value) ?? []).filter(({ code }) => code === id);
       return reasons.map(({ field, message }) => ({
         path: [...path, field],
@@ -40,8 +43,8 @@ export function checkIdle(id: LintCode): (subject: Subject) => readonly Hit[] {
 
 /** Texts with a list of known values. */
 export function checkKnownValues({ spots }: Subject): readonly Hit[] {
-  return spots.flatMap(({ path, type, value }): Hit[] => {
-    if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return [];
+  return spots.flatMap(({ path, type, value }): readonly Hit[] => {
+    if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return NONE;
     if (type.known.includes(value)) return [];
     const nearest = suggest(value, type.known);
     return [
@@ -56,8 +59,8 @@ export function checkKnownValues({ spots }: Subject): readonly Hit[] {
 
 /** Maps of shares that add up to nothing. */
 export function checkShares({ spots }: Subject): readonly Hit[] {
-  return spots.flatMap(({ path, type, value }): Hit[] => {
-    if (type.type !== 'map' || !type.isShares) return [];
+  return spots.flatMap(({ path, type, value }): readonly Hit[] => {
+    if (type.type !== 'map' || !type.isShares) return NONE;
     const shares = isJsonObject(value) ? Object.values(value) : [];
     if (shares.some((share) => Number(share) > 0)) return [];
     const what = shares.length === 0 ? 'is empty' : 'adds up to zero';
@@ -71,7 +74,8 @@ export function checkRepeated({ spots, resource }: Subject): readonly Hit[] {
 }
 
 function listRepeated({ path, field, type, value }: Spot, { locate }: Subject['resource']): readonly Hit[] {
-  if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return [];
+  if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return NONE;
+  if (value.length < 2) return NONE;
   const first = new Map<string, number>();
   return value.flatMap((member, index): Hit[] => {
     const key = toCanonicalJson(normalizeField({ ...field, default: undefined, type: type.of }, member));

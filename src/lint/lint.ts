@@ -89,14 +89,15 @@ function toNames({ externals, resources }: DesiredState): ReadonlyMap<string, Id
 function lintResource(resource: DesiredResource, rules: readonly Checked[], context: RuleContext): readonly Finding[] {
   const kind = getKind(resource.kind);
   const subject: Subject = { kind, resource, spots: listSpots(kind, resource) };
-  const found = rules.map((checked) => ({ ...checked, hits: checked.rule.check(subject, context) }));
-  const idle = new Set(found.filter(({ hits }) => hits.length === 0).map(({ rule }) => rule.id));
-  return found.flatMap(({ rule, severity, hits, isTold }) => {
-    if (rule.id === 'suppression-unused')
-      return listUnused(resource, idle).map((hit) => ({ hit, rule, severity, resource }));
-    if (!isTold || isAllowed(resource, rule.id)) return [];
-    return hits.map((hit) => ({ hit, rule, severity, resource }));
-  });
+  const findings: Finding[] = [];
+  const idle = new Set<string>();
+  for (const { rule, severity, isTold } of rules) {
+    const hits = rule.check(subject, context);
+    if (hits.length === 0) idle.add(rule.id);
+    else if (isTold && !isAllowed(resource, rule.id))
+      findings.push(...hits.map((hit) => ({ hit, rule, severity, resource })));
+  }
+  return [...findings, ...listUnused(resource, rules, idle)];
 }
 
 function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
@@ -104,10 +105,19 @@ function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
 }
 
 /** A suppression of a rule that is off is kept: the rule may be switched on later. */
-function listUnused({ allow }: DesiredResource, idle: ReadonlySet<string>): readonly Hit[] {
-  return Object.keys(allow)
-    .filter((id) => idle.has(id))
-    .map((id) => ({ path: ['lint', 'allow', id], message: `lint.allow.${id} has no effect` }));
+function listUnused(
+  resource: DesiredResource,
+  rules: readonly Checked[],
+  idle: ReadonlySet<string>,
+): readonly Finding[] {
+  const unused = Object.keys(resource.allow).filter((id) => idle.has(id));
+  const checked = unused.length === 0 ? undefined : rules.find(({ rule }) => rule.id === 'suppression-unused');
+  if (checked === undefined) return [];
+  const { rule, severity } = checked;
+  return unused.map((id) => {
+    const hit = { path: ['lint', 'allow', id], message: `lint.allow.${id} has no effect` };
+    return { hit, rule, severity, resource };
+  });
 }
 
 /** A finding without its place: locating takes longer than finding. */

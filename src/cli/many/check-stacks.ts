@@ -44,7 +44,7 @@ export async function validateStacks(
       return {
         report: { about: 'validation', command: 'validate', validation },
         exitCode: state === undefined ? EXIT.invalid : toValidationExitCode(diagnostics),
-        options: { locate: subject.locate },
+        options: diagnostics.length === 0 ? {} : { locate: subject.locate },
       };
     });
     return publishRun(run, await stopRivals(run, parts));
@@ -67,7 +67,7 @@ export async function driftOfStacks(
       return {
         report: { about: 'drift', drift },
         exitCode: isComplete(drift) ? differs : EXIT.invalid,
-        options: { locate },
+        options: differs === EXIT.done && drift.diagnostics.length === 0 ? {} : { locate },
       };
     });
     return publishRun(run, await stopRivals(run, parts));

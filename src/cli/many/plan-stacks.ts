@@ -84,8 +84,13 @@ export function toPlanResult(plan: Plan, { run, folder, flags, out, locate }: Pl
   return {
     report: { about: 'plan', plan, standing },
     exitCode: toPlanExitCode(plan, standing, flags),
-    options: { locate, ...(!lacksSink(plan) && { applyCommand }) },
+    options: { ...(isQuiet(plan) ? {} : { locate }), ...(!lacksSink(plan) && { applyCommand }) },
   };
+}
+
+/** Nothing is said of it, so nobody asks where it stands: its manifests need not be kept for that. */
+function isQuiet({ writes, files, diagnostics, violations }: Plan): boolean {
+  return writes.length + files.length + diagnostics.length + violations.length === 0;
 }
 
 /** The name of the stack; where another of that name is for another service, the folder too. */

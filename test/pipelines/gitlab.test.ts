@@ -96,6 +96,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     const repository = await createRepository({
       package: archive,
       recursive: 'true',
+      render: 'true',
       'changed-since': '$CI_MERGE_REQUEST_DIFF_BASE_SHA',
     });
     for (const [index, name] of ['a', 'b', 'c'].entries()) {
@@ -108,7 +109,8 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     for (const file of await readdir(join(repository, 'manifests')))
       if (file.endsWith('.yaml')) await rm(join(repository, 'manifests', file));
     await commit(repository);
-    await writeFile(join(repository, 'manifests', 'b', 'edgewise.yaml'), `${toStack('b')}${toEdge('b', 20_012)}`);
+    await writeFile(join(repository, 'manifests', 'b', 'edgewise.yaml'), toStack('b', { render: ['cat', 'edge.in'] }));
+    await writeFile(join(repository, 'manifests', 'b', 'edge.in'), toEdge('b', 20_012));
     await commit(repository);
     const since = ['--variable', 'CI_MERGE_REQUEST_DIFF_BASE_SHA=HEAD~1'];
     const planned = await run(repository, 'merge_request_event', since);

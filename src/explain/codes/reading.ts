@@ -140,7 +140,7 @@ export const READING = {
   },
   'env-unset': {
     meaning:
-      'A text contains `${env:NAME}`, but the environment has no such variable. Using an empty value instead could clear a setting unnoticed, so it is an error.',
+      'A text contains `${env:NAME}`, but the environment has no such variable. Using an empty value instead could clear a setting unnoticed, so it is an error. Variables that hold API keys, `EDGEWISE_API_KEY…`, count as unset: plans would show the key.',
     remedy: 'Set the variable, or give it a default: `${env:NAME:-default}`.',
     bad: {
       command: 'validate',

@@ -34,6 +34,8 @@ export interface PlanInput {
   readonly awaited?: Plan['awaited'];
   /** Says of an address that no manifest describes that another stack takes it over. */
   readonly isHandedOver?: ((address: Address) => boolean) | undefined;
+  /** Says of another stack that the same run applies it behind this one. */
+  readonly comesLater?: ((stack: string) => boolean) | undefined;
   /** Findings on the manifests, to be carried along. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -18,14 +18,16 @@ export interface Rehearsed {
   /** What a plan after the rehearsal would still do. */
   readonly left: readonly Change[];
   readonly interims: readonly Interim[];
+  /** Whether what is in use is deleted by the next apply, since its users are changed behind this plan. */
+  readonly isLetGo: (id: string) => boolean;
 }
 
 /** Findings for those who approve. */
-export function listFindings({ desired, result, twin, left, interims }: Rehearsed): readonly Diagnostic[] {
+export function listFindings({ desired, result, twin, left, interims, isLetGo }: Rehearsed): readonly Diagnostic[] {
   const failed = result.outcomes.filter((one) => one.outcome === 'failed');
   const hit = new Set(result.outcomes.flatMap((one) => (one.outcome === 'applied' ? [] : [one.write.address])));
   return [
-    ...failed.map((outcome) => toRefusal(outcome, desired, twin)),
+    ...failed.map((outcome) => toRefusal(outcome, { desired, twin, isLetGo })),
     ...left.filter(({ address }) => !hit.has(address)).map((change) => toLeft(change, desired)),
     ...toInterims(interims, desired),
   ];
@@ -36,23 +38,26 @@ const CERTAIN: ReadonlySet<string> = new Set(['already_taken', 'in_use', 'missin
 
 function toRefusal(
   { write, message, field }: Extract<Outcome, { readonly outcome: 'failed' }>,
-  desired: DesiredState,
-  { refusals }: Rehearsed['twin'],
+  { desired, twin: { refusals }, isLetGo }: Pick<Rehearsed, 'desired' | 'twin' | 'isLetGo'>,
 ): Diagnostic {
   const { code, message: said } = refusals.get(message) ?? { code: '', message };
   const address = toShownWriteAddress(write);
   const isCertain = CERTAIN.has(code);
+  const waits = code === 'in_use' && write.act === 'delete' && isLetGo(write.resourceId);
+  const remedy = isCertain ? (REMEDIES[code] ?? MEND) : `${MEND} Services may be more liberal than the rehearsal.`;
   return {
     code: 'rehearsal-failed',
-    severity: isCertain ? 'error' : 'warning',
+    severity: isCertain && !waits ? 'error' : 'warning',
     message: `${address}: the service ${isCertain ? 'will' : 'may'} refuse to ${write.id}: ${said}.`,
-    remedy: isCertain ? (REMEDIES[code] ?? MEND) : `${MEND} Services may be more liberal than the rehearsal.`,
+    remedy: waits ? LATER : remedy,
     address,
     ...toPlace(write.address, desired, field),
   };
 }
 
 const MEND = 'Correct the manifest.';
+const LATER =
+  'Its users are in stacks that are applied behind this one. Run apply again when they no longer refer to it.';
 const REMEDIES: Readonly<Record<string, string>> = {
   already_taken: 'Choose another value, or release it where it is held.',
   in_use: 'Remove what refers to it first, or keep it.',

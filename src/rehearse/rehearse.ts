@@ -10,6 +10,7 @@ import type { PlanInput } from '../plan/plan-input.ts';
 import { toClosure } from '../plan/select-targets.ts';
 import { listFindings } from './findings.ts';
 import { InterimWatch } from './interims.ts';
+import { createLetGo } from './let-go.ts';
 import { Places, toHolder } from './places.ts';
 import { createTwin, type Twin } from './twin.ts';
 
@@ -43,7 +44,15 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
   };
   const after = createPlan(narrow(again));
   const left = after.changes.filter(({ action }) => action !== 'no-op');
-  const findings = listFindings({ plan, desired: input.desired, result, twin, left, interims: watch.list() });
+  const findings = listFindings({
+    plan,
+    desired: input.desired,
+    result,
+    twin,
+    left,
+    interims: watch.list(),
+    isLetGo: createLetGo(input),
+  });
   const refused = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
   return {
     ...plan,

@@ -37,6 +37,8 @@ export interface PlanOptions {
   readonly willExist?: WillExist;
   /** Says of addresses that no manifest describes that another stack of the same repository takes them over. Default: of none. */
   readonly isHandedOver?: (address: Address) => boolean;
+  /** Says of other stacks that the same run applies them behind this one: what they refer to they may let go. Default: of none. */
+  readonly comesLater?: (stack: string) => boolean;
   /** Ends reading when it aborts: the plan rejects with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -100,6 +102,7 @@ export async function planLive(
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
     isHandedOver: request.isHandedOver,
+    comesLater: request.comesLater,
   };
   return { plan: createPlan(input), input };
 }

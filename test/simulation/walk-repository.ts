@@ -198,7 +198,7 @@ async function applyUntilDone(
     return started;
   };
   for (let round = 1; ; round += 1) {
-    const apply = await run(['apply', '-R', ROOT, ...APPLY, ...(round === 1 ? [] : QUICKLY)], `apply ${round}`);
+    const apply = await run(['apply', '-R', ROOT, ...APPLY], `apply ${round}`);
     const plan = await run(['plan', '-R', ROOT, '--detailed-exitcode', ...QUICKLY], `plan ${round}`);
     if ((await plan.result).exitCode === 0) return { apply, plan };
     if (round < ROUNDS) continue;

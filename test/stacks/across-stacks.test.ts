@@ -96,7 +96,12 @@ describe('a reference to another stack', () => {
       'live/network/pool.yaml': toPool('other'),
       'live/apps/shop.yaml': `${toForeign('WeightedBackend/other')}${toShop()}`,
     });
-    const first = await workspace.edgewise('apply -R live --yes --allow-deletes --no-rehearsal');
+    const alone = await workspace.edgewise('plan live/network --allow-deletes');
+    expect(alone).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('error[rehearsal-failed]') });
+    const first = await workspace.edgewise('apply -R live --yes --allow-deletes');
+    expect(first.stdout).toContain(
+      'warning[rehearsal-failed]: WeightedBackend/pool: the service will refuse to delete',
+    );
     expect(first.exitCode).toBe(1);
     expect(first.stdout).toMatch(/^network .* 1 write applied, 1 failed$/m);
     expect(first.stdout).toMatch(/^apps .* 1 write applied$/m);

@@ -14,6 +14,7 @@ import type { ConnectionFlags, RunSettings } from '../../stack/settings.ts';
 import { createStack, type Stack } from '../../stack/stack.ts';
 import { resolveTokens, type TokenFlags } from '../../stack/token-sinks.ts';
 import { type ClaimLedger, createClaimLedger } from '../../stacks/claim-ledger.ts';
+import { dependsOn } from '../../stacks/find-changes.ts';
 import { isTakenOver, refuseDescribed } from '../../stacks/hand-over.ts';
 import { type ClaimSource, listStackClaims } from '../../stacks/list-stack-claims.ts';
 import { orderStacks } from '../../stacks/order-stacks.ts';
@@ -212,7 +213,7 @@ export function noteClaims(
 
 /** Plans a stack, with what the plans before it will have created. */
 export async function planFolder(
-  { made, signal, selected: { tree }, context }: StacksRun,
+  { made, signal, selected: { tree, stacks }, context }: StacksRun,
   { folder, stack }: OpenedStack,
   options: PlanOptions,
 ): Promise<Plan> {
@@ -223,7 +224,8 @@ export async function planFolder(
     });
   await refuseDescribed(folder, tree, context);
   const isHandedOver = (address: string): boolean => isTakenOver(folder, { tree, address }, context);
-  const plan = await stack.plan({ ...options, willExist, isHandedOver, signal });
+  const comesLater = (name: string): boolean => stacks.some((other) => other.name === name && dependsOn(other, folder));
+  const plan = await stack.plan({ ...options, willExist, isHandedOver, comesLater, signal });
   const created = plan.changes.filter(({ action }) => CREATES.has(action)).map(({ address }) => address);
   if (!isInvalid(plan)) made.set(folder, new Set(created));
   return plan;

@@ -23,6 +23,13 @@ export interface Holder {
   readonly id: string;
 }
 
+/** A resource that was loaded, and its spec in normal form where that is known. */
+interface Loaded {
+  readonly kind: Kind;
+  readonly resource: StoredResource;
+  readonly normal: Spec | undefined;
+}
+
 /** A reference to something of these prefixes is to something that lives in the store. */
 const OWNED_BY_PREFIX = new Map(OWNED_KINDS.map((kind) => [kind.idPrefix, kind]));
 
@@ -38,12 +45,19 @@ function listHeld(kind: Kind, spec: Spec): readonly Claim[] {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Everything that the server holds. The cost of each operation does not depend on the number of resources. */
+/**
+ * Everything that the server holds. The cost of each operation does not depend on the number of resources, but for the first after loading:
+ * what was loaded is asked what it holds when somebody wants to know.
+ */
 export class Store {
   readonly #listings = new Map<string, Listing<StoredResource>>();
   readonly #claims = new Map<string, string>();
   /** By id: the ids of the resources that refer to it. */
   readonly #referrers = new Map<string, Set<string>>();
+  /** By kind: what was loaded, and not asked yet what it claims. */
+  readonly #unclaimed = new Map<string, Loaded[]>();
+  /** What was loaded, and not asked yet to what it refers. */
+  readonly #unreferred: Loaded[] = [];
 
   listingOf(kind: Kind): Listing<StoredResource> {
     const listing = this.#listings.get(kind.name) ?? new Listing<StoredResource>();
@@ -54,7 +68,11 @@ export class Store {
   /** Adds a resource whose id is new. `normal`: its spec in normal form, which says as well what it holds. */
   load(kind: Kind, resource: StoredResource, normal?: Spec): void {
     this.listingOf(kind).add(resource);
-    this.#note(kind, resource.id, normal ?? resource.spec);
+    const loaded = { kind, resource, normal };
+    const others = this.#unclaimed.get(kind.name);
+    if (others === undefined) this.#unclaimed.set(kind.name, [loaded]);
+    else others.push(loaded);
+    this.#unreferred.push(loaded);
   }
 
   /** Adds a resource, or puts it in the place of the one with its id. */
@@ -67,7 +85,8 @@ export class Store {
       this.#forget(kind, before);
       listing.replace(resource);
     }
-    this.#note(kind, resource.id, resource.spec);
+    this.#noteClaims(kind, resource.id, resource.spec);
+    this.#noteReferences(kind, resource.id, resource.spec);
   }
 
   remove(kind: Kind, resource: StoredResource): void {
@@ -77,6 +96,8 @@ export class Store {
 
   /** Other resources that already have a value that this spec claims. */
   findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
+    for (const loaded of this.#takeStaying(this.#unclaimed.get(kind.name)))
+      this.#noteClaims(kind, loaded.resource.id, loaded.normal ?? loaded.resource.spec);
     for (const claim of listHeld(kind, spec)) {
       const holder = this.#claims.get(claim.key);
       if (holder !== undefined && holder !== id) return { claim, id: holder };
@@ -86,11 +107,21 @@ export class Store {
 
   /** The resources that refer to an id. */
   listReferrers(id: string): ReadonlySet<string> {
+    for (const loaded of this.#takeStaying(this.#unreferred))
+      this.#noteReferences(loaded.kind, loaded.resource.id, loaded.normal ?? loaded.resource.spec);
     return this.#referrers.get(id) ?? NONE;
   }
 
-  #note(kind: Kind, id: string, spec: Spec): void {
+  /** Empties a list of what was loaded. What was put in the place of a loaded resource has said itself what it holds. */
+  #takeStaying(loaded: Loaded[] = []): readonly Loaded[] {
+    return loaded.splice(0).filter(({ kind, resource }) => this.listingOf(kind).find(resource.id) === resource);
+  }
+
+  #noteClaims(kind: Kind, id: string, spec: Spec): void {
     for (const { key } of listHeld(kind, spec)) this.#claims.set(key, id);
+  }
+
+  #noteReferences(kind: Kind, id: string, spec: Spec): void {
     for (const { value } of listReferences(kind, spec)) {
       if (findOwnedKind(value) === undefined) continue;
       const referrers = this.#referrers.get(value) ?? new Set();

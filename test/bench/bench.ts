@@ -3,16 +3,19 @@ import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { benchBesideOthers, renderBesideTable } from './beside-others.ts';
 import { countPools, writeManifests } from './manifests.ts';
+import { benchRehearsal } from './rehearsal.ts';
 import { recordCreations, toReads, type Wave, writeFloor } from './replay.ts';
 import { type Measured, runMeasured } from './run-measured.ts';
 import { type BenchServer, startServer } from './server.ts';
 import { parseSizes } from './sizes.ts';
 import { type Row, renderTable, toMedians } from './table.ts';
+import { benchServer } from './throughput.ts';
 
 /**
  * `npm run bench [-- EDGES…]`: times plan and apply of the built command line as whole processes, against the bundled server in a
  * process of its own. Beside each stands the floor, measured in the same run: the same requests at the same concurrency, sent by
  * undici alone, as a whole process too. Prints a Markdown table of medians, and one of the same work as other tools do it.
+ * `server` and `rehearsal` instead of sizes measure those.
  */
 
 const CONCURRENCY = 8;
@@ -109,16 +112,21 @@ function toRuns(edges: number): number {
   return edges > 1000 ? 1 : 3;
 }
 
-const rows: Row[] = [];
-for (const edges of parseSizes(process.argv.slice(2))) {
-  const runs: (readonly Row[])[] = [];
-  for (let run = 0; run < toRuns(edges); run += 1) runs.push(await benchSize(edges));
-  rows.push(...toMedians(runs));
+async function benchCommands(words: readonly string[]): Promise<void> {
+  const rows: Row[] = [];
+  for (const edges of parseSizes(words)) {
+    const runs: (readonly Row[])[] = [];
+    for (let run = 0; run < toRuns(edges); run += 1) runs.push(await benchSize(edges));
+    rows.push(...toMedians(runs));
+  }
+  console.log(`concurrency ${CONCURRENCY}, medians of three runs, and one of more than 1,000 edges\n`);
+  console.log(renderTable(rows));
+  console.log('\nBeside tools that keep a state file, 20 ms to each answer:\n');
+  console.log(renderBesideTable(await benchBesideOthers(COMMAND)));
 }
-const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}`;
-console.log(
-  `Node ${process.version}, ${machine}, concurrency ${CONCURRENCY}, medians of three runs, and one of more than 1,000 edges\n`,
-);
-console.log(renderTable(rows));
-console.log('\nBeside tools that keep a state file, 20 ms to each answer:\n');
-console.log(renderBesideTable(await benchBesideOthers(COMMAND)));
+
+const [part = '', ...rest] = process.argv.slice(2);
+console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
+if (part === 'server') console.log(await benchServer(rest));
+else if (part === 'rehearsal') console.log(await benchRehearsal(COMMAND));
+else await benchCommands(process.argv.slice(2));

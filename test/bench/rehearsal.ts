@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { writeManifests } from './manifests.ts';
+import { runMeasured } from './run-measured.ts';
+import { API_KEY, type BenchServer, startServer } from './server.ts';
+
+/**
+ * `npm run bench -- rehearsal`: what a rehearsal takes beside the plan that it is about, in CPU time. Cold: the first plan of a process. Warm: the
+ * median of later ones, which are rehearsed and not in turn. Reading the manifests is part of the time of a plan.
+ */
+
+const EDGES = 1_000;
+const COLD_RUNS = 5;
+const WARM_TURNS = 40;
+
+interface Run {
+  readonly reading: number;
+  readonly with: readonly number[];
+  readonly without: readonly number[];
+  readonly writes: number;
+}
+
+/** Measures plans of few and of many writes, and gives a Markdown table. */
+export async function benchRehearsal(command: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-rehearsal-'));
+  const server = await startServer(command, join(folder, 'server.log'));
+  try {
+    const manifests = join(folder, 'manifests');
+    mkdirSync(manifests);
+    writeManifests(manifests, EDGES);
+    const run = { folder, url: server.url, concurrency: 8, exitCode: 0 };
+    runMeasured([command, 'apply', '--yes', manifests], run);
+    const lines = [10, EDGES].flatMap((writes) => {
+      changeFirst(manifests, writes);
+      return measure(manifests, server);
+    });
+    return [HEAD, ...lines].join('\n');
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const HEAD = [
+  '| writes | | plan | rehearsal | rehearsal / plan | a write |',
+  '| ---: | --- | ---: | ---: | ---: | ---: |',
+].join('\n');
+
+/** Gives this many edges another description. */
+function changeFirst(manifests: string, count: number): void {
+  let left = count;
+  for (const name of readdirSync(manifests)
+    .filter((one) => one.startsWith('edges-'))
+    .sort()) {
+    const file = join(manifests, name);
+    const text = readFileSync(file, 'utf8').replace(
+      /(?<=kind: TCPEdge\n.*\nspec:\n {2}description: )(.*)/g,
+      (found) => {
+        left -= 1;
+        return left >= 0 && !found.startsWith('Changed') ? `Changed ${found}` : found;
+      },
+    );
+    writeFileSync(file, text);
+  }
+}
+
+function measure(manifests: string, server: BenchServer): readonly string[] {
+  const run = (times: number, first: 'with' | 'without'): Run => {
+    const script = resolve('test/bench/rehearsal-run.mjs');
+    const args = [script, server.url, API_KEY, manifests, String(times), first];
+    return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+  };
+  const cold = Array.from({ length: COLD_RUNS }, () => ({ plain: run(1, 'without'), rehearsed: run(1, 'with') }));
+  const warm = run(WARM_TURNS, 'without');
+  const reading = toMedian(cold.map(({ plain }) => plain.reading));
+  const coldPlan = reading + toMedian(cold.flatMap(({ plain }) => plain.without));
+  const coldRehearsed = reading + toMedian(cold.flatMap(({ rehearsed }) => rehearsed.with));
+  const [warmPlan, warmRehearsed] = [warm.without, warm.with].map((times) => toMedian(times.slice(5)));
+  return [
+    toLine(warm.writes, 'cold', { plan: coldPlan, rehearsed: coldRehearsed }),
+    toLine(warm.writes, 'warm, without reading', {
+      plan: warmPlan ?? Number.NaN,
+      rehearsed: warmRehearsed ?? Number.NaN,
+    }),
+  ];
+}
+
+function toLine(
+  writes: number,
+  how: string,
+  { plan, rehearsed }: { readonly plan: number; readonly rehearsed: number },
+): string {
+  const rehearsal = rehearsed - plan;
+  const cells = [plan, rehearsal].map((ms) => `${ms.toFixed(0)} ms`);
+  const share = (rehearsal / plan).toFixed(2);
+  return `| ${[writes.toLocaleString('en'), how, ...cells, share, `${(rehearsal / writes).toFixed(2)} ms`].join(' | ')} |`;
+}
+
+function toMedian(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[values.length >> 1] ?? Number.NaN;
+}

@@ -7,10 +7,24 @@ const EDGES_PER_FILE = 50;
 /** Edges that share a weighted backend. */
 const EDGES_PER_POOL = 20;
 
+/** What a stack of these manifests is, where it is not the only one. */
+export interface BenchStack {
+  readonly name?: string;
+  /** The number of its first edge: no two stacks of an account have the same edges. */
+  readonly first?: number;
+  readonly baseUrl?: string;
+}
+
 /** Writes the manifests of that many TCP edges, each with a backend and an IP restriction module, and of the weighted backends. */
-export function writeManifests(folder: string, edges: number): void {
-  writeFileSync(join(folder, 'edgewise.yaml'), 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: bench }\n');
-  const documents = Array.from({ length: edges }, (_, index) => renderTenant(index));
+export function writeManifests(
+  folder: string,
+  edges: number,
+  { name = 'bench', first = 0, baseUrl }: BenchStack = {},
+): void {
+  const spec = baseUrl === undefined ? '' : `spec: { api: { base_url: "${baseUrl}" } }\n`;
+  const stack = `apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: ${name} }\n${spec}`;
+  writeFileSync(join(folder, 'edgewise.yaml'), stack);
+  const documents = Array.from({ length: edges }, (_, index) => renderTenant(index, first));
   for (let start = 0; start < edges; start += EDGES_PER_FILE) {
     const file = join(folder, `edges-${String(start).padStart(5, '0')}.yaml`);
     writeFileSync(file, documents.slice(start, start + EDGES_PER_FILE).join('---\n'));
@@ -22,9 +36,14 @@ export function countPools(edges: number): number {
   return Math.ceil(edges / EDGES_PER_POOL);
 }
 
-function renderTenant(index: number): string {
-  const pool = toNumber(index - (index % EDGES_PER_POOL));
-  const edge = renderEdge(toNumber(index), pool);
+/** How many edges there are when they and their backends are that many resources. */
+export function countEdges(resources: number): number {
+  return Math.floor((resources * EDGES_PER_POOL) / (EDGES_PER_POOL + 1));
+}
+
+function renderTenant(index: number, first: number): string {
+  const pool = toNumber(first + index - (index % EDGES_PER_POOL));
+  const edge = renderEdge(toNumber(first + index), pool);
   return index % EDGES_PER_POOL === 0 ? `${renderPool(pool)}---\n${edge}` : edge;
 }
 

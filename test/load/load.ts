@@ -5,17 +5,26 @@ import { startServerProcess } from '../end-to-end/processes.ts';
 import { applyThroughLimit, type Heap, readHeap, toHeapEnvironment } from './apply-through-limit.ts';
 import { type Crowd, sendCrowd } from './clients.ts';
 import { keepBudget } from './keep-budget.ts';
-import { type Named, parseSeconds, renderBudgets, renderCrowd, renderHeaps } from './tables.ts';
+import { runShape } from './run-shape.ts';
+import { type Named, parseSeconds, renderBudgets, renderCrowd, renderHeaps, renderShapes } from './tables.ts';
 
 /**
- * `npm run load [-- SECONDS]`: ten thousand resources through a rate limit, on a clock that does not wait and on a real one, and fifty
- * clients at once on one server for that long, a minute unless it is said otherwise. Prints Markdown tables; fails when anything was
+ * `npm run load [-- SECONDS]`: ten thousand resources through a rate limit, on a clock that does not wait and on a real one, fifty
+ * clients at once on one server for that long, a minute unless it is said otherwise, and ten thousand resources in up to two hundred stacks. Prints Markdown tables; fails when anything was
  * answered otherwise than it should be.
  */
 
 const EDGES = 9_524;
 const CLIENTS = 50;
 const API_KEY = 'load';
+
+const RESOURCES = 10_000;
+const SHAPES = [
+  { stacks: 1, accounts: 1, resources: RESOURCES },
+  { stacks: 20, accounts: 1, resources: RESOURCES },
+  { stacks: 200, accounts: 1, resources: RESOURCES },
+  { stacks: 200, accounts: 4, resources: RESOURCES },
+];
 
 const seconds = parseSeconds(process.argv[2]);
 const virtual = await keepBudget(EDGES, '120/60s');
@@ -35,6 +44,9 @@ const heaps: readonly Named<Heap>[] = [
   [`server, ${CLIENTS} clients`, heap],
 ];
 console.log(`\n${renderHeaps(heaps)}`);
+const shapes = [];
+for (const shape of SHAPES) shapes.push(...(await runShape(shape)));
+console.log(`\n${renderShapes(shapes)}`);
 const refused = virtual.refused + real.refused;
 for (const [error, count] of crowd.errors) console.error(`${count} × ${error}`);
 if (refused + crowd.errors.size > 0) process.exitCode = 1;

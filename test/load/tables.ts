@@ -1,6 +1,7 @@
 import type { Heap } from './apply-through-limit.ts';
 import { type Crowd, toPercentile } from './clients.ts';
 import type { BudgetRun } from './keep-budget.ts';
+import type { ShapeRun } from './run-shape.ts';
 
 /** What `npm run load` prints: Markdown tables. */
 
@@ -14,6 +15,30 @@ export function renderBudgets(runs: readonly Named<BudgetRun>[]): string {
     return [name, requests.toLocaleString('en'), String(refused), ...times, (ms / leastMs).toFixed(3)];
   });
   return renderTable(['apply of 10,001 resources', 'requests', '429', 'least time', 'time', 'time / least'], rows);
+}
+
+/** What the same resources take when they are divided among stacks and accounts. The first shape is what the others are measured against. */
+export function renderShapes(runs: readonly ShapeRun[]): string {
+  const rows = runs.map(({ shape, command, requests, least, cpuSeconds, peakMegabytes, minutes }) => {
+    const [first] = runs.filter((run) => run.command === command);
+    const ratio = first === undefined ? NOT_MEASURED : (cpuSeconds / first.cpuSeconds).toFixed(2);
+    const { stacks, accounts, resources } = shape;
+    const counts = [stacks, accounts, resources / stacks].map((count) => count.toLocaleString('en'));
+    const asked = [requests, least].map((count) => count.toLocaleString('en'));
+    return [command, ...counts, ...asked, ratio, `${peakMegabytes.toFixed(0)} MB`, minutes.toFixed(1)];
+  });
+  const head = [
+    'command',
+    'stacks',
+    'accounts',
+    'resources each',
+    'requests',
+    'least',
+    'CPU',
+    'peak memory',
+    'minutes',
+  ];
+  return renderTable(head, rows);
 }
 
 /** How the server answered many clients at once. */

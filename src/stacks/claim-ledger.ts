@@ -123,7 +123,7 @@ function toErrors(
   const names = [...others.map((other) => describeOther(other, find(other))), ...more].join(', ');
   return [
     toError({
-      message: `${own.address}: ${own.said}, and so does ${names}`,
+      message: `${own.address}: ${own.said}, and so ${all.length === 1 ? 'does' : 'do'} ${names}`,
       remedy: own.remedy,
       address: own.address,
       place: own.place,

@@ -135,9 +135,20 @@ describe('what two stacks of one run claim', () => {
     expect(stacks).toHaveLength(20);
     for (const { report } of stacks) {
       const [{ message, related }] = report.diagnostics;
-      expect(message).toMatch(/, and so does TCPEdge\/example of the stack s\d+ .*, 16 more$/);
+      expect(message).toMatch(/, and so do TCPEdge\/example of the stack s\d+ .*, 16 more$/);
       expect(related).toHaveLength(3);
     }
+  });
+
+  it('is found where each stack came from init', async () => {
+    const { edgewise } = await createWorkspace();
+    for (const name of ['a', 'b', 'c'])
+      expect((await edgewise(`init live/${name} --stack ${name} --base-url https://api.test`)).exitCode).toBe(0);
+    const { stdout, exitCode } = await edgewise('validate -R live');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain(
+      'claims 1.tcp.example.net:20001, and so do TCPEdge/example of the stack a (live/a/example.yaml:11), TCPEdge/example of the stack b (live/b/example.yaml:11)',
+    );
   });
 
   it('is told of twenty at a time', async () => {

@@ -127,6 +127,6 @@ async function benchCommands(words: readonly string[]): Promise<void> {
 
 const [part = '', ...rest] = process.argv.slice(2);
 console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
-if (part === 'server') console.log(await benchServer(rest));
+if (part === 'server') for await (const line of benchServer(rest)) console.log(line);
 else if (part === 'rehearsal') console.log(await benchRehearsal(COMMAND));
 else await benchCommands(process.argv.slice(2));

@@ -33,13 +33,12 @@ interface Found {
   readonly p99Ms: number;
 }
 
-/** Measures the built command line and others, and gives a Markdown table. */
-export async function benchServer(others: readonly string[]): Promise<string> {
+/** Measures the built command line and others, and gives a Markdown table, line by line: it takes minutes. */
+export async function* benchServer(others: readonly string[]): AsyncGenerator<string> {
   const folder = mkdtempSync(join(tmpdir(), 'edgewise-throughput-'));
   try {
-    const lines: string[] = [];
-    for (const size of SIZES) lines.push(...(await measureSize(folder, size, others)));
-    return [HEAD, ...lines].join('\n');
+    yield HEAD;
+    for (const size of SIZES) yield* measureSize(folder, size, others);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -50,7 +49,7 @@ const HEAD = [
   '| ---: | --- | --- | ---: | ---: | ---: |',
 ].join('\n');
 
-async function measureSize(folder: string, size: number, others: readonly string[]): Promise<readonly string[]> {
+async function* measureSize(folder: string, size: number, others: readonly string[]): AsyncGenerator<string> {
   const seed = join(folder, `seed-${size}.json`);
   writeFileSync(seed, JSON.stringify(toSeed(size)));
   const serve = ['serve', '--port', '0', '--api-key', `${API_KEY}:admin`, '--seed', seed];
@@ -58,9 +57,7 @@ async function measureSize(folder: string, size: number, others: readonly string
   for (const other of others) contenders.push(await start(other, [resolve(other), ...serve]));
   contenders.push(await start('constant', [resolve('test/bench/bare-server.mjs')]));
   try {
-    const lines: string[] = [];
-    for (const work of WORKS) lines.push(...(await measureWork(contenders, { work, size })));
-    return lines;
+    for (const work of WORKS) yield* await measureWork(contenders, { work, size });
   } finally {
     for (const { stop } of contenders) await stop();
   }

@@ -19,7 +19,7 @@ const STRANGER = 'test/stranger/**/*.test.ts';
 /** What is told of every kind is told of the stranger's too; of the laws, a person who waits hears a few. */
 const WITH_STRANGERS = [
   IS_FULL ? 'test/laws/**/*.test.ts' : 'test/laws/{empty-plan,manifest-change,mark,normalize}.test.ts',
-  'test/client/{pages,read-live,is-sure-to-fit}.test.ts',
+  'test/client/{pages,read-live}.test.ts',
   'test/server/lists.test.ts',
   'test/report/redact.test.ts',
 ];

@@ -4,7 +4,6 @@ import { isId } from '../kinds/paths.ts';
 import { NetworkError } from '../model/errors.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { toModuleSchema, toResponseSchema } from '../schemas/field.ts';
-import { isSureToFit } from '../schemas/is-sure-to-fit.ts';
 
 /** A resource of a list, by its id. */
 export interface ListedResource {
@@ -28,21 +27,16 @@ export function toListedResource(kind: Kind, json: Json, { place, excerpt }: Ori
   const id = isJsonObject(json) ? json['id'] : undefined;
   if (!isJsonObject(json) || !isId(id))
     throw new NetworkError(`${place} is not an object with an id${toShown(json, excerpt)}`);
-  const origin = { place: `${place} (${id})`, excerpt };
-  expectShallow(json, origin);
-  if (!isSureToFit(kind.fields, json))
-    expectFit(
-      getSchema(kind, () => toResponseSchema(kind, 'response')),
-      json,
-      origin,
-    );
+  expectFit(
+    getSchema(kind, () => toResponseSchema(kind, 'response')),
+    json,
+    { place: `${place} (${id})`, excerpt },
+  );
   return { id, json };
 }
 
 /** Throws `NetworkError` when the JSON of a module that is set does not fit. */
 export function expectModule(field: Field, json: JsonObject, origin: Origin): void {
-  expectShallow(json, origin);
-  if (field.type.type === 'object' && isSureToFit(field.type.fields, json)) return;
   expectFit(
     getSchema(field, () => toModuleSchema(field, 'response')),
     json,
@@ -57,11 +51,8 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
 }
 
 /** JSON that is nested too deeply is refused: it would exhaust the stack later. */
-function expectShallow(json: JsonObject, { place }: Origin): void {
-  if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
-}
-
 function expectFit(schema: Schema, json: JsonObject, { place, excerpt }: Origin): void {
+  if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
   const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   if (found !== undefined)
     throw new NetworkError(`${place} does not match the interface: ${found.join('; ')}${toShown(json, excerpt)}`);

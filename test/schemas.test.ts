@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderSchemaFiles } from '../.ci/schema-files.ts';
+import { compileRe2 } from '../src/kinds/re2.ts';
 
 describe('schemas', () => {
   it.each([...renderSchemaFiles()])(
@@ -12,5 +13,12 @@ describe('schemas', () => {
 
   it('holds nothing that no source stands for', () => {
     expect(globSync('**/*.*', { cwd: 'schemas' }).sort()).toEqual([...renderSchemaFiles().keys()].sort());
+  });
+
+  it.each([...renderSchemaFiles()])('%s has no pattern that programs in Go or Rust cannot read', (_, text) => {
+    const patterns = [...text.matchAll(/"pattern": ("(?:[^"\\]|\\.)*")/g)].map(([, quoted = '']) =>
+      String(JSON.parse(quoted)),
+    );
+    for (const pattern of patterns) expect(compileRe2(pattern), pattern).toHaveProperty('size');
   });
 });

@@ -1,8 +1,14 @@
 /** The variable that holds the API key, unless the Stack names another one. With `_FILE` behind it: the path of a file that does. */
 export const KEY_VARIABLE = 'EDGEWISE_API_KEY';
 
-/** Variables that a Stack may name: it can choose one of several keys, and nothing else of an environment can be sent anywhere. */
-export const NAMED_KEY_VARIABLE = /^EDGEWISE_API_KEY_(?!(?:[A-Z0-9_]*_)?FILE$)[A-Z0-9_]*[A-Z0-9]$/;
+/** What the variables that a Stack may name look like. */
+export const NAMED_KEY_VARIABLE = /^EDGEWISE_API_KEY_[A-Z0-9_]*[A-Z0-9]$/;
+
+/** Whether a Stack may name a variable: it can choose one of several keys, and nothing else of an environment can be sent anywhere. */
+export function isNamedKeyVariable(name: string): boolean {
+  // That one holds a path.
+  return NAMED_KEY_VARIABLE.test(name) && !name.endsWith('_FILE');
+}
 
 /** The variable with the path of a file that holds the same key. */
 export function toKeyFileVariable(variable: string): string {

@@ -3,7 +3,7 @@ import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
 import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
-import { NAMED_KEY_VARIABLE } from '../model/api-key.ts';
+import { isNamedKeyVariable, NAMED_KEY_VARIABLE } from '../model/api-key.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import type { JsonObject } from '../model/json.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
@@ -136,11 +136,12 @@ function toApiSchema() {
         .describe('URL of the service, or `embedded:` for the bundled server inside the process.'),
       key_env: z
         .string()
-        .regex(NAMED_KEY_VARIABLE, {
+        .refine(isNamedKeyVariable, {
           error:
-            'must be the name of a variable such as EDGEWISE_API_KEY_PROD: EDGEWISE_API_KEY_, then A to Z, 0 to 9 and _',
+            'must be the name of a variable such as EDGEWISE_API_KEY_PROD: EDGEWISE_API_KEY_, then A to Z, 0 to 9 and _, but no _FILE at its end',
+          params: { code: 'bad-value' },
         })
-        .meta({ examples: ['EDGEWISE_API_KEY_PROD'] })
+        .meta({ pattern: NAMED_KEY_VARIABLE.source, examples: ['EDGEWISE_API_KEY_PROD'] })
         .optional()
         .describe(
           'Environment variable that holds the API key, for repositories with several accounts. With `_FILE` behind its name: the path of a file that holds the key. Default: EDGEWISE_API_KEY.',

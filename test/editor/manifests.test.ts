@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, parseDocument, stringify } from 'yaml';
 import { type Field, type FieldType, objectOf } from '../../src/kinds/field.ts';
 import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { LINT_CODES, LINT_RULE_IDS } from '../../src/model/diagnostic-codes.ts';
 import { DOCUMENT_KINDS, NAMED_KINDS } from '../../src/schemas/document.ts';
+import { describeLong, itLong } from '../effort.ts';
 import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
 
 /** What an editor does with the published schema: it completes, explains, and marks what is wrong. */
@@ -29,7 +30,7 @@ function complete(text: string): Promise<ReadonlyMap<string, string>> {
 
 const toHead = (kind: string) => `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata:\n  name: a\n`;
 
-describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manifest of %s', (name, kind) => {
+describeLong.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manifest of %s', (name, kind) => {
   const fields = Object.fromEntries(listSpecFields(kind));
 
   it.each(listMappings(objectOf(fields), '  ').map((mapping) => [mapping.path || 'spec', mapping] as const))(
@@ -62,7 +63,7 @@ describe.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manif
   });
 });
 
-it.each(NAMED_KINDS)(
+itLong.each(NAMED_KINDS)(
   'a manifest of %s is told of a field and a setting that are not known, and of a wrong name',
   async (kind) => {
     const text = `${MODELINE}${toHead(kind).replace('name: a', 'name: A b')}zork: 1\nspec:\n  hostport: 1\n`;
@@ -76,7 +77,7 @@ it.each(NAMED_KINDS)(
   },
 );
 
-describe('a manifest', () => {
+describeLong('a manifest', () => {
   it('has nothing against it when every kind has every field', async () => {
     const found = splitDocuments().map(async ({ text }) => server.diagnose(text));
     expect(await Promise.all(found)).toEqual(found.map(() => []));

@@ -1,13 +1,14 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { describeLong } from '../effort.ts';
 import { countDocuments } from '../examples/count-documents.ts';
 import { runEdgewise, type ServerProcess, startServerProcess } from './processes.ts';
 
 const API_KEY = 'end-to-end';
 
-describe('edgewise, as processes over HTTP', () => {
+describeLong('edgewise, as processes over HTTP', () => {
   let server: ServerProcess;
   let folder: string;
 

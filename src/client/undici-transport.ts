@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { PlainRequest, PlainResponse, Send, Transport } from '../model/transport.ts';
 import { createHeaders } from './create-headers.ts';
@@ -40,8 +41,11 @@ export type ClosableTransport = Transport & { readonly close: () => Promise<void
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
   const { requestTimeoutMs = 120_000 } = options;
+  let usedMs = performance.now();
   const exchange = async (request: PlainRequest): Promise<Answer> => {
     try {
+      if (performance.now() - usedMs > IDLE_MS) await noticeClosed();
+      usedMs = performance.now();
       request.signal.throwIfAborted();
       return await decode(await dispatch(dispatcher, request, requestTimeoutMs), request);
     } catch (error) {
@@ -51,6 +55,18 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
   const plain: Send = async (request) => toPlainResponse(await exchange(request));
   const transport: Transport = async (request) => toResponse(await exchange(await toPlainRequest(request)));
   return Object.assign(transport, { plain, close: () => dispatcher.destroy() });
+}
+
+/** Servers close connections that are idle for a few seconds. */
+const IDLE_MS = 1000;
+
+/**
+ * Lets Node see which connections were closed while the process was busy with something else: a request on one of those would be lost, and nobody
+ * could tell whether it took effect. The second turn of the event loop has the sockets read before it.
+ */
+async function noticeClosed(): Promise<void> {
+  await setImmediate();
+  await setImmediate();
 }
 
 function createDispatcher(options: UndiciTransportOptions): Dispatcher {

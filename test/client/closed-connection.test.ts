@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished } from 'vitest';
+import { createUndiciTransport } from '../../src/client/undici-transport.ts';
+import { itLong } from '../effort.ts';
+
+/** A server in a thread of its own: it closes connections while this one is busy. */
+const SERVER = `
+  const { createServer } = require('node:net');
+  const { parentPort } = require('node:worker_threads');
+  const server = createServer((socket) => {
+    let timer;
+    socket.on('data', (text) => {
+      const method = String(text).split(' ')[0];
+      socket.write('HTTP/1.1 200 OK\\r\\ncontent-length: ' + method.length + '\\r\\n\\r\\n' + method);
+      clearTimeout(timer);
+      timer = setTimeout(() => socket.end(), 100);
+    });
+    socket.on('error', () => undefined);
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+const BUSY_MS = 1200;
+
+itLong('a connection that the server closed while the process was busy takes no request', async () => {
+  const worker = new Worker(SERVER, { eval: true });
+  onTestFinished(async () => void (await worker.terminate()));
+  const [port] = await once(worker, 'message');
+  const transport = createUndiciTransport();
+  onTestFinished(() => transport.close());
+  const send = async (method: string) => (await transport(new Request(`http://127.0.0.1:${port}/`, { method }))).text();
+  for (const round of ['first', 'second', 'third']) {
+    expect(await send('GET'), round).toBe('GET');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_MS);
+    expect(await send('POST'), round).toBe('POST');
+  }
+});

@@ -35,7 +35,27 @@ function listRows(text: string): readonly string[] {
     .sort();
 }
 
+/** Metrics without the times of the runs, in whatever order the stacks are. */
+function listMetrics(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .filter((line) => !line.includes('timestamp_seconds'))
+    .sort();
+}
+
 describe('the joined report', () => {
+  it.each(['metrics', 'account-metrics'])('of drifts has the %s of one run, and of plans has none', async (form) => {
+    const { edgewise } = await createMixed();
+    const whole = await edgewise(`drift -R live --format ${form}`);
+    for (const shard of SHARDS) await edgewise(`drift -R live --shard ${shard}/3 --report json=${shard}.json`);
+    const joined = await edgewise(`report 1.json 2.json 3.json --format ${form}`);
+    expect(listMetrics(joined.stdout)).toEqual(listMetrics(whole.stdout));
+    await edgewise('plan -R live --report json=plan.json');
+    const refused = await edgewise(`report plan.json --format ${form}`);
+    expect(refused.exitCode).toBe(3);
+    expect(refused.stderr).toContain(`There are no ${form} of the results of plan.`);
+  });
+
   it.each(['plan -R live', 'validate -R live', 'drift -R live'])(
     'of the shards of %s is that of one run',
     async (line) => {

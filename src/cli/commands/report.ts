@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
+import { FORM_NAMES, listFormNames } from '../../report/forms.ts';
 import { toCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { readResults } from '../many/read-results.ts';
 import { toGravest } from '../many/stacks-run.ts';
 import type { FormatFlags } from '../output/present.ts';
@@ -17,7 +18,7 @@ export function defineReport(command: Command, act: Act): void {
     )
     .argument('<file...>', 'files of --report json=FILE, of runs over many stacks or over one each');
   addExitCodes(command, Object.values(EXIT));
-  addExamples(addPlanFormatOptions(command), [
+  addExamples(addPlanFormatOptions(command, listFormNames('drift')), [
     ['edgewise report shard-*.json', 'what all shards came to'],
     ['edgewise report shard-*.json --report markdown=plan.md', 'as one comment'],
   ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => report(files, flags, context)));
@@ -25,7 +26,19 @@ export function defineReport(command: Command, act: Act): void {
 
 async function report(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const { command, root, parts } = readResults(files, context);
+  refuseForms(command, flags);
   const selection = `${toCount(parts.length, 'stack')} in ${toCount(files.length, 'result')}.`;
   const exitCode = toGravest(parts.map((part) => part.exitCode));
   return publishStacks({ command, root, selection, parts }, { flags, exitCode }, context);
+}
+
+/** Metrics are those of a drift: of another result they would say that nothing could be compared. */
+function refuseForms(command: string, { format, report: reports = [] }: FormatFlags): void {
+  const special = [format, ...reports.map((one) => one.form)].find((name) => !FORM_NAMES.includes(name));
+  if (special === undefined || command === 'drift') return;
+  throw new CommandError(`There are no ${special} of the results of ${command}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Join results of drift, or choose another form.',
+    isUnreported: true,
+  });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
-import { toStack } from './tree.ts';
+import { listWrites, toStack } from './tree.ts';
 
 const toPool = (name: string): string => toManifest('WeightedBackend', name, { backends: { bkdhr_1: 1 } });
 const toShop = (more: object = {}): string =>
@@ -18,12 +18,6 @@ const TWO = {
   'live/apps/edgewise.yaml': toStack('apps'),
   'live/apps/shop.yaml': `${toForeign('WeightedBackend/pool')}${toShop()}`,
 };
-
-const listWrites = ({ recorder }: Workspace): string[] =>
-  recorder
-    .take()
-    .filter(({ method }) => method !== 'GET')
-    .map(({ method, path }) => `${method} ${path.split('?')[0]}`);
 
 /** The backend of the only TCP edge that is live, and the id of the only pool. */
 function readLive({ server }: Workspace): readonly unknown[] {

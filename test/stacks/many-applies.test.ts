@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
-import { toRepository, toStack } from './tree.ts';
-
-const listWrites = ({ recorder }: Workspace): string[] =>
-  recorder
-    .take()
-    .filter(({ method }) => method !== 'GET')
-    .map(({ method, path }) => `${method} ${path}`);
+import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
+import { listWrites, toRepository, toStack } from './tree.ts';
 
 /** A stack with a credential, whose token has no place to go. */
 const WITHOUT_SINK = `${toStack('broken')}${toManifest('Credential', 'agent', {})}`;

@@ -1,14 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWorkspace, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
-import { toRepository, toStack } from './tree.ts';
-
-const listWrites = ({ recorder }: Workspace): string[] =>
-  recorder
-    .take()
-    .filter(({ method }) => method !== 'GET')
-    .map(({ method, path }) => `${method} ${path}`);
+import { createWorkspace, toEdge, toManifest } from '../cli/workspace.ts';
+import { listWrites, toRepository, toStack } from './tree.ts';
 
 describe('a folder of plan files', () => {
   it('is applied as a whole: every plan is shown, one question is asked, and each is held against what is live', async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, toCredential, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
-import { toStack } from './tree.ts';
+import { listWrites, toStack } from './tree.ts';
 
 /** Two stacks that claim one hostport, and one that claims another. */
 function createRivals(): Promise<Workspace> {
@@ -12,12 +12,6 @@ function createRivals(): Promise<Workspace> {
     'live/c/edgewise.yaml': `${toStack('c')}${toEdge('mail', 20_003)}`,
   });
 }
-
-const listWrites = ({ recorder }: Workspace) =>
-  recorder
-    .take()
-    .filter(({ method }) => method !== 'GET')
-    .map(({ method, path }) => `${method} ${path}`);
 
 describe('what two stacks of one run claim', () => {
   it('is an error of both, at both places, and the others go on', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { toEdge } from '../cli/workspace.ts';
+import { toEdge, type Workspace } from '../cli/workspace.ts';
 
 /** A `Stack` document of that name, with settings. */
 export function toStack(name: string, spec: object = {}): string {
@@ -15,6 +15,14 @@ export function toRepository(count: number): Readonly<Record<string, string>> {
       [`live/${name}/edges/edge.yaml`, toEdge(`${name}-edge`, 20_000 + index)],
     ]),
   );
+}
+
+/** The writes that were sent since the last look, as method and path. */
+export function listWrites({ recorder }: Workspace): readonly string[] {
+  return recorder
+    .take()
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path }) => `${method} ${path}`);
 }
 
 /** Runs git in a folder, untouched by the settings of whoever runs the tests. */

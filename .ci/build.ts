@@ -4,6 +4,7 @@ import { rolldown } from 'rolldown';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
 import { createNarrowing, lazyBuiltins, statementLines } from './bundle-plugins.ts';
 import { listPackages, renderLicenses } from './licenses.ts';
+import { createYamlWithoutGenerators } from './yaml-without-generators.ts';
 
 /**
  * Builds dist/cli.js, the command line, and dist/lib, the library, with everything that they need of other packages, in files that both share and that
@@ -54,7 +55,7 @@ async function bundle(folder: string): Promise<readonly string[]> {
     external: ['msw'],
     // How undici is told to leave out a parser that is an experiment.
     transform: { define: { esbuildDetection: '"rolldown"' } },
-    plugins: [lazyBuiltins, createNarrowing(), statementLines],
+    plugins: [lazyBuiltins, createNarrowing(), createYamlWithoutGenerators(), statementLines],
     // The build of yaml that does not look into the environment for each token.
     resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
     preserveEntrySignatures: 'allow-extension',

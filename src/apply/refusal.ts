@@ -1,4 +1,5 @@
-import { type FieldType, objectOf } from '../kinds/field.ts';
+import type { FieldType } from '../kinds/field.ts';
+import { toSpecType } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { findInnerType } from '../kinds/walk.ts';
 import type { ApiError } from '../model/errors.ts';
@@ -26,7 +27,7 @@ function findNamedField(write: Write, error: ApiError): string | undefined {
   const prefixes: readonly FieldPath[] = write.act === 'set-module' ? [[write.module], []] : [[]];
   for (const words of listCandidates(error)) {
     for (const prefix of prefixes) {
-      const path = takeKnown(objectOf(kind.fields), [...prefix, ...words]);
+      const path = takeKnown(toSpecType(kind), [...prefix, ...words]);
       if (path.length > prefix.length) return toPathText(path);
     }
   }

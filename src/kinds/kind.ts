@@ -1,7 +1,7 @@
 import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { type Field, toTable } from './field.ts';
+import { type Field, objectOf, toTable } from './field.ts';
 import { findSubmissionFault, type Submission } from './submission.ts';
 
 /**
@@ -151,6 +151,9 @@ export type NamedField = readonly [name: string, field: Field];
 export const listSpecFields = onceForEachKind(({ fields }): readonly NamedField[] =>
   Object.entries(fields).filter(([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable'),
 );
+
+/** The type of a whole spec. */
+export const toSpecType = onceForEachKind(({ fields }) => objectOf(fields));
 
 /** Whether a resource can be due for replacement though it equals its manifest, because it expires or is rotated. */
 export function isRotatable(kind: Kind): boolean {

@@ -1,5 +1,5 @@
-import { type FieldType, objectOf } from '../../kinds/field.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { FieldType } from '../../kinds/field.ts';
+import { type Kind, toSpecType } from '../../kinds/kind.ts';
 import { mapReferencesIn } from '../../kinds/references.ts';
 import { sortSetsIn } from '../../kinds/sort-sets.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
@@ -61,5 +61,5 @@ function toComparablePath(kind: Kind, path: FieldPath, names: IdNames): FieldPat
 }
 
 function findTypeAt(kind: Kind, path: FieldPath): FieldType | undefined {
-  return path.reduce<FieldType | undefined>(findInnerType, objectOf(kind.fields));
+  return path.reduce<FieldType | undefined>(findInnerType, toSpecType(kind));
 }

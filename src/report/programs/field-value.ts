@@ -1,5 +1,5 @@
-import { type FieldType, objectOf } from '../../kinds/field.ts';
-import { type Kind, listOneTimeFields } from '../../kinds/kind.ts';
+import type { FieldType } from '../../kinds/field.ts';
+import { type Kind, listOneTimeFields, toSpecType } from '../../kinds/kind.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { toName } from '../../model/address.ts';
 import { toPathText } from '../../model/field-path.ts';
@@ -24,7 +24,7 @@ export function findPathFault(kind: Kind, path: FieldPath): string | undefined {
   if (listOneTimeFields(kind).includes(String(first)))
     return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
   if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
-  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => toInner(type, step), objectOf(kind.fields));
+  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => toInner(type, step), toSpecType(kind));
   return end === 'none' ? `a ${kind.title} has no field ${toPathText(path)}` : undefined;
 }
 

@@ -113,8 +113,8 @@ function toPathLabel(path: string): string {
 function toKeyName(path: FieldPath, { kind, names }: FieldContext): string {
   const [last] = path.slice(-1);
   const name = typeof last === 'string' ? names.get(last) : undefined;
-  const parent = kind === undefined ? undefined : findFieldType(kind, toPathText(path.slice(0, -1)));
-  return name !== undefined && isReferenceMap(parent) ? ` (${toWord(name)})` : '';
+  if (name === undefined || kind === undefined) return '';
+  return isReferenceMap(findFieldType(kind, toPathText(path.slice(0, -1)))) ? ` (${toWord(name)})` : '';
 }
 
 /** The lines of a value. Long text has its own, the members of a plain list stand without bullets. */

@@ -1,5 +1,5 @@
-import { type Field, type ObjectType, objectOf } from '../../kinds/field.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { Field, ObjectType } from '../../kinds/field.ts';
+import { type Kind, toSpecType } from '../../kinds/kind.ts';
 import { toDefault } from '../../kinds/normalize.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
@@ -15,7 +15,7 @@ export interface Leaf {
 
 /** What a spec says beyond defaults, with modules and flat maps taken apart, so that each member has a path of its own. */
 export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
-  const type = objectOf(kind.fields);
+  const type = toSpecType(kind);
   const value = withoutDefaults(type, toReadingOrder(type, spec));
   return hasOnlyDefaults(type, spec) ? [] : takeApart({ type, path: [], value });
 }

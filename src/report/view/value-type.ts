@@ -1,5 +1,5 @@
 import { type FieldType, objectOf } from '../../kinds/field.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import { type Kind, toSpecType } from '../../kinds/kind.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { parsePath } from '../../model/field-path.ts';
 import type { Json } from '../../model/json.ts';
@@ -9,9 +9,9 @@ export type KnownType = FieldType | undefined;
 
 /** The type of what stands at a path of a kind's spec, such as `policy.inbound[0].name`. */
 export function findFieldType(kind: Kind, path: string): KnownType {
-  const [first, ...rest] = parsePath(path) ?? [];
-  if (first === 'lifecycle') return rest.reduce<KnownType>(findInnerType, objectOf(kind.lifecycle));
-  return parsePath(path)?.reduce<KnownType>(findInnerType, objectOf(kind.fields));
+  const steps = parsePath(path);
+  if (steps?.[0] !== 'lifecycle') return steps?.reduce<KnownType>(findInnerType, toSpecType(kind));
+  return steps.slice(1).reduce<KnownType>(findInnerType, objectOf(kind.lifecycle));
 }
 
 /** Whether the keys of a value are ids of something. */

@@ -7,6 +7,7 @@ import type { Plan } from '../model/plan.ts';
 import type { Write, WriteId } from '../model/write.ts';
 import { listKnownIds } from '../plan/known-ids.ts';
 import type { WriteFile } from './certificate-file.ts';
+import { Meanwhile } from './changed-meanwhile.ts';
 import { Deliveries } from './deliveries.ts';
 import type { Journal } from './journal.ts';
 import { LookUps } from './look-ups.ts';
@@ -59,7 +60,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
   const deliveries = new Deliveries({ ...context, known: listKnown(plan) });
   const settle = toSettleContext(plan, context, { requests, note });
   const write: WriteContext = {
-    plan,
+    meanwhile: new Meanwhile(plan),
     requests,
     deliveries,
     settle,

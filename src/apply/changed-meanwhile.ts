@@ -1,37 +1,54 @@
 import { fillUnknown } from '../kinds/fill-unknown.ts';
 import { listSpecFields } from '../kinds/kind.ts';
-import { readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
+import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertNever } from '../model/errors.ts';
-import { isSameJson, type JsonObject } from '../model/json.ts';
+import { isSameJson } from '../model/json.ts';
 import { UNMANAGED } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
+import type { LiveResource } from '../model/state.ts';
 import type { AdoptWrite, GiveUpWrite, ReleaseWrite, UpdateWrite, Write } from '../model/write.ts';
 
-/**
- * What somebody else changed between the plan and a write, as the answer to the write shows it: fields that the plan does not send and that
- * differ from what it read. Ignored fields do not count. Empty for modules with a path of their own, whose answer shows nothing else.
- */
-export function findChangedMeanwhile(plan: Plan, write: Patch, answer: JsonObject): Diagnostic | undefined {
-  const { address } = write;
-  const before = plan.changes.find(({ live }) => live?.id === write.resourceId)?.live;
-  if (before?.spec === undefined) return undefined;
-  const { spec } = readResource(getKind(write.kind), answer);
-  const known = fillUnknown(getKind(write.kind), spec, before.spec);
-  const sent = new Set(plan.writes.filter((other) => other.address === address).flatMap(listSent));
-  const mark = 'mark' in write ? write.mark : undefined;
-  const digests = mark?.fields ?? before.mark?.fields ?? {};
-  const changed = listSpecFields(getKind(write.kind))
-    .map(([name]) => name)
-    .filter((name) => !sent.has(name) && digests[name] !== UNMANAGED)
-    .filter((name) => spec[name] !== undefined && before.spec?.[name] !== undefined)
-    .filter((name) => !isSameJson(before.spec?.[name] ?? null, known[name] ?? null));
-  return changed.length === 0 ? undefined : toWarning(address, changed);
+/** Finds what somebody else changed between the plan and a write. Costs the same for each write, however many the plan has. */
+export class Meanwhile {
+  readonly #before: ReadonlyMap<string, PlannedLive>;
+  readonly #sent = new Map<string, string[]>();
+
+  constructor({ changes, writes }: Plan) {
+    this.#before = new Map(changes.flatMap(({ live }) => (live === undefined ? [] : [[live.id, live]])));
+    for (const write of writes) {
+      const others = this.#sent.get(write.address);
+      if (others === undefined) this.#sent.set(write.address, [...listSent(write)]);
+      else others.push(...listSent(write));
+    }
+  }
+
+  /**
+   * What the answer to a write shows: fields that the plan does not send and that differ from what it read. Ignored fields do not count. Empty for
+   * modules with a path of their own, whose answer shows nothing else.
+   */
+  find(write: Patch, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
+    const before = this.#before.get(write.resourceId);
+    if (before?.spec === undefined) return undefined;
+    const known = fillUnknown(getKind(write.kind), spec, before.spec);
+    const sent = new Set(this.#sent.get(write.address));
+    const mark = 'mark' in write ? write.mark : undefined;
+    const digests = mark?.fields ?? before.mark?.fields ?? {};
+    const changed = listSpecFields(getKind(write.kind))
+      .map(([name]) => name)
+      .filter((name) => !sent.has(name) && digests[name] !== UNMANAGED)
+      .filter((name) => spec[name] !== undefined && before.spec?.[name] !== undefined)
+      .filter((name) => !isSameJson(before.spec?.[name] ?? null, known[name] ?? null));
+    return changed.length === 0 ? undefined : toWarning(write.address, changed);
+  }
 }
 
+/** A live resource as a change of a plan knows it. */
+type PlannedLive = NonNullable<Change['live']>;
+
 /** A write that changes fields of a resource that the plan knew. */
-type Patch = UpdateWrite | AdoptWrite | ReleaseWrite | GiveUpWrite;
+export type Patch = UpdateWrite | AdoptWrite | ReleaseWrite | GiveUpWrite;
 
 function listSent(write: Write): readonly string[] {
   switch (write.act) {

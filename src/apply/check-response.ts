@@ -9,13 +9,15 @@ import type { LiveResource, Spec } from '../model/state.ts';
 import type { Write } from '../model/write.ts';
 import type { ResolvedWrite } from './resolve-write.ts';
 
-/**
- * Fields that the service did not accept as sent: compares its answer with the request, field by field, in normal form. Empty: it accepted everything.
- */
-export function listNotTaken(write: Write, sent: ResolvedWrite, answer: JsonObject): readonly string[] {
+/** What the answer to a write shows: the whole resource, or the module that was set. */
+export function readAnswer(write: Write, answer: JsonObject): LiveResource {
   const kind = getKind(write.kind);
-  if (write.act !== 'set-module') return listNotKept(write, sent, readResource(kind, answer));
-  const live = readAttachment(kind, {}, { [write.module]: answer });
+  return write.act === 'set-module' ? readAttachment(kind, {}, { [write.module]: answer }) : readResource(kind, answer);
+}
+
+/** Fields that the service did not accept as sent: compares its answer with the request, field by field, in normal form. Empty: it accepted everything. */
+export function listNotTaken(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+  if (write.act !== 'set-module') return listNotKept(write, sent, live);
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
@@ -45,12 +47,13 @@ function toJson(mark: Mark | undefined): JsonObject | null {
 
 function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] {
   const kind = getKind(write.kind);
-  const known = fillUnknown(kind, live, normalizeSpec(kind, sent));
+  const normal = normalizeSpec(kind, sent);
+  const known = fillUnknown(kind, live, normal);
   return Object.entries(sent).flatMap(([name, value]) => {
     const field = kind.fields[name];
     const isForService = field?.serviceDefault === true && isUnset(value);
     if (field === undefined || isForService) return [];
-    const wanted = normalizeField(field, value);
+    const wanted = normal[name] ?? normalizeField(field, value);
     const got = known[name];
     if (got === undefined || isSameJson(wanted, got)) return [];
     return [

@@ -39,10 +39,11 @@ interface Sending<T> {
 /** Sends between two lines of the journal. Without its first line nothing is sent: rejects with `JournalError`; else as `send` does. */
 export async function journaled<T>(
   journal: Journal | undefined,
-  entry: Omit<JournalEntry, 'event'>,
+  describe: () => Omit<JournalEntry, 'event'>,
   { send, toId, signal }: Sending<T>,
 ): Promise<T> {
   if (journal === undefined) return send();
+  const entry = describe();
   await begin(journal, entry);
   try {
     const answer = await send();

@@ -1,15 +1,14 @@
-import { readResource } from '../kinds/read-response.ts';
-import { getKind } from '../kinds/tables/registry.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
+import type { LiveResource } from '../model/state.ts';
 import type { DeliverAgainWrite, Write } from '../model/write.ts';
-import { findChangedMeanwhile } from './changed-meanwhile.ts';
-import { listNotTaken } from './check-response.ts';
+import type { Patch } from './changed-meanwhile.ts';
+import { listNotTaken, readAnswer } from './check-response.ts';
 import { createResource } from './create-resource.ts';
 import { toFailed, toFailure, toInterrupted } from './outcomes.ts';
 import { disown, isOvertaken, type RecordWrite } from './overtaken.ts';
-import { type Exchanged, toResourceId } from './requests.ts';
-import { resolveWrite } from './resolve-write.ts';
+import { toResourceId } from './requests.ts';
+import { type ResolvedWrite, resolveWrite } from './resolve-write.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** Makes one write whose dependencies have succeeded. Never rejects because of the service or the network. */
@@ -49,22 +48,31 @@ async function send(write: Write, context: WriteContext): Promise<Outcome> {
 }
 
 /** The answer to an update shows the whole resource, including what somebody else changed meanwhile. */
-async function change(write: Parameters<typeof findChangedMeanwhile>[1], context: WriteContext): Promise<Outcome> {
+async function change(write: Patch, context: WriteContext): Promise<Outcome> {
   const exchanged = await exchange(write, context);
   if (exchanged === undefined) return toInterrupted(write);
-  const meanwhile = exchanged.answer === null ? undefined : findChangedMeanwhile(context.plan, write, exchanged.answer);
+  const { live } = exchanged;
+  const meanwhile = live && context.meanwhile.find(write, live);
   if (meanwhile !== undefined) context.settle.note(meanwhile);
   const outcome = accept(write, exchanged, context);
-  if (outcome.outcome !== 'applied' || exchanged.answer === null) return outcome;
-  return { ...outcome, computed: readResource(getKind(write.kind), exchanged.answer).computed };
+  return outcome.outcome !== 'applied' || live === undefined ? outcome : { ...outcome, computed: live.computed };
 }
 
-function exchange(write: Write, { requests, ids, now }: WriteContext): Promise<Exchanged | undefined> {
-  return requests.send(write, () => resolveWrite(write, ids, now()));
+/** What was sent, and what the answer shows; nothing: it is empty. */
+interface Shown {
+  readonly sent: ResolvedWrite;
+  readonly live: LiveResource | undefined;
 }
 
-function accept(write: Write, { sent, answer }: Exchanged, { ids }: WriteContext): Outcome {
-  const faults = answer === null ? [] : listNotTaken(write, sent, answer);
+async function exchange(write: Write, { requests, ids, now }: WriteContext): Promise<Shown | undefined> {
+  const exchanged = await requests.send(write, () => resolveWrite(write, ids, now()));
+  if (exchanged === undefined) return undefined;
+  const { sent, answer } = exchanged;
+  return { sent, live: answer === null ? undefined : readAnswer(write, answer) };
+}
+
+function accept(write: Write, { sent, live }: Shown, { ids }: WriteContext): Outcome {
+  const faults = live === undefined ? [] : listNotTaken(write, sent, live);
   if (faults.length > 0) return toFailed(write, faults.join('; '));
   return { outcome: 'applied', write, id: toResourceId(write) ?? ids.get(write.address) };
 }

@@ -76,7 +76,7 @@ async function exchange(
   const { method, path, body } = sent;
   const send = () => client.send(method, path, body, { patience: signal });
   try {
-    return { sent, answer: await journaled(journal, toEntry(write, sent), { send, toId, signal }) };
+    return { sent, answer: await journaled(journal, () => toEntry(write, sent), { send, toId, signal }) };
   } catch (error) {
     if (signal.aborted && error === signal.reason) return undefined;
     throw error;
@@ -90,7 +90,7 @@ async function sendAside<T>(
   send: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await journaled(journal, entry, { send, signal });
+    return await journaled(journal, () => entry, { send, signal });
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
     throw new NetworkError(`${entry.method} ${entry.path}: not sent, because the run was interrupted`, {

@@ -1,12 +1,12 @@
-import type { Plan } from '../model/plan.ts';
 import type { WriteId } from '../model/write.ts';
+import type { Meanwhile } from './changed-meanwhile.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Requests } from './requests.ts';
 import type { SettleContext } from './settle-rivals.ts';
 
 /** What one write takes, and where it leaves what later writes need. */
 export interface WriteContext {
-  readonly plan: Plan;
+  readonly meanwhile: Meanwhile;
   readonly requests: Requests;
   readonly deliveries: Deliveries;
   readonly settle: SettleContext;

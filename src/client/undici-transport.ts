@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { createHeaders } from '../model/create-headers.ts';
 import type { PlainRequest, PlainResponse, Send, Transport } from '../model/transport.ts';
-import { createHeaders } from './create-headers.ts';
 import { decodeBody } from './decode-body.ts';
 import { toNetworkFault } from './network-fault.ts';
 import { MAX_BODY_BYTES, tooLarge } from './whole-body.ts';

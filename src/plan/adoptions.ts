@@ -1,5 +1,5 @@
 import { getKind } from '../kinds/tables/registry.ts';
-import { toAddress } from '../model/address.ts';
+import { type Address, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState } from '../model/state.ts';
 import { compareBearers } from './compare-bearers.ts';
@@ -14,42 +14,68 @@ export interface Ownership {
 /** What a manifest without a resource takes over: a resource, nothing, or nothing with a warning; or an error that says why it cannot. */
 export type Adoption = LiveResource | Diagnostic | undefined;
 
-/**
- * The resource that a manifest takes over: the one with the id that it names or, of a stack that may be taken over, the one of its own
- * kind and name. What the id named may be gone: the manifest still describes what should exist, so that is a warning.
- */
-export function findAdoption(resource: DesiredResource, live: LiveState, ownership: Ownership): Adoption {
-  const all = live.resources.get(resource.kind) ?? [];
-  const { adopt } = resource.lifecycle;
-  const found = all.find(({ id }) => id === adopt);
-  if (found !== undefined) return accept(resource, found, ownership);
-  return (
-    findHandedOver(resource, all, ownership) ??
-    findByName(resource, all, ownership) ??
-    (adopt === undefined ? undefined : toMissing(resource, adopt))
-  );
+/** What manifests without a resource take over. Costs the same for each manifest, however much is live. */
+export class Adoptions {
+  readonly #ownership: Ownership;
+  readonly #byId: ReadonlyMap<string, LiveResource>;
+  /** By the address in the mark. */
+  readonly #marked: ReadonlyMap<Address, readonly LiveResource[]>;
+
+  constructor({ resources }: Pick<LiveState, 'resources'>, ownership: Ownership) {
+    const all = [...resources.values()].flat();
+    const marked = all.filter(({ mark }) => mark !== undefined);
+    this.#ownership = ownership;
+    this.#byId = new Map(all.map((one) => [toKey(one.kind, one.id), one]));
+    this.#marked = Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
+  }
+
+  /**
+   * The resource that a manifest takes over: the one with the id that it names or, of a stack that may be taken over, the one of its own
+   * kind and name. What the id named may be gone: the manifest still describes what should exist, so that is a warning.
+   */
+  find(resource: DesiredResource): Adoption {
+    const { adopt } = resource.lifecycle;
+    const found = adopt === undefined ? undefined : this.#byId.get(toKey(resource.kind, adopt));
+    if (found !== undefined) return accept(resource, found, this.#ownership);
+    return (
+      this.#findHandedOver(resource) ??
+      this.#findByName(resource) ??
+      (adopt === undefined ? undefined : toMissing(resource, adopt))
+    );
+  }
+
+  /** Of several with one mark the one that its own stack would keep. */
+  #findHandedOver(resource: DesiredResource): Adoption {
+    const { takenFrom } = resource.lifecycle;
+    if (takenFrom === undefined) return undefined;
+    const bearing = this.#bearing(resource.kind, takenFrom.name).filter(({ mark }) => mark?.stack === takenFrom.stack);
+    const kind = getKind(resource.kind);
+    const [first] = bearing.toSorted((left, right) => compareBearers(kind, resource, { left, right }));
+    const takeOver = [...this.#ownership.takeOver, takenFrom.stack];
+    return first && accept(resource, first, { ...this.#ownership, takeOver });
+  }
+
+  #findByName(resource: DesiredResource): Adoption {
+    const same = this.#bearing(resource.kind, resource.name).filter(
+      ({ mark }) => mark !== undefined && isOffered(mark.stack, this.#ownership),
+    );
+    const [first, ...more] = same;
+    if (first === undefined || more.length === 0) return first && accept(resource, first, this.#ownership);
+    const ids = same.map(({ id }) => id).sort();
+    return refuse(resource, {
+      message: `${ids.join(', ')} all have its name in the stacks of --take-over`,
+      remedy: 'Name the one that you mean by its id, in lifecycle.adopt.',
+    });
+  }
+
+  #bearing(kind: string, name: string): readonly LiveResource[] {
+    return this.#marked.get(toAddress(kind, name)) ?? [];
+  }
 }
 
-/** Of several with one mark the one that its own stack would keep. */
-function findHandedOver(resource: DesiredResource, all: readonly LiveResource[], ownership: Ownership): Adoption {
-  const { takenFrom } = resource.lifecycle;
-  if (takenFrom === undefined) return undefined;
-  const bearing = all.filter(({ mark }) => mark?.stack === takenFrom.stack && mark.name === takenFrom.name);
-  const kind = getKind(resource.kind);
-  const [first] = bearing.toSorted((left, right) => compareBearers(kind, resource, { left, right }));
-  const takeOver = [...ownership.takeOver, takenFrom.stack];
-  return first && accept(resource, first, { ...ownership, takeOver });
-}
-
-function findByName(resource: DesiredResource, all: readonly LiveResource[], ownership: Ownership): Adoption {
-  const same = all.filter(({ mark }) => mark?.name === resource.name && isOffered(mark.stack, ownership));
-  const [first, ...more] = same;
-  if (first === undefined || more.length === 0) return first && accept(resource, first, ownership);
-  const ids = same.map(({ id }) => id).sort();
-  return refuse(resource, {
-    message: `${ids.join(', ')} all have its name in the stacks of --take-over`,
-    remedy: 'Name the one that you mean by its id, in lifecycle.adopt.',
-  });
+/** Ids are looked for within a kind only. */
+function toKey(kind: string, id: string): string {
+  return `${kind} ${id}`;
 }
 
 /** Warnings on `--take-over` without effect: otherwise a misspelled stack name would go unnoticed and new resources would be created. */

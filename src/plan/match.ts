@@ -3,7 +3,7 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, toAddress, toShownAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { DesiredResource, DesiredState, LiveResource, LiveState } from '../model/state.ts';
-import { findAdoption, listIdleTakeOvers, type Ownership } from './adoptions.ts';
+import { Adoptions, listIdleTakeOvers, type Ownership } from './adoptions.ts';
 import { compareBearers, isUndelivered } from './compare-bearers.ts';
 import { type Bearers, type Owned, Renames } from './renames.ts';
 
@@ -40,6 +40,7 @@ export function matchResources(
   const owned = groupOwned(desired, live);
   const renames = new Renames(desired, owned);
   const ownership: Ownership = { stack: desired.stack.name, takeOver };
+  const adoptions = new Adoptions(live, ownership);
   const diagnostics: Diagnostic[] = listMarkTrouble(live);
   const pairs: Pair[] = [];
   for (const resource of desired.resources.values()) {
@@ -56,7 +57,7 @@ export function matchResources(
       continue;
     }
     const subject = { address: resource.address, kind, desired: resource, was: renames.toRemember(resource) };
-    const adoption = bearers.live.length === 0 ? findAdoption(resource, live, ownership) : undefined;
+    const adoption = bearers.live.length === 0 ? adoptions.find(resource) : undefined;
     if (adoption !== undefined && 'code' in adoption) diagnostics.push(adoption);
     if (adoption !== undefined && !('code' in adoption)) pairs.push({ ...subject, live: adoption, by: 'adopt' });
     else if (adoption?.severity !== 'error') pairs.push(...pairBearers(subject, bearers));

@@ -30,7 +30,7 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
     onWrite: async (write) => {
       const place = places.find(write);
       if (place === undefined) return;
-      const found = write.created ?? (await twin.find(place));
+      const found = await twin.find(place);
       watch.observe(place.key, found && toHolder(place, found));
     },
   });
@@ -38,11 +38,11 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
   const again = {
     ...input,
     live: await readTwin(twin, live, places),
-    targets: listTouched(plan),
+    targets: [],
     rotate: [],
     diagnostics: [],
   };
-  const after = createPlan(narrow(again));
+  const after = createPlan(narrow(again, listTouched(plan)));
   const left = after.changes.filter(({ action }) => action !== 'no-op');
   const findings = listFindings({
     plan,
@@ -67,10 +67,10 @@ function listTouched({ changes }: Plan): readonly string[] {
   return changes.flatMap(({ action, address }) => (action === 'no-op' ? [] : [address]));
 }
 
-/** Without the resources of the stack that are neither changed nor needed for that: they are the same as before. */
-function narrow(input: PlanInput): PlanInput {
-  const { desired, live, targets } = input;
-  const addresses = toClosure(desired, targets);
+/** Without the resources of the stack that are neither touched nor needed for that: they are the same as before. */
+function narrow(input: PlanInput, touched: readonly string[]): PlanInput {
+  const { desired, live } = input;
+  const addresses = toClosure(desired, touched);
   if (addresses === undefined) return input;
   const isOther = ({ kind, mark }: LiveResource): boolean =>
     mark?.stack === desired.stack.name && !addresses.has(toAddress(kind, mark.name));

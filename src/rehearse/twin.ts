@@ -1,5 +1,6 @@
 import { type Client, createClient } from '../client/client.ts';
-import type { Kind } from '../kinds/kind.ts';
+import { readText } from '../client/whole-body.ts';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { toModulePath, toPathIds, toResourcePath } from '../kinds/paths.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
@@ -8,18 +9,15 @@ import { ApiError } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
 import { compareAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
-import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { DEFAULT_VERSION_HEADER, type Send, toSend } from '../model/transport.ts';
 import type { ExistingResource } from '../server/existing.ts';
 import { createServer, parseApiKey } from '../server/server.ts';
 
 /** A write that a twin took, or refused. */
 export interface TwinWrite {
-  readonly method: string;
   readonly path: string;
   /** The id that it gave, when it created something. */
   readonly id: string | undefined;
-  /** What it created, as the answer shows it. */
-  readonly created: LiveResource | undefined;
 }
 
 /** Why a twin refused a write. */
@@ -63,26 +61,33 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   const refusals = new Map<string, TwinRefusal>();
   const made = new Map<string, readonly string[]>();
   const real = createTwinClient(live, now);
-  // What is shown is read again only when something was written to it.
-  const shown = new Map<string, Promise<JsonObject | undefined>>();
-  const find = (kind: Kind, id: string): Promise<JsonObject | undefined> => {
-    const found = shown.get(id) ?? ignoreMissing(real.client.get(toResourcePath(kind, { id })));
+  // Read again only after a write whose answer does not show all of it.
+  const shown = new Map<string, Promise<Shown | undefined>>();
+  const find = (kind: Kind, id: string): Promise<Shown | undefined> => {
+    const found = shown.get(id) ?? readShown(real.client, kind, id);
     shown.set(id, found);
     return found;
+  };
+  const note = (write: Sent, answer: JsonObject | null): void => {
+    for (const step of write.path.split('/')) shown.delete(step);
+    const whole = toWhole(write, answer);
+    if (whole === undefined) return;
+    const { kind, id } = whole.resource;
+    shown.set(id, Promise.resolve(whole));
+    if (write.method === 'POST') made.set(kind, [id, ...(made.get(kind) ?? [])]);
   };
   return {
     refusals,
     find: async (place) => {
       if (place.kind.role !== 'owned') return findAttachment(real.client, place);
-      const json = await find(place.kind, place.id);
-      return json && readResource(place.kind, json);
+      return (await find(place.kind, place.id))?.resource;
     },
     client: {
       limit: real.client.limit,
       // Nobody else writes to a twin: whatever is new was created in it.
       list: async (kind) => {
         const found = await Promise.all((made.get(kind.name) ?? []).map((id) => find(kind, id)));
-        return found.filter((json) => json !== undefined);
+        return found.flatMap((one) => (one === undefined ? [] : [one.json]));
       },
       send: async (method, path, body) => {
         const answer = await real.client.send(method, path, body).catch((error: unknown) => {
@@ -90,19 +95,37 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
           if (error instanceof ApiError && refusal !== undefined) refusals.set(error.message, refusal);
           throw error;
         });
-        for (const step of path.split('/')) shown.delete(step);
-        const id = method === 'POST' ? String(answer?.['id']) : undefined;
-        const kind = OWNED_KINDS.find((one) => one.path === path);
-        const created = kind !== undefined && answer !== null ? readResource(kind, answer) : undefined;
-        if (id !== undefined && kind !== undefined) {
-          made.set(kind.name, [id, ...(made.get(kind.name) ?? [])]);
-          shown.set(id, Promise.resolve(answer ?? undefined));
-        }
-        await onWrite({ method, path, id, created });
+        note({ method, path, body }, answer);
+        await onWrite({ path, id: method === 'POST' ? String(answer?.['id']) : undefined });
         return answer;
       },
     },
   };
+}
+
+/** A resource as the service shows it, and as it is read. */
+interface Shown {
+  readonly json: JsonObject;
+  readonly resource: LiveResource;
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: JsonObject | undefined;
+}
+
+/** The resource that the answer to a write shows, if it shows all of it: after an update without a field that is always sent it does not. */
+function toWhole({ method, path, body = {} }: Sent, json: JsonObject | null): Shown | undefined {
+  const kind = OWNED_KINDS.find((one) => path === one.path || path.startsWith(`${one.path}/`));
+  if (kind === undefined || json === null || (method !== 'POST' && method !== 'PATCH')) return undefined;
+  const isPart = listSpecFields(kind).some(([name, { alwaysSent }]) => alwaysSent && !Object.hasOwn(body, name));
+  return method === 'PATCH' && isPart ? undefined : { json, resource: readResource(kind, json) };
+}
+
+async function readShown(client: Client, kind: Kind, id: string): Promise<Shown | undefined> {
+  const json = await ignoreMissing(client.get(toResourcePath(kind, { id })));
+  return json && { json, resource: readResource(kind, json) };
 }
 
 /** The usual client on a server of its own, with the last refusal of that server. */
@@ -115,12 +138,14 @@ function createTwinClient(live: LiveState, now: () => Date) {
     seed: { externals: listUnread(live) },
     existing: listExisting(live),
   });
+  const send = toSend(server.handle);
+  const plain: Send = async (request) => {
+    const response = await send(request);
+    if (!response.ok) refusal = toRefusal(await readText(response, request));
+    return response;
+  };
   const client = createClient({
-    transport: async (request) => {
-      const response = await server.handle(request);
-      if (response.status >= 400) refusal = toRefusal(await response.clone().text());
-      return response;
-    },
+    transport: Object.assign((request: Request) => server.handle(request), { plain }),
     baseUrl: BASE_URL,
     apiKey: KEY,
     versionHeader: DEFAULT_VERSION_HEADER,

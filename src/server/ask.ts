@@ -1,4 +1,5 @@
-import type { Transport } from '../model/transport.ts';
+import { createHeaders } from '../model/create-headers.ts';
+import type { PlainRequest, PlainResponse, PlainTransport, Send, Transport } from '../model/transport.ts';
 
 /**
  * A request and its answer as the server knows them: plain values, so that who has a socket need not make a `Request` and a `Response`
@@ -28,11 +29,12 @@ export type Answering = (ask: Ask) => Promise<Answer>;
 
 const ANSWERING = new WeakMap<Transport, Answering>();
 
-/** The transport that answers in this way. */
-export function toTransport(answering: Answering): Transport {
+/** The transport that answers in this way, also to plain values. */
+export function toTransport(answering: Answering): PlainTransport {
+  const plain: Send = async (request) => toPlainResponse(await answering(toPlainAsk(request)));
   const transport: Transport = async (request) => toResponse(await answering(toAsk(request)));
   ANSWERING.set(transport, answering);
-  return transport;
+  return Object.assign(transport, { plain });
 }
 
 /** How a transport answers, if it does nothing else: not one that was made of such a transport. */
@@ -46,6 +48,28 @@ function toAsk(request: Request): Ask {
     url: request.url,
     header: (name) => request.headers.get(name),
     readBody: (maxBytes) => readRequest(request, maxBytes),
+  };
+}
+
+function toPlainAsk({ method, url, headers, body }: PlainRequest): Ask {
+  return {
+    method,
+    url,
+    header: (name) => headers[name.toLowerCase()] ?? null,
+    readBody: async (maxBytes) => {
+      const bytes = Buffer.from(body ?? '');
+      return bytes.length > maxBytes ? undefined : bytes;
+    },
+  };
+}
+
+function toPlainResponse({ status, headers, body }: Answer): PlainResponse {
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    statusText: '',
+    headers: createHeaders(Object.entries(headers)),
+    body: body === null ? null : [Buffer.from(body)],
   };
 }
 

@@ -1,21 +1,16 @@
-import { type Profiler, Session } from 'node:inspector/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StepCounter } from '../count-steps.ts';
 import { createCaller, listOf, textOf } from './caller.ts';
 
 /** The same requests take the same steps, however much the server holds: counted by the engine, for every block of its code. */
 
 const [FEW, MANY] = [500, 10_000];
 
-const session = new Session();
+const counter = new StepCounter();
 
-/** Blocks are counted of functions that were compiled after this. */
-beforeAll(async () => {
-  session.connect();
-  await session.post('Profiler.enable');
-  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-});
+beforeAll(() => counter.start());
 
-afterAll(() => session.disconnect());
+afterAll(() => counter.stop());
 
 async function createServerWith(count: number) {
   const { createServer, parseApiKey } = await import('../../src/server/index.ts');
@@ -78,21 +73,10 @@ async function sendAll({ call, existing }: World, turn: number): Promise<void> {
   expect((await call('GET', `/edges/tcp?before_id=${newest}`)).status).toBe(200);
 }
 
-/** How often the block of the sources ran that ran most often. */
-async function countSteps(task: () => Promise<void>): Promise<number> {
-  await session.post('Profiler.takePreciseCoverage');
-  await task();
-  const { result } = await session.post('Profiler.takePreciseCoverage');
-  const blocks = result
-    .filter(({ url }) => url.includes('/src/'))
-    .flatMap(({ functions }) => functions.flatMap(({ ranges }: Profiler.FunctionCoverage) => ranges));
-  return Math.max(...blocks.map(({ count }) => count));
-}
-
-/** What the first requests do once is not counted. */
+/** How often the block of the sources ran that ran most often. What the first requests do once is not counted. */
 async function measure(world: World): Promise<number> {
   await sendAll(world, 1);
-  return countSteps(() => sendAll(world, 2));
+  return Math.max(...(await counter.count(() => sendAll(world, 2))).values());
 }
 
 describe('a request', () => {

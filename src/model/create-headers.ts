@@ -1,4 +1,4 @@
-import type { PlainHeaders } from '../model/transport.ts';
+import type { PlainHeaders } from './transport.ts';
 
 /** The headers of a response, of which some were perhaps sent several times: their values are joined by commas. Sorted by name. */
 export function createHeaders(sent: readonly (readonly [name: string, value: string])[]): PlainHeaders {

@@ -194,9 +194,9 @@ export default {
     {
       name: 'process-is-a-parameter',
       comment:
-        'Only src/cli/program.ts and launch.ts, what a program leaves out, and what ends a group of processes name the process; everything else gets what it needs from its caller.',
+        'Only src/cli/program.ts and launch.ts, what a program leaves out, what ends a group of processes and what measures time name the process; everything else gets what it needs from its caller.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli/(program|launch)|stack/(this-process|render))[.]ts$' },
+      from: { path: '^src/', pathNot: '^src/(cli/(program|launch)|model/elapsed|stack/(this-process|render))[.]ts$' },
       to: { path: '^process$', dependencyTypes: ['core'] },
     },
     {

@@ -4,6 +4,7 @@ import { rolldown } from 'rolldown';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
 import { createNarrowing, lazyBuiltins, statementLines } from './bundle-plugins.ts';
 import { listPackages, renderLicenses } from './licenses.ts';
+import { createLightUndici } from './light-undici.ts';
 import { createYamlWithoutGenerators } from './yaml-without-generators.ts';
 
 /**
@@ -55,7 +56,7 @@ async function bundle(folder: string): Promise<readonly string[]> {
     external: ['msw'],
     // How undici is told to leave out a parser that is an experiment.
     transform: { define: { esbuildDetection: '"rolldown"' } },
-    plugins: [lazyBuiltins, createNarrowing(), createYamlWithoutGenerators(), statementLines],
+    plugins: [createLightUndici(), lazyBuiltins, createNarrowing(), createYamlWithoutGenerators(), statementLines],
     // The build of yaml that does not look into the environment for each token.
     resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
     preserveEntrySignatures: 'allow-extension',

@@ -1,4 +1,5 @@
 import type { Kind } from '../kinds/kind.ts';
+import { toElapsedMs } from '../model/elapsed.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
@@ -86,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
     return sendPlain(request);
   };
   const strike = createStrike(apiKey);
-  const { sleep = sleepFor, now = () => performance.now() } = options;
+  const { sleep = sleepFor, now = toElapsedMs } = options;
   const governor = createGovernor({ ...options, sleep, now });
   const { onRequest } = options;
   const bare = createAttempt(counted, strike);

@@ -4,12 +4,15 @@ import { NetworkError } from '../model/errors.ts';
 import type { PlainRequest } from '../model/transport.ts';
 import { MAX_BODY_BYTES, tooLarge } from './whole-body.ts';
 
-const DECODERS: Readonly<Record<string, typeof unzip>> = {
-  gzip: unzip,
-  'x-gzip': unzip,
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
+/** Node's decompression is loaded by the first body that needs it. */
+const DECODERS: Readonly<Record<string, Decode>> = {
+  gzip: (body, options) => promisify(gunzip)(body, options),
+  'x-gzip': (body, options) => promisify(gunzip)(body, options),
+  deflate: (body, options) => promisify(inflate)(body, options),
+  br: (body, options) => promisify(brotliDecompress)(body, options),
 };
+
+type Decode = (body: Buffer<ArrayBuffer>, options: ZlibOptions) => Promise<Buffer<ArrayBuffer>>;
 
 /** Decompresses a body. Rejects with `NetworkError` when that fails or the result is above the size limit. */
 export async function decodeBody(
@@ -35,15 +38,11 @@ export async function decodeBody(
 const COMPRESSED_HEAD_BYTES = 1024;
 
 /** The beginning of a body that is refused for its size; empty where it cannot be decompressed. */
-async function decodeHead(body: Buffer<ArrayBuffer>, decode: typeof unzip): Promise<Buffer<ArrayBuffer>> {
+async function decodeHead(body: Buffer<ArrayBuffer>, decode: Decode): Promise<Buffer<ArrayBuffer>> {
   const options = { maxOutputLength: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
   try {
     return await decode(body.subarray(0, COMPRESSED_HEAD_BYTES), options);
   } catch {
     return Buffer.alloc(0);
   }
-}
-
-async function unzip(body: Buffer<ArrayBuffer>, options: ZlibOptions): Promise<Buffer<ArrayBuffer>> {
-  return promisify(gunzip)(body, options);
 }

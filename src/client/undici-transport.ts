@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { createHeaders } from '../model/create-headers.ts';
+import { toElapsedMs } from '../model/elapsed.ts';
 import type { PlainRequest, PlainResponse, Send, Transport } from '../model/transport.ts';
 import { decodeBody } from './decode-body.ts';
 import { toNetworkFault } from './network-fault.ts';
@@ -41,11 +42,11 @@ export type ClosableTransport = Transport & { readonly close: () => Promise<void
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
   const { requestTimeoutMs = 120_000 } = options;
-  let usedMs = performance.now();
+  let usedMs = toElapsedMs();
   const exchange = async (request: PlainRequest): Promise<Answer> => {
     try {
-      if (performance.now() - usedMs > IDLE_MS) await noticeClosed();
-      usedMs = performance.now();
+      if (toElapsedMs() - usedMs > IDLE_MS) await noticeClosed();
+      usedMs = toElapsedMs();
       request.signal.throwIfAborted();
       return await decode(await dispatch(dispatcher, request, requestTimeoutMs), request);
     } catch (error) {

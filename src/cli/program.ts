@@ -4,11 +4,15 @@ import { readStream } from '../files/read-input.ts';
 import { createAsk } from './ask.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-code.ts';
+import { createDirectWrite } from './output/direct-write.ts';
 import { createOutput, settleOutputs } from './output/output.ts';
 import { run } from './run.ts';
 
-const stdout = createOutput(() => process.stdout);
-const stderr = createOutput(() => process.stderr);
+/** Without a listener, a signal ends the process even while it waits. */
+const mayWait = (): boolean => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM') === 0;
+
+const stdout = createOutput({ open: () => process.stdout, findDirect: () => createDirectWrite(1, mayWait) });
+const stderr = createOutput({ open: () => process.stderr, findDirect: () => createDirectWrite(2, mayWait) });
 
 /** The parts of this process that a run gets. No other file but the one that starts it names the process. */
 const context: Context = {

@@ -12,8 +12,9 @@ import type {
 } from '../kinds/field.ts';
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
+import { once } from '../model/once.ts';
 import { STORABLE_PATTERN } from '../model/storable-text.ts';
-import { ANY_JSON, findFieldName, findTypeName, once, toPart } from './parts.ts';
+import { ANY_JSON, findFieldName, findTypeName, toPart } from './parts.ts';
 import { type SchemaUse, toFile, toLimited, toReference, toText, toTimestamp } from './text.ts';
 
 /**

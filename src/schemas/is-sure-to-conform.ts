@@ -8,8 +8,8 @@ import { isAddress, isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_RULE_IDS } from '../model/diagnostic-codes.ts';
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, toByteLength } from '../model/json.ts';
+import { once } from '../model/once.ts';
 import { API_VERSION } from './document.ts';
-import { once } from './parts.ts';
 import { isStackSpec } from './stack.ts';
 
 /**

@@ -3,6 +3,7 @@ import type { Field, ObjectType } from '../kinds/field.ts';
 import { toPascalCase } from '../kinds/operations.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { once } from '../model/once.ts';
 
 /**
  * Parts of schemas that stand in several places. In JSON Schema each stands once, under `$defs`, and is referred to; what says more
@@ -15,15 +16,6 @@ export const ANY_JSON: z.ZodType<Json> = z.any();
 /** A schema that stands in several places, under a name. Of one name there must be one schema. */
 export function toPart<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
   return schema.meta({ id: name });
-}
-
-/** A function that makes its result at the first call. */
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 /** What a type is called where it stands in several places; `undefined`: it stands in one. */

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import type { Action } from '../model/change.ts';
 import { DANGER_NAMES } from '../model/danger.ts';
+import { once } from '../model/once.ts';
 import { EXPECTATIONS } from '../model/policy.ts';
-import { ANY_JSON, once } from './parts.ts';
+import { ANY_JSON } from './parts.ts';
 import { toTimestamp } from './text.ts';
 
 /** What the `spec` of a `Policy` holds, with defaults filled in. */

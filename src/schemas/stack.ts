@@ -6,10 +6,11 @@ import { parseAddress } from '../model/address.ts';
 import { isNamedKeyVariable, NAMED_KEY_VARIABLE } from '../model/api-key.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import type { JsonObject } from '../model/json.ts';
+import { once } from '../model/once.ts';
 import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
 import { DEFAULT_GUARD } from '../model/stack.ts';
 import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
-import { once, toPart } from './parts.ts';
+import { toPart } from './parts.ts';
 
 /** What the `spec` of a `Stack` holds, with defaults filled in. */
 export type StackSpec = z.infer<ReturnType<typeof toStackSpecSchema>>;

@@ -6,8 +6,9 @@ import { listReferableKinds } from '../kinds/references.ts';
 import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
 import { toByteLength } from '../model/json.ts';
+import { once } from '../model/once.ts';
 import { STORABLE_PATTERN } from '../model/storable-text.ts';
-import { once, toPart } from './parts.ts';
+import { toPart } from './parts.ts';
 
 /** Schemas of single values that are text: what stands in a field, or is a key of a map. */
 

@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream';
+import { once } from '../../model/once.ts';
 import type { Output } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { DirectWrite } from './direct-write.ts';
 
 /** An output of the process that knows what became of it. */
 export interface ProcessOutput extends Output {
@@ -11,14 +13,23 @@ export interface ProcessOutput extends Output {
 /** A stream of the process. */
 type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
+/** Where an output writes to. */
+export interface OutputOptions {
+  /** Opens the stream. */
+  readonly open: () => ProcessStream;
+  /** How to write without it; absent, or giving `undefined`: there is no way. */
+  readonly findDirect?: () => DirectWrite | undefined;
+}
+
 /**
  * Writes to a stream until that fails. The command goes on even if its output is lost. The stream is opened when it is first needed, since that takes
- * time and many runs write to one of them only.
+ * time: many runs write to one of them only, and without the stream where that can be.
  */
-export function createOutput(open: () => ProcessStream): ProcessOutput {
+export function createOutput({ open, findDirect }: OutputOptions): ProcessOutput {
   let opened: ProcessStream | undefined;
   let isGone = false;
   let fault: string | undefined;
+  const direct = once(() => findDirect?.());
   const lose = (error: NodeJS.ErrnoException): void => {
     if (!isGone && error.code !== 'EPIPE') fault = error.message;
     isGone = true;
@@ -28,15 +39,17 @@ export function createOutput(open: () => ProcessStream): ProcessOutput {
     return opened;
   };
   const write = (text: string, end?: () => void): void => {
+    const finish = (error?: Error | null): void => {
+      if (error) lose(error);
+      end?.();
+    };
     try {
-      get().write(text, (error) => {
-        if (error) lose(error);
-        end?.();
-      });
+      const rest = opened === undefined ? writeWithout(direct(), text) : text;
+      if (rest === undefined) finish();
+      else get().write(rest, finish);
     } catch (error) {
       // Some streams throw errors that others emit.
-      lose(error instanceof Error ? error : new Error(String(error)));
-      end?.();
+      finish(error instanceof Error ? error : new Error(String(error)));
     }
   };
   return {
@@ -44,14 +57,19 @@ export function createOutput(open: () => ProcessStream): ProcessOutput {
       if (!isGone) write(text);
     },
     get isTerminal() {
-      return get().isTTY === true;
+      return direct() === undefined && get().isTTY === true;
     },
-    columns: () => get().columns ?? 0,
+    columns: () => (direct() === undefined ? (get().columns ?? 0) : 0),
     settle: async () => {
       if (opened !== undefined && !isGone) await new Promise<void>((done) => write('', done));
       return fault;
     },
   };
+}
+
+/** What is left of a text for the stream. */
+function writeWithout(direct: DirectWrite | undefined, text: string): string | Uint8Array | undefined {
+  return direct === undefined ? text : direct(Buffer.from(text));
 }
 
 /** The exit code of a command whose output has been waited for: a result that was lost is a failure, and stderr says so. */

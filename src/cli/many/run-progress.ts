@@ -4,7 +4,7 @@ import type { StackFolder } from '../../model/stack-tree.ts';
 import { createEventStream, type EventBody, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
 import type { SentEvents } from '../../report/report.ts';
 import type { RunOptions } from '../../stack/run-plan.ts';
-import { toTextOptions } from '../output/present.ts';
+import { findEventOutput, toTextOptions } from '../output/present.ts';
 import { createProgress } from '../output/progress.ts';
 import { toProgressOutput } from '../reconcile/execute-plan.ts';
 import type { PooledAccount } from './account-pool.ts';
@@ -32,7 +32,7 @@ export function createRunProgress({ context, flags }: StacksRun, all: readonly F
   const options = toTextOptions(context.stderr, context, flags);
   const progress = createProgress(toProgressOutput(context), { total, rateLimit }, options);
   for (const { pooled } of all) pooled.tellBy(progress.tell);
-  const stream = createEventStream(context.now, flags.format === 'json-lines' ? context.stdout.write : () => undefined);
+  const stream = createEventStream(context.now, findEventOutput(flags, context));
   const parts = new Set<string>();
   let done = 0;
   return {

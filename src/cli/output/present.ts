@@ -20,6 +20,17 @@ export interface FormatFlags {
   readonly color: boolean;
 }
 
+/** Whether a result is to be shown in a form, or written into a file in it. */
+export function asksFor(form: FormName, { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>): boolean {
+  return format === form || report.some((target) => target.form === form);
+}
+
+/** Where the lines of a stream of events go while it goes on; absent: no form that is asked for has them. */
+export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 'stdout'>): Output['write'] | undefined {
+  if (flags.format === 'json-lines') return stdout.write;
+  return asksFor('json-lines', flags) ? () => undefined : undefined;
+}
+
 /** The flags of commands whose result has one form only. */
 export const PLAIN: FormatFlags = { format: 'text', color: true };
 

@@ -9,7 +9,7 @@ import type { StacksReport } from '../../report/stacks-report.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { VERSION } from '../version.ts';
-import { type FormatFlags, type ReportTarget, toTextOptions } from './present.ts';
+import { asksFor, type FormatFlags, type ReportTarget, toTextOptions } from './present.ts';
 import { writeResultFile } from './result-file.ts';
 
 /** How a report is published. */
@@ -91,8 +91,8 @@ function toSurroundings(
 }
 
 /** What the codes mean, loaded only for the form that says it. */
-async function loadRules({ format, report = [] }: FormatFlags): Promise<Pick<FormOptions, 'describeRule'>> {
-  if (format !== 'sarif' && report.every(({ form }) => form !== 'sarif')) return {};
+async function loadRules(flags: FormatFlags): Promise<Pick<FormOptions, 'describeRule'>> {
+  if (!asksFor('sarif', flags)) return {};
   const { EXPLANATIONS } = await import('../../explain/explanations.ts');
   const byCode: ReadonlyMap<string, RuleDescription> = new Map(Object.entries(EXPLANATIONS));
   return { describeRule: (id) => byCode.get(id) };

@@ -9,7 +9,7 @@ import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { showFailure } from '../output/failure.ts';
 import { isLogWanted } from '../output/log-level.ts';
-import { type FormatFlags, toTextOptions } from '../output/present.ts';
+import { type FormatFlags, findEventOutput, toTextOptions } from '../output/present.ts';
 import { createProgress, type Progress } from '../output/progress.ts';
 import { publish } from '../output/publish.ts';
 import { renderAskedPlan } from '../output/show-plan.ts';
@@ -29,7 +29,7 @@ export interface Execution {
 /** Asks, applies, reports. The plan has been shown; it has writes, no errors, and no safety rule stands against it. */
 export async function executePlan(execution: Execution, context: Context): Promise<ExitCode> {
   const { plan, flags, locate } = execution;
-  const stream = createEventStream(context.now, flags.format === 'json-lines' ? context.stdout.write : () => undefined);
+  const stream = createEventStream(context.now, findEventOutput(flags, context));
   const result = await applyWithProgress(execution, stream, context).catch((error: unknown) => ({ error }));
   if ('error' in result) {
     if (stream.sent().count === 0) throw result.error;

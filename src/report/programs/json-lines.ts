@@ -109,14 +109,15 @@ export interface EventStream {
   readonly sent: () => SentEvents;
 }
 
-/** A stream that hands on each line as it is sent. */
-export function createEventStream(now: () => Date, write: (line: string) => void): EventStream {
+/** A stream that hands on each line as it is sent, and keeps it. With nobody to hand it to, events are only counted. */
+export function createEventStream(now: () => Date, write: ((line: string) => void) | undefined): EventStream {
   let sent: SentEvents = { text: '', count: 0 };
   return {
     send: (body) => {
-      const line = renderEventLine(body, { seq: sent.count + 1, time: now() });
-      sent = { text: sent.text + line, count: sent.count + 1 };
-      write(line);
+      const count = sent.count + 1;
+      const line = write === undefined ? '' : renderEventLine(body, { seq: count, time: now() });
+      sent = { text: sent.text + line, count };
+      write?.(line);
     },
     sent: () => sent,
   };

@@ -20,49 +20,47 @@ export interface KnownIds {
  * another such document, so the documents form chains, and a chain can be a circle.
  */
 export function resolveKnownIds(index: DocumentIndex): KnownIds {
-  const known = new Map<ManifestDocument, string | undefined>();
+  const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
   const circles: DocumentProblem[] = [];
-  for (const document of index.values()) {
-    const chain = listChain(document, index, known);
+  const stating = [...index].filter(([, { kind }]) => mayStateId(kind));
+  const ranks = new Map(stating.map(([, document], rank) => [document, rank]));
+  for (const [, document] of stating) {
+    const chain = listChain(document, index, ends);
     const last = chain.at(-1);
     const next = last === undefined ? undefined : findNext(last, index);
     const start = next === undefined ? -1 : chain.indexOf(next);
-    if (start >= 0) circles.push(...toCircle(chain.slice(start), index));
-    const id = next === undefined ? last && toId(last) : known.get(next);
-    for (const member of chain) known.set(member, id);
+    if (start >= 0) circles.push(...toCircle(chain.slice(start), ranks));
+    const end = next === undefined ? last : ends.get(next);
+    for (const member of chain) ends.set(member, end);
   }
-  const ids = [...index].flatMap(([address, document]): [Address, string][] => {
-    const id = known.get(document);
+  const ids = stating.flatMap(([address, document]): [Address, string][] => {
+    const id = toId(ends.get(document));
     return id === undefined ? [] : [[address, id]];
   });
-  return { ids: new Map(ids), foreign: listForeign(index), circles };
-}
-
-function listForeign(index: DocumentIndex): ReadonlyMap<Address, ForeignResource> {
-  const found = [...index].flatMap(([address, document]): [Address, ForeignResource][] => {
-    const last = listChain(document, index, new Map()).at(-1);
-    const foreign = last === undefined ? undefined : toForeign(last);
-    return foreign === undefined ? [] : [[address, foreign]];
+  const foreign = stating.flatMap(([address, document]): [Address, ForeignResource][] => {
+    const resource = toForeign(ends.get(document));
+    return resource === undefined ? [] : [[address, resource]];
   });
-  return new Map(found);
+  return { ids: new Map(ids), foreign: new Map(foreign), circles };
 }
 
-function toForeign({ kind, value: { spec } }: ManifestDocument): ForeignResource | undefined {
-  if (kind !== 'External' || !isJsonObject(spec)) return undefined;
+function toForeign(document: ManifestDocument | undefined): ForeignResource | undefined {
+  const spec = document?.value['spec'];
+  if (document?.kind !== 'External' || !isJsonObject(spec)) return undefined;
   const { stack, resource } = spec;
   if (typeof stack !== 'string' || typeof resource !== 'string' || !isAddress(resource)) return undefined;
   return { stack, resource };
 }
 
-/** The document and those that its id leads to, up to the end of the chain, a repetition, or a known id. */
+/** The document and those that its id leads to, up to the end of the chain, a repetition, or one whose end is known. */
 function listChain(
   document: ManifestDocument,
   index: DocumentIndex,
-  known: ReadonlyMap<ManifestDocument, unknown>,
+  ends: ReadonlyMap<ManifestDocument, unknown>,
 ): readonly ManifestDocument[] {
   const chain = new Set<ManifestDocument>();
   let next: ManifestDocument | undefined = document;
-  while (next !== undefined && !known.has(next) && !chain.has(next)) {
+  while (next !== undefined && !ends.has(next) && !chain.has(next)) {
     chain.add(next);
     next = findNext(next, index);
   }
@@ -74,8 +72,12 @@ function findNext(document: ManifestDocument, index: DocumentIndex): ManifestDoc
   return id !== undefined && isAddress(id) ? index.get(id) : undefined;
 }
 
+function mayStateId(kind: string): boolean {
+  return kind === 'External' || findKind(kind)?.role === 'attached';
+}
+
 function toStatedId({ kind, value }: ManifestDocument): string | undefined {
-  if (kind !== 'External' && findKind(kind)?.role !== 'attached') return undefined;
+  if (!mayStateId(kind)) return undefined;
   const { spec } = value;
   const id = isJsonObject(spec) ? spec['id'] : undefined;
   return typeof id === 'string' ? id : undefined;
@@ -84,13 +86,16 @@ function toStatedId({ kind, value }: ManifestDocument): string | undefined {
 const ANY_ID = { prefixes: listIdPrefixes() };
 
 /** The id that a document states; `undefined`: none, or not a valid one. */
-function toId(document: ManifestDocument): string | undefined {
-  const id = toStatedId(document);
+function toId(document: ManifestDocument | undefined): string | undefined {
+  const id = document === undefined ? undefined : toStatedId(document);
   return id !== undefined && isIdOf(ANY_ID, id) ? id : undefined;
 }
 
-function toCircle(members: readonly ManifestDocument[], index: DocumentIndex): readonly DocumentProblem[] {
-  const order = [...index.values()].filter((document) => members.includes(document));
+function toCircle(
+  members: readonly ManifestDocument[],
+  ranks: ReadonlyMap<ManifestDocument, number>,
+): readonly DocumentProblem[] {
+  const order = members.toSorted((left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0));
   const [first, ...others] = order;
   if (first === undefined) return [];
   const start = members.indexOf(first);

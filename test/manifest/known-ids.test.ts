@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { resolveKnownIds } from '../../src/manifest/known-ids.ts';
+import type { ManifestDocument } from '../../src/manifest/problem.ts';
+import { createSourceText } from '../../src/manifest/source-text.ts';
+import type { Address } from '../../src/model/address.ts';
+
+const POSITION = { source: createSourceText('a.yaml', ''), span: { start: 0, end: 0 }, base: [] };
+
+/** An index that counts how often something is looked up in it. */
+class CountingIndex extends Map<Address, ManifestDocument> {
+  lookUps = 0;
+
+  override get(address: Address): ManifestDocument | undefined {
+    this.lookUps += 1;
+    return super.get(address);
+  }
+}
+
+it('follows each link of a chain of Externals once, however long it is', () => {
+  const length = 1_000;
+  const index = new CountingIndex();
+  for (let at = 0; at < length; at += 1) {
+    const address: Address = `External/e${at}`;
+    const spec = at === length - 1 ? { stack: 'other', resource: 'TCPEdge/a' } : { id: `External/e${at + 1}` };
+    index.set(address, {
+      position: POSITION,
+      kind: 'External',
+      name: `e${at}`,
+      value: { spec },
+      address,
+      isValid: true,
+    });
+  }
+  const { foreign } = resolveKnownIds(index);
+  expect(foreign.get('External/e0')).toEqual({ stack: 'other', resource: 'TCPEdge/a' });
+  expect(foreign.size).toBe(length);
+  expect(index.lookUps).toBeLessThan(3 * length);
+});

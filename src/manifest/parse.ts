@@ -74,6 +74,7 @@ function toParsed(
 }
 
 function cutFaults(all: readonly Fault[]): readonly Fault[] {
+  if (all.length === 0) return all;
   const { told, more } = cutAlike(all);
   return [...told, ...more.map(({ first: { code, span }, count }) => ({ code, span, ...toMore(code, count) }))];
 }

@@ -169,6 +169,7 @@ function listMetadataProblems(
     if (kind === undefined) return [];
     const { name, isValid } = document;
     const spec = specs.get(document) ?? {};
+    if (spec['metadata'] === undefined) return [];
     const problem = findMetadataProblem({ kind, stack, name, spec, lifecycle: toLifecycle(document), isValid });
     return problem === undefined ? [] : [{ document, problem }];
   });

@@ -47,8 +47,8 @@ export function toValue(node: Node | null, { env, text }: Pick<Walk, 'env' | 'te
     env,
     text,
     faults: [],
-    anchors: new Map(),
-    open: new Set(),
+    anchors: undefined,
+    open: undefined,
     nodes: 0,
     copies: 0,
     largest: undefined,
@@ -75,9 +75,10 @@ interface Walk {
   /** What the document stands in. */
   readonly text: string;
   readonly faults: Fault[];
-  readonly anchors: Map<string, { readonly value: Json; readonly size: number }>;
+  /** Made for the first anchor, as `open` is: most documents have none. */
+  anchors: Map<string, { readonly value: Json; readonly size: number }> | undefined;
   /** Anchors of the nodes that are being converted. */
-  readonly open: Set<string>;
+  open: Set<string> | undefined;
   nodes: number;
   /** Nodes that aliases add. */
   copies: number;
@@ -88,28 +89,37 @@ interface Walk {
 function convert(node: unknown, walk: Walk, depth: number): Json {
   walk.nodes += 1;
   if (isAlias(node)) return resolveAlias(node, walk);
-  if (isScalar(node)) return keepAnchor(node, walk, () => convertScalar(node, walk));
-  if (depth >= MAX_DEPTH && (isMap(node) || isSeq(node))) return refuseDepth(node, walk);
-  if ((isMap(node) || isSeq(node)) && node.items.length > MAX_MEMBERS) return refuseMembers(node, walk);
-  if (isMap(node)) return keepAnchor(node, walk, () => convertMap(node, walk, depth + 1));
-  if (isSeq(node)) return keepAnchor(node, walk, () => convertList(node, walk, depth + 1));
-  return null;
+  if (!isScalar(node)) {
+    if (!isMap(node) && !isSeq(node)) return null;
+    if (depth >= MAX_DEPTH) return refuseDepth(node, walk);
+    if (node.items.length > MAX_MEMBERS) return refuseMembers(node, walk);
+  }
+  return node.anchor === undefined ? convertPlain(node, walk, depth) : keepAnchor(node, node.anchor, { walk, depth });
 }
 
-function keepAnchor(node: Scalar | YAMLMap | YAMLSeq, walk: Walk, toJson: () => Json): Json {
-  const { anchor } = node;
-  if (anchor === undefined) return toJson();
+function convertPlain(node: Scalar | YAMLMap | YAMLSeq, walk: Walk, depth: number): Json {
+  if (isScalar(node)) return convertScalar(node, walk);
+  return isMap(node) ? convertMap(node, walk, depth + 1) : convertList(node, walk, depth + 1);
+}
+
+function keepAnchor(
+  node: Scalar | YAMLMap | YAMLSeq,
+  anchor: string,
+  { walk, depth }: { readonly walk: Walk; readonly depth: number },
+): Json {
   const before = walk.nodes + walk.copies;
+  walk.open ??= new Set();
   walk.open.add(anchor);
-  const value = toJson();
+  const value = convertPlain(node, walk, depth);
   walk.open.delete(anchor);
+  walk.anchors ??= new Map();
   walk.anchors.set(anchor, { value, size: walk.nodes + walk.copies - before + 1 });
   return value;
 }
 
 function resolveAlias(alias: Alias, walk: Walk): Json {
   const span = toSpan(alias);
-  const found = walk.open.has(alias.source) ? undefined : walk.anchors.get(alias.source);
+  const found = walk.open?.has(alias.source) ? undefined : walk.anchors?.get(alias.source);
   if (found === undefined) {
     walk.faults.push(toAliasFault(alias.source, span, walk));
     return null;
@@ -120,7 +130,7 @@ function resolveAlias(alias: Alias, walk: Walk): Json {
 }
 
 function toAliasFault(name: string, span: Span, walk: Walk): Fault {
-  if (walk.open.has(name))
+  if (walk.open?.has(name))
     return {
       code: 'yaml-aliases',
       message: `the alias \`*${name}\` is inside its own anchor`,
@@ -161,27 +171,48 @@ function refuseMembers(node: YAMLMap | YAMLSeq, walk: Walk): Json {
 }
 
 function convertMap(map: YAMLMap, walk: Walk, depth: number): Json {
-  const keys = new Map<string, Span>();
-  const entries = map.items.map((pair: Pair): [string, Json] => {
-    const key = isScalar(pair.key) ? String(pair.key.value) : '';
-    if (isScalar(pair.key)) checkKey(key, { span: toSpan(pair.key), keys, walk });
-    return [key, convert(pair.value, walk, depth)];
-  });
-  return Object.fromEntries(entries);
+  const members: Record<string, Json> = {};
+  const repeats: Repeats = { map, first: undefined };
+  for (const { key, value } of map.items) {
+    const name = isScalar(key) ? String(key.value) : '';
+    if (isScalar(key)) {
+      checkStorable('key', name, key, walk);
+      if (Object.hasOwn(members, name)) walk.faults.push(toRepeatFault(name, key, repeats));
+    }
+    const member = convert(value, walk, depth);
+    if (name === '__proto__') Object.defineProperty(members, name, { ...OWN, value: member });
+    else members[name] = member;
+  }
+  return members;
 }
 
-function checkKey(
-  key: string,
-  { span, keys, walk }: { readonly span: Span; readonly keys: Map<string, Span>; readonly walk: Walk },
-): void {
-  checkStorable('key', key, { span, walk });
-  const first = keys.get(key);
-  if (first === undefined) keys.set(key, span);
-  else {
-    const related = { message: 'first here', span: first };
-    const message = `the key \`${key}\` appears twice in one mapping`;
-    walk.faults.push({ code: 'yaml-syntax', message, remedy: 'Keep one of them.', span, related });
-  }
+/** A word that every object has a setter for is a key like any other. */
+const OWN = { configurable: true, enumerable: true, writable: true };
+
+/** Where the keys of a map stand first, once one is repeated. */
+interface Repeats {
+  readonly map: YAMLMap;
+  first: ReadonlyMap<string, Span> | undefined;
+}
+
+function toRepeatFault(name: string, key: Scalar, repeats: Repeats): Fault {
+  repeats.first ??= new Map(repeats.map.items.filter(hasScalarKey).map(toNamed).reverse());
+  const first = repeats.first.get(name);
+  return {
+    code: 'yaml-syntax',
+    message: `the key \`${name}\` appears twice in one mapping`,
+    remedy: 'Keep one of them.',
+    span: toSpan(key),
+    ...(first !== undefined && { related: { message: 'first here', span: first } }),
+  };
+}
+
+function hasScalarKey(pair: Pair): pair is Pair<Scalar> {
+  return isScalar(pair.key);
+}
+
+function toNamed({ key }: Pair<Scalar>): readonly [string, Span] {
+  return [String(key.value), toSpan(key)];
 }
 
 function convertList(list: YAMLSeq, walk: Walk, depth: number): Json {
@@ -196,6 +227,12 @@ function convertScalar(scalar: Scalar, walk: Walk): Json {
 }
 
 function convertText(value: string, scalar: Scalar, walk: Walk): string {
+  const text = value.includes('${') ? fillText(value, scalar, walk) : value;
+  checkStorable('text', text, scalar, walk);
+  return text;
+}
+
+function fillText(value: string, scalar: Scalar, walk: Walk): string {
   const { text, unset, malformed, isTooLong } = fillEnvironment(value, walk.env);
   const span = toSpan(scalar);
   if (isTooLong)
@@ -221,23 +258,18 @@ function convertText(value: string, scalar: Scalar, walk: Walk): string {
       ...toPart(`\${env:${name}}`),
     });
   }
-  checkStorable('text', text, { span, walk });
   return text;
 }
 
 /** A service could not keep it as it is: the manifest would differ from what is live for ever. */
-function checkStorable(
-  what: 'key' | 'text',
-  text: string,
-  { span, walk }: { readonly span: Span; readonly walk: Walk },
-): void {
+function checkStorable(what: 'key' | 'text', text: string, node: Node, walk: Walk): void {
   const fault = findTextFault(text);
   if (fault === undefined) return;
   walk.faults.push({
     code: 'bad-value',
     message: `this ${what} ${fault}`,
     remedy: 'Remove it: services cannot store it.',
-    span,
+    span: toSpan(node),
   });
 }
 

@@ -20,9 +20,13 @@ export interface Claim {
 
 /** What a spec claims: each value of its unique fields. For an attached kind that is what it attaches to. */
 export function listClaims(kind: Kind, spec: Spec): readonly Claim[] {
-  return listUniqueFields(kind).flatMap((unique) =>
-    listMembers(unique, spec[unique.name]).flatMap((member) => toClaims(kind, member)),
-  );
+  const claims: Claim[] = [];
+  for (const unique of listUniqueFields(kind))
+    for (const member of listMembers(unique, spec[unique.name])) {
+      const claim = toClaim(kind, member);
+      if (claim !== undefined) claims.push(claim);
+    }
+  return claims;
 }
 
 /** A unique field; of a list, a field of its members. */
@@ -55,9 +59,9 @@ function listMembers({ name, field, isList }: UniqueField, value: Json | undefin
   return value.map((inner, index) => ({ name, path: [name, index], field, value: inner }));
 }
 
-function toClaims(kind: Kind, { name, path, field, value }: Member): readonly Claim[] {
+function toClaim(kind: Kind, { name, path, field, value }: Member): Claim | undefined {
   const normal = normalizeField(field, value);
-  if (isUnset(normal) || isJsonObject(normal) || isJsonArray(normal)) return [];
+  if (isUnset(normal) || isJsonObject(normal) || isJsonArray(normal)) return undefined;
   const given = String(isUnset(value) ? normal : value);
-  return [{ field: name, path, given, value: String(normal), key: `${kind.name} ${name} ${normal}` }];
+  return { field: name, path, given, value: String(normal), key: `${kind.name} ${name} ${normal}` };
 }

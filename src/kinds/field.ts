@@ -281,3 +281,23 @@ export function listInnerFields(type: FieldType | undefined): Readonly<Record<st
   if (type?.type === 'list' || type?.type === 'map') return listInnerFields(type.of);
   return type?.type === 'object' ? type.fields : {};
 }
+
+/** A field, and the name that it has in its table. */
+export type NamedField = readonly [name: string, field: Field];
+
+/** The fields of a table in its order. */
+export const listFields = onceForEach((fields: Readonly<Record<string, Field>>): readonly NamedField[] =>
+  Object.entries(fields),
+);
+
+/** A function of a part of a table, which never changes: computed at the first call for that part. */
+export function onceForEach<Part extends object, T>(compute: (part: Part) => T): (part: Part) => T {
+  const known = new WeakMap<Part, { readonly value: T }>();
+  return (part) => {
+    const entry = known.get(part);
+    if (entry !== undefined) return entry.value;
+    const value = compute(part);
+    known.set(part, { value });
+    return value;
+  };
+}

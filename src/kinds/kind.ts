@@ -1,7 +1,7 @@
 import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { type Field, objectOf, toTable } from './field.ts';
+import { type Field, listFields, type NamedField, objectOf, onceForEach, toTable } from './field.ts';
 import { findSubmissionFault, type Submission } from './submission.ts';
 
 /**
@@ -144,12 +144,9 @@ export function isModule(field: Field): boolean {
   return field.type.type === 'object' && field.type.module;
 }
 
-/** A field with its name. */
-export type NamedField = readonly [name: string, field: Field];
-
 /** The fields that a manifest may state. */
 export const listSpecFields = onceForEachKind(({ fields }): readonly NamedField[] =>
-  Object.entries(fields).filter(([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable'),
+  listFields(fields).filter(([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable'),
 );
 
 /** The type of a whole spec. */
@@ -162,17 +159,15 @@ export function isRotatable(kind: Kind): boolean {
 
 /** The names of the fields that only the response to the creation shows. */
 export const listOneTimeFields = onceForEachKind(({ fields }): readonly string[] =>
-  Object.entries(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'one-time' ? [name] : [])),
+  listFields(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'one-time' ? [name] : [])),
+);
+
+/** The names of the fields that the service alone decides. */
+export const listComputedNames = onceForEachKind(({ fields }): readonly string[] =>
+  listFields(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'computed' ? [name] : [])),
 );
 
 /** A function of a kind's table, which never changes: computed at the first call for a kind. */
 export function onceForEachKind<T>(compute: (kind: Kind) => T): (kind: Kind) => T {
-  const known = new WeakMap<Kind, { readonly value: T }>();
-  return (kind) => {
-    const entry = known.get(kind);
-    if (entry !== undefined) return entry.value;
-    const value = compute(kind);
-    known.set(kind, { value });
-    return value;
-  };
+  return onceForEach(compute);
 }

@@ -2,7 +2,7 @@ import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
-import type { Field, FieldType, ListType } from './field.ts';
+import { type Field, type FieldType, type ListType, listFields, onceForEach } from './field.ts';
 import { FORMATS } from './formats.ts';
 import { type Kind, listSpecFields } from './kind.ts';
 import { mapInner, type Visitor } from './walk.ts';
@@ -13,12 +13,12 @@ import { mapInner, type Visitor } from './walk.ts';
  * A field whose omission leaves the choice to the service stays absent.
  */
 export function normalizeSpec(kind: Kind, spec: Spec): Spec {
-  const entries = listSpecFields(kind).flatMap(([name, field]): [string, Json][] => {
+  const normal: Record<string, Json> = {};
+  for (const [name, field] of listSpecFields(kind)) {
     const value = spec[name];
-    if (field.serviceDefault && isUnset(value)) return [];
-    return [[name, normalizeField(field, value)]];
-  });
-  return Object.fromEntries(entries);
+    if (!field.serviceDefault || !isUnset(value)) normal[name] = normalizeField(field, value);
+  }
+  return normal;
 }
 
 /** Whether a value means the same as leaving it out, whatever its type. */
@@ -28,13 +28,16 @@ export function isUnset(value: Json | undefined): value is undefined | null | ''
 
 /** The normal form of one field's value. */
 export function normalizeField(field: Field, value: Json | undefined): Json {
-  const normal = normalizeValue(field.type, value, field.default);
-  return field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
+  if (value === undefined) return toDefault(field);
+  return toNormal(field, value);
 }
 
 /** The normal form of a field that is left out. */
-export function toDefault(field: Field): Json {
-  return normalizeField(field, undefined);
+export const toDefault = onceForEach((field: Field): Json => toNormal(field, undefined));
+
+function toNormal(field: Field, value: Json | undefined): Json {
+  const normal = normalizeValue(field.type, value, field.default);
+  return field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
 }
 
 function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json | undefined): Json {
@@ -65,8 +68,11 @@ function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json
 
 const NORMALIZE: Visitor = {
   visit: (type, value) => normalizeValue(type, value, undefined),
-  visitFields: (fields, value) =>
-    Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, normalizeField(field, value[name])])),
+  visitFields: (fields, value) => {
+    const normal: Record<string, Json> = {};
+    for (const [name, field] of listFields(fields)) normal[name] = normalizeField(field, value[name]);
+    return normal;
+  },
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
 };
 

@@ -1,8 +1,8 @@
 import type { Loosening } from '../model/danger.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import type { Field, Protection } from './field.ts';
-import { type Kind, listSpecFields, type NamedField } from './kind.ts';
+import type { Field, NamedField, Protection } from './field.ts';
+import { type Kind, listSpecFields } from './kind.ts';
 import { isUnset } from './normalize.ts';
 
 /** A place at which access is wider than before. */

@@ -1,8 +1,8 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { parseMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import type { Field, FieldType } from './field.ts';
-import { type Kind, listSpecFields, type NamedField } from './kind.ts';
+import { type Field, type FieldType, listFields, type NamedField } from './field.ts';
+import { type Kind, listComputedNames, listSpecFields } from './kind.ts';
 import { normalizeSpec, toEmpty } from './normalize.ts';
 import { mapInner } from './walk.ts';
 
@@ -12,8 +12,8 @@ import { mapInner } from './walk.ts';
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
-  const spec = { ...readSpec(kind, json), ...('metadata' in kind.fields && { metadata: metadata.user }) };
-  const computed = Object.entries(kind.fields).filter(([, field]) => field.lifecycle === 'computed');
+  const spec = readFields(listSpecFields(kind), json);
+  if ('metadata' in kind.fields) spec['metadata'] = metadata.user;
   return {
     kind: kind.name,
     id: toText(json['id']),
@@ -21,7 +21,7 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
     spec: toLiveSpec(kind, spec),
     mark: metadata.mark,
     markTrouble: metadata.trouble,
-    computed: Object.fromEntries(computed.map(([name]) => [name, json[name] ?? null])),
+    computed: Object.fromEntries(listComputedNames(kind).map((name) => [name, json[name] ?? null])),
   };
 }
 
@@ -36,7 +36,7 @@ export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): Live
     kind: kind.name,
     id: toText(ids['id']),
     createdAt: '',
-    spec: toLiveSpec(kind, { ...ids, ...readSpec(kind, modules) }),
+    spec: toLiveSpec(kind, { ...ids, ...readFields(listSpecFields(kind), modules) }),
     mark: undefined,
     markTrouble: undefined,
     computed: {},
@@ -44,16 +44,13 @@ export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): Live
 }
 
 /** Response fields in the shape that requests have: request names, ids for Refs, null for modules that are not set. */
-function readSpec(kind: Kind, json: JsonObject): Spec {
-  return readFields(listSpecFields(kind), json);
-}
-
-function readFields(fields: readonly NamedField[], json: JsonObject): JsonObject {
-  const entries = fields.flatMap(([name, field]): [string, Json][] => {
+function readFields(fields: readonly NamedField[], json: JsonObject): Record<string, Json> {
+  const read: Record<string, Json> = {};
+  for (const [name, field] of fields) {
     const value = pick(json, name, field);
-    return value === undefined || isUnsaid(field, value) ? [] : [[name, readValue(field.type, value)]];
-  });
-  return Object.fromEntries(entries);
+    if (value !== undefined && !isUnsaid(field, value)) read[name] = readValue(field.type, value);
+  }
+  return read;
 }
 
 function pick(json: JsonObject, name: string, field: Field): Json | undefined {
@@ -73,17 +70,18 @@ function toLiveSpec(kind: Kind, answered: Spec): Spec {
 }
 
 function keepAnswered(fields: readonly NamedField[], answered: JsonObject, normal: JsonObject): JsonObject {
-  const entries = fields.flatMap(([name, field]): [string, Json][] => {
+  const kept: Record<string, Json> = {};
+  for (const [name, field] of fields) {
     const [from, to] = [answered[name], normal[name]];
-    if (to === undefined || (from === undefined && !field.absentWhenDefault)) return [];
-    return [[name, from === undefined ? to : keepInner(field.type, from, to)]];
-  });
-  return Object.fromEntries(entries);
+    if (to === undefined || (from === undefined && !field.absentWhenDefault)) continue;
+    kept[name] = from === undefined ? to : keepInner(field.type, from, to);
+  }
+  return kept;
 }
 
 function keepInner(type: FieldType, answered: Json, normal: Json): Json {
   if (type.type === 'object' && isJsonObject(answered) && isJsonObject(normal))
-    return keepAnswered(Object.entries(type.fields), answered, normal);
+    return keepAnswered(listFields(type.fields), answered, normal);
   if (type.type !== 'list' || type.unordered || !isJsonArray(answered) || !isJsonArray(normal)) return normal;
   return normal.map((member, index) => keepInner(type.of, answered[index] ?? null, member));
 }
@@ -98,7 +96,7 @@ function readValue(type: FieldType, value: Json): Json {
 /** An object in which everything is null is not set. */
 function readObject(fields: Readonly<Record<string, Field>>, value: JsonObject): Json {
   if (Object.values(value).every((member) => member === null)) return null;
-  return readFields(Object.entries(fields), value);
+  return readFields(listFields(fields), value);
 }
 
 function toText(value: Json | undefined): string {

@@ -2,8 +2,8 @@ import { isAddress } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import type { FieldType, ReferenceType } from './field.ts';
-import { type Kind, listSpecFields, type NamedField, onceForEachKind } from './kind.ts';
+import { type FieldType, type NamedField, onceForEach, type ReferenceType } from './field.ts';
+import { type Kind, listSpecFields, onceForEachKind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
 import { listTypes, mapInner } from './walk.ts';
 
@@ -29,11 +29,14 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
 
 /** The spec with each reference replaced. Also works on a part of a spec, such as a request body. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
-  const replaced = listReferenceFields(kind).flatMap(([name, field]): [string, Json][] => {
+  let mapped: Record<string, Json> | undefined;
+  for (const [name, { type }] of listReferenceFields(kind)) {
     const value = spec[name];
-    return value === undefined || value === null ? [] : [[name, mapValue(field.type, value, [name], replace)]];
-  });
-  return replaced.length === 0 ? spec : { ...spec, ...Object.fromEntries(replaced) };
+    if (value === undefined || value === null) continue;
+    mapped ??= { ...spec };
+    mapped[name] = mapValue(type, value, [name], replace);
+  }
+  return mapped ?? spec;
 }
 
 /** A value of a type with each reference in it replaced. */
@@ -49,7 +52,7 @@ export function resolveReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<strin
 }
 
 const listReferenceFields = onceForEachKind((kind): readonly NamedField[] =>
-  listSpecFields(kind).filter(([, { type }]) => listPrefixesOf(type).length > 0),
+  listSpecFields(kind).filter(([, { type }]) => holdsReferences(type)),
 );
 
 /** The manifest kinds whose resources a reference may name, without `External`. */
@@ -75,7 +78,11 @@ function listPrefixesOf(type: FieldType): readonly string[] {
   return listTypes(type).flatMap((inner) => (inner.type === 'reference' ? inner.prefixes : []));
 }
 
+/** Whether a reference may stand in a value of the type. */
+const holdsReferences = onceForEach((type: FieldType): boolean => listPrefixesOf(type).length > 0);
+
 function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {
+  if (!holdsReferences(type)) return value;
   if (type.type === 'reference') return typeof value === 'string' ? replace({ path, value, type }) : value;
   return mapInner(type, value, {
     visit: (inner, member, at) => mapValue(inner, member, [...path, ...at], replace),

@@ -1,3 +1,4 @@
+import { type Field, onceForEach } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listMarkedFields } from '../kinds/mark-fields.ts';
 import { toDefault } from '../kinds/normalize.ts';
@@ -61,5 +62,7 @@ function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): rea
 /** The digest of a field that the mark does not name; `undefined`: the service chose its value. */
 export function toDefaultDigest(kind: Kind, name: string): string | undefined {
   const field = kind.fields[name];
-  return field === undefined || field.serviceDefault ? undefined : toFieldDigest(toDefault(field));
+  return field === undefined || field.serviceDefault ? undefined : digestDefault(field);
 }
+
+const digestDefault = onceForEach((field: Field) => toFieldDigest(toDefault(field)));

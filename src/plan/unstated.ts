@@ -1,5 +1,5 @@
-import type { Field } from '../kinds/field.ts';
-import { type Kind, listSpecFields, type NamedField } from '../kinds/kind.ts';
+import type { Field, NamedField } from '../kinds/field.ts';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import type { Difference } from '../model/change.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';

@@ -1,6 +1,7 @@
 import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toAddress } from '../model/address.ts';
+import type { LiveResource, LiveState } from '../model/state.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 
 /**
@@ -13,14 +14,26 @@ export function createLetGo({
   comesLater = () => false,
   isHandedOver = () => false,
 }: PlanInput): (id: string) => boolean {
+  const isOurs = ({ kind, mark }: LiveResource): boolean =>
+    mark?.stack === stack.name && !isHandedOver(toAddress(kind, mark.name));
+  const isLater = ({ mark }: LiveResource): boolean =>
+    mark !== undefined && (mark.stack === stack.name || comesLater(mark.stack));
+  let users: ReadonlyMap<string, readonly LiveResource[]> | undefined;
   return (id) => {
-    const all = [...live.resources.values()].flat();
-    const users = all.filter(({ kind, spec }) => listReferences(getKind(kind), spec).some(({ value }) => value === id));
-    const isOurs = ({ kind, mark }: (typeof users)[number]): boolean =>
-      mark?.stack === stack.name && !isHandedOver(toAddress(kind, mark.name));
-    const others = users.filter((one) => !isOurs(one));
-    const isLater = ({ mark }: (typeof users)[number]): boolean =>
-      mark !== undefined && (mark.stack === stack.name || comesLater(mark.stack));
+    users ??= groupUsers(live);
+    const others = users.get(id)?.filter((one) => !isOurs(one)) ?? [];
     return others.length > 0 && others.every(isLater);
   };
+}
+
+/** What refers to each id. */
+function groupUsers({ resources }: LiveState): ReadonlyMap<string, readonly LiveResource[]> {
+  const users = new Map<string, LiveResource[]>();
+  for (const resource of [...resources.values()].flat())
+    for (const id of new Set(listReferences(getKind(resource.kind), resource.spec).map(({ value }) => value))) {
+      const known = users.get(id);
+      if (known === undefined) users.set(id, [resource]);
+      else known.push(resource);
+    }
+  return users;
 }

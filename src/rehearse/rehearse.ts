@@ -5,9 +5,10 @@ import { hasErrors } from '../model/diagnostic.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { createPlan } from '../plan/create-plan.ts';
+import { decidePlan } from '../plan/decide-plan.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { toClosure } from '../plan/select-targets.ts';
+import { toChange } from '../plan/to-change.ts';
 import { listFindings } from './findings.ts';
 import { InterimWatch } from './interims.ts';
 import { createLetGo } from './let-go.ts';
@@ -42,8 +43,8 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
     rotate: [],
     diagnostics: [],
   };
-  const after = createPlan(narrow(again, listTouched(plan)));
-  const left = after.changes.filter(({ action }) => action !== 'no-op');
+  const after = decidePlan(narrow(again, listTouched(plan)));
+  const left = after.decisions.filter(({ action }) => action !== 'no-op').map((decision) => toChange(decision, []));
   const findings = listFindings({
     plan,
     desired: input.desired,

@@ -1,4 +1,4 @@
-import type { Field, FieldType } from '../kinds/field.ts';
+import { type Field, type FieldType, listFields } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toDefault } from '../kinds/normalize.ts';
 import { toExternalPath, toResourcePath } from '../kinds/paths.ts';
@@ -35,20 +35,9 @@ type Fields = Readonly<Record<string, Field>>;
 
 function renderFields(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
   const shown: Record<string, Json> = {};
-  for (const [name, field] of listEntries(fields))
+  for (const [name, field] of listFields(fields))
     shown[field.responseName ?? name] = renderField(field, values[name], baseUrl);
   return shown;
-}
-
-const ENTRIES = new WeakMap<Fields, readonly (readonly [string, Field])[]>();
-
-/** The fields of a table with their names, listed once: every resource of every page asks for them. */
-function listEntries(fields: Fields): readonly (readonly [string, Field])[] {
-  const known = ENTRIES.get(fields);
-  if (known !== undefined) return known;
-  const entries = Object.entries(fields);
-  ENTRIES.set(fields, entries);
-  return entries;
 }
 
 function renderValue(type: FieldType, value: Json, baseUrl: string): Json {

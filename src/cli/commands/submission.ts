@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { toListedResource } from '../../client/conform.ts';
 import { DURATION_EXPECTED, toDurationMs } from '../../kinds/duration.ts';
+import type { NamedField } from '../../kinds/field.ts';
 import { isIdOf } from '../../kinds/ids.ts';
-import { listSpecFields, type NamedField, type SubmittedKind, toHyphenated } from '../../kinds/kind.ts';
+import { listSpecFields, type SubmittedKind, toHyphenated } from '../../kinds/kind.ts';
 import { toResourcePath } from '../../kinds/paths.ts';
 import { toIndefinite } from '../../kinds/submission.ts';
 import type { JsonObject } from '../../model/json.ts';

@@ -1,8 +1,9 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
-import { rolldown } from 'rolldown';
+import { type OutputOptions, type RolldownBuild, rolldown } from 'rolldown';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
 import { createNarrowing, lazyBuiltins, statementLines } from './bundle-plugins.ts';
+import { LAZY_FILES, LAZY_INPUT, lazyPackages, wholePackages } from './lazy-packages.ts';
 import { listPackages, renderLicenses } from './licenses.ts';
 import { createLightUndici } from './light-undici.ts';
 import { createYamlWithoutGenerators } from './yaml-without-generators.ts';
@@ -56,13 +57,20 @@ async function bundle(folder: string): Promise<readonly string[]> {
     external: ['msw'],
     // How undici is told to leave out a parser that is an experiment.
     transform: { define: { esbuildDetection: '"rolldown"' } },
-    plugins: [createLightUndici(), lazyBuiltins, createNarrowing(), createYamlWithoutGenerators(), statementLines],
+    plugins: [
+      createLightUndici(),
+      lazyBuiltins,
+      lazyPackages,
+      createNarrowing(),
+      createYamlWithoutGenerators(),
+      statementLines,
+    ],
     // The build of yaml that does not look into the environment for each token.
     resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
     preserveEntrySignatures: 'allow-extension',
     checks: { bundlerTimings: false },
   });
-  const { output } = await build.write({
+  const modules = await write(build, {
     dir: folder,
     format: 'esm',
     minify: MINIFY,
@@ -71,12 +79,23 @@ async function bundle(folder: string): Promise<readonly string[]> {
     codeSplitting: { groups: GROUPS },
     banner: ({ name }) => (name === 'cli' ? '#!/usr/bin/env node' : ''),
   });
-  await build.close();
   await chmod(join(folder, 'cli.js'), 0o755);
+  return modules;
+}
+
+/** The packages that are files of their own. Gives the paths of their modules. */
+async function bundleLazyPackages(folder: string): Promise<readonly string[]> {
+  const build = await rolldown({ input: LAZY_INPUT, platform: 'node', plugins: [wholePackages, statementLines] });
+  return write(build, { dir: join(folder, 'parts'), format: 'cjs', minify: MINIFY, entryFileNames: LAZY_FILES });
+}
+
+async function write(build: RolldownBuild, options: OutputOptions): Promise<readonly string[]> {
+  const { output } = await build.write(options);
+  await build.close();
   return output.flatMap((part) => (part.type === 'chunk' ? Object.keys(part.modules) : []));
 }
 
 await rm('dist', { recursive: true, force: true });
-const modules = await bundle('dist');
+const modules = [...(await bundle('dist')), ...(await bundleLazyPackages('dist'))];
 await writeFile('dist/THIRD_PARTY_LICENSES', await renderLicenses(modules));
 await writeFile('dist/sbom.cdx.json', renderBillOfMaterials(await listPackages(modules)));

@@ -6,6 +6,7 @@ const MADE_OF = [
   'src',
   '.ci/build.ts',
   '.ci/bundle-plugins.ts',
+  '.ci/lazy-packages.ts',
   '.ci/light-undici.ts',
   '.ci/yaml-without-generators.ts',
   'package-lock.json',

@@ -7,7 +7,7 @@ import { isResourceName, parseAddress } from '../model/address.ts';
 import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
 import { once } from '../model/once.ts';
 import { toLifecycleShape, toManifestSchema } from './field.ts';
-import { ANY_JSON, toPart } from './parts.ts';
+import { toAnyJson, toPart } from './parts.ts';
 import { toPolicySpecSchema, toPolicyTestSpecSchema } from './policy.ts';
 import { toStackSpecSchema } from './stack.ts';
 import { toIdText } from './text.ts';
@@ -50,7 +50,7 @@ export function toListSchema(member: z.ZodType): z.ZodType {
     .strictObject({
       apiVersion: z.enum(LIST_API_VERSIONS).describe('Format of the document.'),
       kind: z.literal('List').describe('Several documents in one.'),
-      metadata: z.record(z.string(), ANY_JSON).optional().describe('Accepted, because tools add it; not used.'),
+      metadata: z.record(z.string(), toAnyJson()).optional().describe('Accepted, because tools add it; not used.'),
       items: z.array(member).describe('The documents.'),
     })
     .meta({ title: 'list', description: 'Several documents in one, as other tools print them.' });
@@ -59,7 +59,7 @@ export function toListSchema(member: z.ZodType): z.ZodType {
 const BUILT = new Map<string, z.ZodType>();
 
 function buildSchema(kind: string): z.ZodType {
-  if (kind === 'List') return toListSchema(ANY_JSON);
+  if (kind === 'List') return toListSchema(toAnyJson());
   if (kind === 'External') return toExternalSchema();
   if (kind === 'Stack') return toStackSchema();
   if (kind === 'Policy') return toPolicySchema();

@@ -14,7 +14,7 @@ import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
 import { once } from '../model/once.ts';
 import { STORABLE_PATTERN } from '../model/storable-text.ts';
-import { ANY_JSON, findFieldName, findTypeName, toPart } from './parts.ts';
+import { findFieldName, findTypeName, toAnyJson, toPart } from './parts.ts';
 import { type SchemaUse, toFile, toLimited, toReference, toText, toTimestamp } from './text.ts';
 
 /**
@@ -231,9 +231,9 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 
 /** Free JSON, but for the references that it is known to hold. What has another shape is left to the service. */
 function toJson(type: JsonType, use: SchemaUse): z.ZodType {
-  if (use === 'response' || use === 'document') return z.record(z.string(), ANY_JSON);
+  if (use === 'response' || use === 'document') return z.record(z.string(), toAnyJson());
   const held = Object.entries(type.references).map(([key, reference]) => [key, toReference(reference, use)] as const);
-  const json = use === 'request' ? toStorableRecord(held) : z.record(z.string(), ANY_JSON);
+  const json = use === 'request' ? toStorableRecord(held) : z.record(z.string(), toAnyJson());
   return json.superRefine((value, context) => {
     for (const [key, reference] of held) {
       const members = Array.isArray(value[key]) ? value[key] : [];
@@ -269,6 +269,6 @@ const toStorableJson = once(() => {
 
 function toMetadata(maxBytes: number, use: SchemaUse): z.ZodType {
   const limited = toLimited(z.string(), maxBytes);
-  if (use === 'manifest') return z.union([limited, z.record(z.string(), ANY_JSON)]);
+  if (use === 'manifest') return z.union([limited, z.record(z.string(), toAnyJson())]);
   return use === 'request' ? limited.meta({ pattern: STORABLE_PATTERN }) : z.string();
 }

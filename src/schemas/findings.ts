@@ -243,10 +243,8 @@ function findMember(schema: Schema | undefined, step: string | number): Schema |
 
 /** A schema that says of another that the value may be absent, or null. */
 function isWrapped(schema: Schema | undefined): schema is z.ZodOptional | z.ZodNullable | z.ZodDefault | z.ZodPrefault {
-  return WRAPPERS.some((wrapper) => schema instanceof wrapper);
+  return [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault].some((wrapper) => schema instanceof wrapper);
 }
-
-const WRAPPERS = [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault] as const;
 
 function firstDefined<T, R>(list: readonly T[], find: (member: T) => R | undefined): R | undefined {
   for (const member of list) {

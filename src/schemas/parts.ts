@@ -11,7 +11,7 @@ import { once } from '../model/once.ts';
  */
 
 /** Any JSON. The value was parsed from JSON or YAML, so it needs no further check. */
-export const ANY_JSON: z.ZodType<Json> = z.any();
+export const toAnyJson = once((): z.ZodType<Json> => z.any());
 
 /** A schema that stands in several places, under a name. Of one name there must be one schema. */
 export function toPart<Schema extends z.ZodType>(name: string, schema: Schema): Schema {

@@ -4,7 +4,7 @@ import type { Action } from '../model/change.ts';
 import { DANGER_NAMES } from '../model/danger.ts';
 import { once } from '../model/once.ts';
 import { EXPECTATIONS } from '../model/policy.ts';
-import { ANY_JSON } from './parts.ts';
+import { toAnyJson } from './parts.ts';
 import { toTimestamp } from './text.ts';
 
 /** What the `spec` of a `Policy` holds, with defaults filled in. */
@@ -100,7 +100,7 @@ const toCaseSchema = once(() =>
     .describe('A change, and what the policy says to it.'),
 );
 
-const toObjectSchema = () => z.record(z.string(), ANY_JSON);
+const toObjectSchema = () => z.record(z.string(), toAnyJson());
 const toTextsSchema = () => z.record(z.string(), z.string());
 
 const toGivenSchema = once(() =>

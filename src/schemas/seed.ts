@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
-import { ANY_JSON } from './parts.ts';
+import { toAnyJson } from './parts.ts';
 
 /** What a resource in a seed has besides the fields of its kind, which are checked like a request's. */
 const SEED_RESOURCE = z
   .looseObject({
     created_at: z.iso.datetime({ offset: true }).optional().describe('When it was created. Default: now.'),
     deletable: z.boolean().optional().describe('False: the server refuses to delete it.'),
-    state: z.record(z.string(), ANY_JSON).optional().describe('In snapshots: data of the server beside the fields.'),
+    state: z.record(z.string(), toAnyJson()).optional().describe('In snapshots: data of the server beside the fields.'),
   })
   .describe('An existing resource: the fields of a create request, `id`, and these.');
 

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findBuiltProgram } from '../built-program.ts';
 import { type Ended, runEdgewise, type ServerProcess, SOURCES, startServerProcess } from '../end-to-end/processes.ts';
 
 /**
@@ -23,16 +24,17 @@ afterAll(async () => {
 });
 
 /** The packages and the modules of src that a run loads, sorted. */
-async function listLoaded(words: readonly string[]): Promise<Ended & { readonly loaded: string }> {
+async function listLoaded(words: readonly string[], program = SOURCES): Promise<Ended & { readonly loaded: string }> {
   const file = join(folder, 'loaded.json');
   const hook = new URL('list-loaded.mjs', import.meta.url).href;
   const env = { NODE_OPTIONS: `--import ${hook}`, LOADED_FILE: file };
   const service = { EDGEWISE_BASE_URL: server.url, EDGEWISE_API_KEY: 'key' };
-  const ended = await runEdgewise(words, { ...env, ...service }, SOURCES);
+  const ended = await runEdgewise(words, { ...env, ...service }, program);
   const urls: readonly string[] = JSON.parse(readFileSync(file, 'utf8'));
   const names = urls.flatMap(
     (url) =>
       /NativeModule (.*)/.exec(url)?.[1] ??
+      /parts\/(\w+)\.cjs/.exec(url)?.[1] ??
       /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ??
       /src\/.*(?=\.ts)/.exec(url)?.[0] ??
       [],
@@ -69,4 +71,15 @@ it('a plan with nothing to do loads no server, and not what Request is made of',
 it('no short run loads what only others need', async () => {
   const { loaded } = await listLoaded(['validate', 'examples/quickstart']);
   for (const name of ['undici', 'pino', 'hono', 'sshpk', 'src/report/html']) expect(loaded).not.toContain(name);
+});
+
+const BUILT = findBuiltProgram() ?? '';
+
+it.runIf(BUILT !== '')('the built program loads what makes schemas for a document that is wrong', async () => {
+  expect((await listLoaded(['validate', 'examples/quickstart'], BUILT)).loaded).toBe('');
+  const file = join(folder, 'wrong.yaml');
+  writeFileSync(file, 'apiVersion: edgewise/v1\nkind: External\nmetadata: { name: a }\nspec: { id: 1 }\n');
+  const { stdout, loaded } = await listLoaded(['validate', file], BUILT);
+  expect(stdout).toContain('must be text, but is the number 1');
+  expect(loaded).toBe('zod\n');
 });

@@ -6,7 +6,7 @@ import { createNarrowing, lazyBuiltins, statementLines } from './bundle-plugins.
 import { LAZY_FILES, LAZY_INPUT, lazyPackages, wholePackages } from './lazy-packages.ts';
 import { listPackages, renderLicenses } from './licenses.ts';
 import { createLightUndici } from './light-undici.ts';
-import { createYamlWithoutGenerators } from './yaml-without-generators.ts';
+import { createYamlPlugin } from './yaml-plugin.ts';
 
 /**
  * Builds dist/cli.js, the command line, and dist/lib, the library, with everything that they need of other packages, in files that both share and that
@@ -57,14 +57,7 @@ async function bundle(folder: string): Promise<readonly string[]> {
     external: ['msw'],
     // How undici is told to leave out a parser that is an experiment.
     transform: { define: { esbuildDetection: '"rolldown"' } },
-    plugins: [
-      createLightUndici(),
-      lazyBuiltins,
-      lazyPackages,
-      createNarrowing(),
-      createYamlWithoutGenerators(),
-      statementLines,
-    ],
+    plugins: [createLightUndici(), lazyBuiltins, lazyPackages, createNarrowing(), createYamlPlugin(), statementLines],
     // The build of yaml that does not look into the environment for each token.
     resolve: { alias: { yaml: resolve('node_modules/yaml/browser/dist/index.js') } },
     preserveEntrySignatures: 'allow-extension',

@@ -8,7 +8,7 @@ const MADE_OF = [
   '.ci/bundle-plugins.ts',
   '.ci/lazy-packages.ts',
   '.ci/light-undici.ts',
-  '.ci/yaml-without-generators.ts',
+  '.ci/yaml-plugin.ts',
   'package-lock.json',
 ];
 

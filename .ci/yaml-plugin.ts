@@ -2,30 +2,43 @@ import type { Plugin } from 'rolldown';
 import { type ESTree, parseSync, Visitor } from 'rolldown/utils';
 
 /**
- * The lexer and the parser of yaml hand each word on through up to six generators, one inside of the other, which takes a third of the time of reading
- * manifests. In the bundle their methods are plain ones that put what they would yield on a list, and those that are called from
- * outside give what is on it. Everything else is the code of the package. `test/build/yaml-without-generators.test.ts` compares both forms.
+ * Two things that yaml does for each word of a manifest take more than a third of the time of reading it. In the bundle its code does them in another
+ * way; everything else is the code of the package. `test/build/yaml-plugin.test.ts` compares both forms.
+ *
+ * - The lexer and the parser hand each word on through up to six generators, one inside of the other. Here their methods are plain ones that put what
+ *   they would yield on a list, and those that are called from outside give what is on it.
+ * - The constructors of nodes define properties that nobody may change or list. Here they set them, as they set all others.
  */
 
-/** The classes that are changed. Fails when they are not loaded: then yaml has other files. */
-export function createYamlWithoutGenerators(): Plugin {
-  const left = new Set(CLASS_FILES);
+/** Rewrites those files. Fails when one is not loaded: then yaml has other files. */
+export function createYamlPlugin(): Plugin {
+  const left = new Set(Object.keys(REWRITES));
   return {
-    name: 'yaml-without-generators',
+    name: 'yaml',
     transform: (code, id) => {
-      const file = CLASS_FILES.find((name) => id.replaceAll('\\', '/').endsWith(`/yaml/browser/dist/${name}`));
+      const [file, rewrite] = findRewrite(id) ?? [];
       if (file === undefined) return undefined;
       left.delete(file);
-      return withoutGenerators(code);
+      return rewrite?.(code);
     },
     buildEnd: () => {
-      if (left.size > 0) throw new Error(`Nothing loads ${[...left].join(', ')}: see .ci/yaml-without-generators.ts`);
+      if (left.size > 0) throw new Error(`Nothing loads ${[...left].join(', ')}: see .ci/yaml-plugin.ts`);
     },
   };
 }
 
-/** Where they stand in the package. */
-export const CLASS_FILES: readonly string[] = ['parse/lexer.js', 'parse/parser.js'];
+function findRewrite(id: string): readonly [string, (code: string) => string] | undefined {
+  return Object.entries(REWRITES).find(([file]) => id.replaceAll('\\', '/').endsWith(`/yaml/browser/dist/${file}`));
+}
+
+/** Files of the package, and what they become. */
+export const REWRITES: Readonly<Record<string, (code: string) => string>> = {
+  'parse/lexer.js': withoutGenerators,
+  'parse/parser.js': withoutGenerators,
+  'nodes/Node.js': withSetProperties,
+  'nodes/Collection.js': withSetProperties,
+  'nodes/Pair.js': withSetProperties,
+};
 
 /** What becomes of a generator method. */
 type Form = 'plain' | 'gives the list' | 'gives each step' | 'as it is';
@@ -140,14 +153,23 @@ function hasYield(expression: ESTree.Expression): boolean {
 
 /** Another method of the same class is called; a value is put on the list. */
 function toEdits({ delegate, argument, start, end }: ESTree.YieldExpression, isStatement: boolean): readonly Edit[] {
-  if (argument === null) throw new Error('yaml yields nothing: see .ci/yaml-without-generators.ts');
+  if (argument === null) throw new Error('yaml yields nothing: see .ci/yaml-plugin.ts');
   if (delegate && toOwnName(argument) !== undefined) return [{ start, end: argument.start, text: '' }];
-  if (delegate || !isStatement) throw new Error('yaml yields in another way: see .ci/yaml-without-generators.ts');
+  if (delegate || !isStatement) throw new Error('yaml yields in another way: see .ci/yaml-plugin.ts');
   return [
     { start, end: argument.start, text: 'this.tell(' },
     { start: end, end, text: ')' },
   ];
 }
+
+/** The code of a class whose constructor sets the properties that it defines. Throws when it defines none. */
+export function withSetProperties(code: string): string {
+  const set = code.replace(DEFINITION, 'this[$<name>] = $<value>;');
+  if (set === code) throw new Error('yaml defines no properties: see .ci/yaml-plugin.ts');
+  return set;
+}
+
+const DEFINITION = /Object\.defineProperty\(this, (?<name>[\w']+), \{\s*value: (?<value>\w+)\b[^{}]*\}\);/g;
 
 function apply(edits: readonly Edit[], code: string): string {
   const sorted = edits.toSorted((left, right) => left.start - right.start);

@@ -23,7 +23,10 @@ interface Holding {
   readonly isValue: boolean;
 }
 
-/** Watches what is there after each write of an apply. A place is one resource by its id. Costs what the writes touch. */
+/**
+ * Watches what is there after each write of an apply. A place is one resource by its id. Costs what the writes touch; what was not there before the
+ * first write cannot be missed, and nothing is kept of it.
+ */
 export class InterimWatch {
   readonly #places = new Map<string, readonly Holding[]>();
   readonly #before = new Set<string>();
@@ -40,13 +43,16 @@ export class InterimWatch {
 
   /** What a place holds before the first write. */
   begin(place: string, holder: Holder): void {
-    for (const { key } of this.#put(place, holder)) this.#before.add(key);
+    const held = listHoldings(holder);
+    for (const { key } of held) this.#before.add(key);
+    this.#put(place, held);
   }
 
   /** What a place holds after a write; nothing: it is gone. */
   observe(place: string, holder: Holder | undefined): void {
     this.#step += 1;
-    for (const holding of this.#put(place, holder)) if (this.#before.has(holding.key)) this.#judge(holding);
+    const held = holder === undefined ? [] : listHoldings(holder).filter(({ key }) => this.#before.has(key));
+    for (const holding of this.#put(place, held)) this.#judge(holding);
   }
 
   /** What was missing for a while and came back. */
@@ -77,9 +83,9 @@ export class InterimWatch {
   }
 
   /** Puts something in the place of what was there. Gives everything that this may have changed. */
-  #put(place: string, holder: Holder | undefined): readonly Holding[] {
+  #put(place: string, held: readonly Holding[]): readonly Holding[] {
     const old = this.#places.get(place) ?? [];
-    const held = holder === undefined ? [] : listHoldings(holder);
+    if (old.length + held.length === 0) return [];
     for (const [holdings, step] of [[old, -1] as const, [held, 1] as const])
       for (const { key } of holdings) this.#counts.set(key, (this.#counts.get(key) ?? 0) + step);
     this.#places.set(place, held);

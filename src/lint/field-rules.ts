@@ -10,10 +10,16 @@ import type { Spot } from './spots.ts';
 /** One for all places where there is nothing to say: ten thousand resources have a million of them. */
 const NONE: readonly Hit[] = [];
 
+function checkEach(spots: readonly Spot[], check: (spot: Spot) => readonly Hit[]): readonly Hit[] {
+  const hits: Hit[] = [];
+  for (const spot of spots) for (const hit of check(spot)) hits.push(hit);
+  return hits;
+}
+
 /** A check of fields whose table has a warning for when they are unset. */
 export function checkUnset(id: LintCode): (subject: Subject) => readonly Hit[] {
   return ({ spots }) =>
-    spots.flatMap(({ path, field, value }): readonly Hit[] => {
+    checkEach(spots, ({ path, field, value }) => {
       const advice = field?.whenUnset;
       if (field === undefined || advice?.code !== id || !isUnset(field, value)) return NONE;
       return [{ path, message: advice.message }];
@@ -31,7 +37,7 @@ function isUnset(field: Field, value: Json | undefined): boolean {
 /** A check of modules whose table says when they have no effect. A disabled one should have none. */
 export function checkIdle(id: LintCode): (subject: Subject) => readonly Hit[] {
   return ({ spots }) =>
-    spots.flatMap(({ path, type, value }) => {
+    checkEach(spots, ({ path, type, value }) => {
       if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return NONE;
       const reasons = (type.findIdle?.(value) ?? []).filter(({ code }) => code === id);
       return reasons.map(({ field, message }) => ({
@@ -43,7 +49,7 @@ export function checkIdle(id: LintCode): (subject: Subject) => readonly Hit[] {
 
 /** Texts with a list of known values. */
 export function checkKnownValues({ spots }: Subject): readonly Hit[] {
-  return spots.flatMap(({ path, type, value }): readonly Hit[] => {
+  return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return NONE;
     if (type.known.includes(value)) return [];
     const nearest = suggest(value, type.known);
@@ -59,7 +65,7 @@ export function checkKnownValues({ spots }: Subject): readonly Hit[] {
 
 /** Maps of shares that add up to nothing. */
 export function checkShares({ spots }: Subject): readonly Hit[] {
-  return spots.flatMap(({ path, type, value }): readonly Hit[] => {
+  return checkEach(spots, ({ path, type, value }) => {
     if (type.type !== 'map' || !type.isShares) return NONE;
     const shares = isJsonObject(value) ? Object.values(value) : [];
     if (shares.some((share) => Number(share) > 0)) return [];
@@ -70,7 +76,7 @@ export function checkShares({ spots }: Subject): readonly Hit[] {
 
 /** Sets that contain a value twice, in any spelling. */
 export function checkRepeated({ spots, resource }: Subject): readonly Hit[] {
-  return spots.flatMap((spot) => listRepeated(spot, resource));
+  return checkEach(spots, (spot) => listRepeated(spot, resource));
 }
 
 function listRepeated({ path, field, type, value }: Spot, { locate }: Subject['resource']): readonly Hit[] {

@@ -90,10 +90,10 @@ function lintResource(resource: DesiredResource, rules: readonly Checked[], cont
   const kind = getKind(resource.kind);
   const subject: Subject = { kind, resource, spots: listSpots(kind, resource) };
   const findings: Finding[] = [];
-  const idle = new Set<string>();
+  const idle: string[] = [];
   for (const { rule, severity, isTold } of rules) {
     const hits = rule.check(subject, context);
-    if (hits.length === 0) idle.add(rule.id);
+    if (hits.length === 0) idle.push(rule.id);
     else if (isTold && !isAllowed(resource, rule.id))
       findings.push(...hits.map((hit) => ({ hit, rule, severity, resource })));
   }
@@ -105,12 +105,8 @@ function isAllowed({ allow }: DesiredResource, id: LintCode): boolean {
 }
 
 /** A suppression of a rule that is off is kept: the rule may be switched on later. */
-function listUnused(
-  resource: DesiredResource,
-  rules: readonly Checked[],
-  idle: ReadonlySet<string>,
-): readonly Finding[] {
-  const unused = Object.keys(resource.allow).filter((id) => idle.has(id));
+function listUnused(resource: DesiredResource, rules: readonly Checked[], idle: readonly string[]): readonly Finding[] {
+  const unused = Object.keys(resource.allow).filter((id) => idle.includes(id));
   const checked = unused.length === 0 ? undefined : rules.find(({ rule }) => rule.id === 'suppression-unused');
   if (checked === undefined) return [];
   const { rule, severity } = checked;

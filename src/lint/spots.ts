@@ -1,4 +1,4 @@
-import type { Field, FieldType } from '../kinds/field.ts';
+import { type Field, type FieldType, listFields } from '../kinds/field.ts';
 import { type Kind, listSpecFields, onceForEachKind } from '../kinds/kind.ts';
 import { listTypes } from '../kinds/walk.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
@@ -16,9 +16,11 @@ export interface Spot {
 
 /** Every place of a spec, outer ones first. Fields that somebody else owns are passed over. */
 export function listSpots(kind: Kind, { spec, lifecycle }: DesiredResource): readonly Spot[] {
-  return listSpecFields(kind)
-    .filter(([name]) => !lifecycle.ignore.includes(name))
-    .flatMap(([name, field]) => unfold({ path: ['spec', name], type: field.type, field, value: spec[name] }));
+  const spots: Spot[] = [];
+  for (const [name, field] of listSpecFields(kind))
+    if (!lifecycle.ignore.includes(name))
+      collect({ path: ['spec', name], type: field.type, field, value: spec[name] }, spots);
+  return spots;
 }
 
 /** Whether any text of a spec that is stated is an expression. Most kinds have none. */
@@ -46,20 +48,15 @@ function unfold(spot: Spot): readonly Spot[] {
 
 function collect(spot: Spot, spots: Spot[]): void {
   spots.push(spot);
-  for (const inner of listInner(spot)) collect(inner, spots);
-}
-
-function listInner({ path, type, value }: Spot): readonly Spot[] {
-  if (value === undefined || value === null) return [];
+  const { path, type, value } = spot;
+  if (value === undefined || value === null) return;
   if (type.type === 'list') {
     const members = isJsonArray(value) ? value : [value];
-    return members.map((member, index) => ({ path: [...path, index], type: type.of, value: member }));
-  }
-  if (type.type !== 'object' || !isJsonObject(value)) return [];
-  return Object.entries(type.fields).map(([name, field]) => ({
-    path: [...path, name],
-    type: field.type,
-    field,
-    value: Object.hasOwn(value, name) ? value[name] : undefined,
-  }));
+    for (const [index, member] of members.entries())
+      collect({ path: [...path, index], type: type.of, value: member }, spots);
+  } else if (type.type === 'object' && isJsonObject(value))
+    for (const [name, field] of listFields(type.fields)) {
+      const member = Object.hasOwn(value, name) ? value[name] : undefined;
+      collect({ path: [...path, name], type: field.type, field, value: member }, spots);
+    }
 }

@@ -56,7 +56,8 @@ export function* parseWithin(parser: Parser, text: string, allowance: YamlAllowa
     if (lexeme.length > limits.text) throw toTextExcess(limits);
     if (parts > limits.parts * PART) throw toPartsExcess(limits);
     if (allowance.words < 0) throw toWordsExcess(limits);
-    yield* parser.next(lexeme);
+    // Nearly every word completes nothing.
+    for (const token of parser.next(lexeme)) yield token;
     if (parser.stack.length > MAX_OPEN) throw toDepthExcess();
   }
   yield* parser.end();

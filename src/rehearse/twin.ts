@@ -59,7 +59,8 @@ const BASE_URL = 'http://twin.invalid';
 /** A twin of what was read. Everything that it cannot know is assumed to exist: what was not read, and what this interface cannot create. */
 export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   const refusals = new Map<string, TwinRefusal>();
-  const made = new Map<string, readonly string[]>();
+  // The oldest first.
+  const made = new Map<string, string[]>();
   const real = createTwinClient(live, now);
   // Read again only after a write whose answer does not show all of it.
   const shown = new Map<string, Promise<Shown | undefined>>();
@@ -74,7 +75,10 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
     if (whole === undefined) return;
     const { kind, id } = whole.resource;
     shown.set(id, Promise.resolve(whole));
-    if (write.method === 'POST') made.set(kind, [id, ...(made.get(kind) ?? [])]);
+    if (write.method !== 'POST') return;
+    const others = made.get(kind);
+    if (others === undefined) made.set(kind, [id]);
+    else others.push(id);
   };
   return {
     refusals,
@@ -86,7 +90,7 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
       limit: real.client.limit,
       // Nobody else writes to a twin: whatever is new was created in it.
       list: async (kind) => {
-        const found = await Promise.all((made.get(kind.name) ?? []).map((id) => find(kind, id)));
+        const found = await Promise.all((made.get(kind.name) ?? []).toReversed().map((id) => find(kind, id)));
         return found.flatMap((one) => (one === undefined ? [] : [one.json]));
       },
       send: async (method, path, body) => {

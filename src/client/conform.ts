@@ -4,6 +4,7 @@ import { isId } from '../kinds/paths.ts';
 import { NetworkError } from '../model/errors.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { toModuleSchema, toResponseSchema } from '../schemas/field.ts';
+import { isSureOfType, isSureResponse } from '../schemas/is-sure-to-fit.ts';
 
 /** A resource of a list, by its id. */
 export interface ListedResource {
@@ -27,21 +28,21 @@ export function toListedResource(kind: Kind, json: Json, { place, excerpt }: Ori
   const id = isJsonObject(json) ? json['id'] : undefined;
   if (!isJsonObject(json) || !isId(id))
     throw new NetworkError(`${place} is not an object with an id${toShown(json, excerpt)}`);
-  expectFit(
-    getSchema(kind, () => toResponseSchema(kind, 'response')),
-    json,
-    { place: `${place} (${id})`, excerpt },
-  );
+  expectFit(json, {
+    origin: { place: `${place} (${id})`, excerpt },
+    isSure: () => isSureResponse(kind, json),
+    findSchema: () => getSchema(kind, () => toResponseSchema(kind, 'response')),
+  });
   return { id, json };
 }
 
 /** Throws `NetworkError` when the JSON of a module that is set does not fit. */
 export function expectModule(field: Field, json: JsonObject, origin: Origin): void {
-  expectFit(
-    getSchema(field, () => toModuleSchema(field, 'response')),
-    json,
+  expectFit(json, {
     origin,
-  );
+    isSure: () => isSureOfType(field.type, json, 'response'),
+    findSchema: () => getSchema(field, () => toModuleSchema(field, 'response')),
+  });
 }
 
 function getSchema(table: Kind | Field, create: () => Schema): Schema {
@@ -50,10 +51,20 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
+/** What JSON must fit, and the quick answer of that schema. */
+interface Fit {
+  readonly origin: Origin;
+  readonly isSure: () => boolean;
+  readonly findSchema: () => Schema;
+}
+
 /** JSON that is nested too deeply is refused: it would exhaust the stack later. */
-function expectFit(schema: Schema, json: JsonObject, { place, excerpt }: Origin): void {
+function expectFit(json: JsonObject, { origin: { place, excerpt }, isSure, findSchema }: Fit): void {
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
-  const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  if (isSure()) return;
+  const found = findSchema()
+    .safeParse(json)
+    .error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   if (found !== undefined)
     throw new NetworkError(`${place} does not match the interface: ${found.join('; ')}${toShown(json, excerpt)}`);
 }

@@ -10,7 +10,7 @@ import type {
   ReferenceType,
   TextType,
 } from '../kinds/field.ts';
-import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
+import { isModule, type Kind, listSpecFields, onceForEachKind } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
 import { once } from '../model/once.ts';
 import { STORABLE_PATTERN } from '../model/storable-text.ts';
@@ -28,7 +28,7 @@ import { type SchemaUse, toFile, toLimited, toReference, toText, toTimestamp } f
 
 /** Schema of a manifest's `spec`. */
 export function toManifestSchema(kind: Kind): z.ZodType {
-  return toObject(Object.fromEntries(listSpecFields(kind)), 'manifest');
+  return toObject(findSpecFields(kind), 'manifest');
 }
 
 /** Properties of a manifest's `lifecycle` that a kind has of its own. */
@@ -40,12 +40,26 @@ export function toLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>
 
 /** Schema of the body of the request that creates a resource, or that changes one (all optional, no immutable fields). */
 export function toRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
-  const fields = listSpecFields(kind).filter(([, field]) => purpose === 'create' || field.lifecycle === 'mutable');
-  const taken = fields.map(
-    ([name, field]) => [name, purpose === 'create' ? field : { ...field, required: false }] as const,
-  );
-  return toObject(Object.fromEntries(taken), 'request');
+  return toObject(findRequestFields(kind, purpose), 'request');
 }
+
+/** The fields that such a body may have. */
+export function findRequestFields(kind: Kind, purpose: 'create' | 'update'): Readonly<Record<string, Field>> {
+  return purpose === 'create' ? findSpecFields(kind) : findUpdateFields(kind);
+}
+
+/** The fields that people state, by their names. */
+export const findSpecFields = onceForEachKind(
+  (kind): Readonly<Record<string, Field>> => Object.fromEntries(listSpecFields(kind)),
+);
+
+const findUpdateFields = onceForEachKind((kind) =>
+  Object.fromEntries(
+    listSpecFields(kind)
+      .filter(([, { lifecycle }]) => lifecycle === 'mutable')
+      .map(([name, field]) => [name, { ...field, required: false }]),
+  ),
+);
 
 /** Schema of a resource in a response: `response` for the client, `document` for the server's promise. */
 export function toResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {

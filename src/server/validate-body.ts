@@ -8,6 +8,7 @@ import type { Spec } from '../model/state.ts';
 import { listTextFaults } from '../model/storable-text.ts';
 import { toModuleSchema, toRequestSchema } from '../schemas/field.ts';
 import { eachFinding } from '../schemas/findings.ts';
+import { isSureOfType, isSureRequest } from '../schemas/is-sure-to-fit.ts';
 import { Failure } from './failure.ts';
 
 /** A schema of the kinds, which are at home with the package that makes them. */
@@ -16,10 +17,7 @@ type Schema = ReturnType<typeof toRequestSchema>;
 /** The spec that a POST asks for, with the defaults of fields that were left out. Ignores `id` and nulls. */
 export function validateCreate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, () => true);
-  refuseFindings(
-    getSchema(`create ${kind.name}`, () => toRequestSchema(kind, 'create')),
-    given,
-  );
+  refuseUnfit(kind, 'create', given);
   return withDefaults(kind, applyGiven(kind, {}, given));
 }
 
@@ -29,18 +27,15 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
   refuseImmutable(kind, given);
   if (Object.keys(given).length === 0)
     throw new Failure('The body contains no field to change', { code: 'empty_update' });
-  refuseFindings(
-    getSchema(`update ${kind.name}`, () => toRequestSchema(kind, 'update')),
-    given,
-  );
+  refuseUnfit(kind, 'update', given);
   return given;
 }
 
 /** The module that a PUT asks for. Takes `{"module": {…}}` too, with or without the ids of the path beside it. */
 export function validateModule(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
   const bare = unwrapModule(kind, body);
-  const schema = getSchema(`${kind.name} ${module.name}`, () => toModuleSchema(module.field, 'request'));
-  refuseFindings(schema, bare);
+  const schema = () => getSchema(`${kind.name} ${module.name}`, () => toModuleSchema(module.field, 'request'));
+  refuseFindings(bare, isSureOfType(module.field.type, bare, 'request') ? undefined : schema());
   return bare;
 }
 
@@ -69,8 +64,15 @@ function getSchema(name: string, build: () => Schema): Schema {
 /** The number of wrong fields that is reported. */
 const MOST_FINDINGS = 20;
 
-function refuseFindings(schema: Schema, value: Json): void {
-  const findings = [...listTextFaults(value), ...eachFinding(schema, value).take(MOST_FINDINGS)];
+function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {
+  const schema = () => getSchema(`${purpose} ${kind.name}`, () => toRequestSchema(kind, purpose));
+  refuseFindings(body, isSureRequest(kind, purpose, body) ? undefined : schema());
+}
+
+/** Without a schema the value is sure to fit it. */
+function refuseFindings(value: Json, schema: Schema | undefined): void {
+  const unfit = schema === undefined ? [] : eachFinding(schema, value).take(MOST_FINDINGS);
+  const findings = [...listTextFaults(value), ...unfit];
   refuseProblems(
     findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${toPathText(path)} ${message}` })),
   );

@@ -1,10 +1,10 @@
 import { type Field, type FieldType, listFields } from '../kinds/field.ts';
 import { type Kind, listSpecFields, onceForEachKind } from '../kinds/kind.ts';
 import { listTypes } from '../kinds/walk.ts';
-import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
 
-/** A place in a spec that has a type, and what stands there: nothing, where a field is left out. */
+/** A place in a spec that has a type, and what stands there: nothing, where a field is left out whose absence means something. */
 export interface Spot {
   /** From the start of the document. */
   readonly path: FieldPath;
@@ -18,15 +18,28 @@ export interface Spot {
 export function listSpots(kind: Kind, { spec, lifecycle }: DesiredResource): readonly Spot[] {
   const spots: Spot[] = [];
   for (const [name, field] of listSpecFields(kind))
-    if (!lifecycle.ignore.includes(name))
-      collect({ path: ['spec', name], type: field.type, field, value: spec[name] }, spots);
+    if (!lifecycle.ignore.includes(name)) collectField(spec, { path: ['spec', name], name, field }, spots);
   return spots;
+}
+
+interface NamedPlace {
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly field: Field;
+}
+
+/** Of the fields that are left out, most by far, only those whose absence means something are places. */
+function collectField(object: JsonObject, { path, name, field }: NamedPlace, spots: Spot[]): void {
+  const { type } = field;
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  if (value !== undefined || field.whenUnset !== undefined || (type.type === 'map' && type.isShares))
+    collect({ path, type, field, value }, spots);
 }
 
 /** Whether any text of a spec that is stated is an expression. Most kinds have none. */
 export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
   return listExpressionFields(kind)
-    .filter(([name]) => !lifecycle.ignore.includes(name))
+    .filter(([name]) => spec[name] !== undefined && !lifecycle.ignore.includes(name))
     .some(([name, field]) =>
       unfold({ path: [name], type: field.type, field, value: spec[name] }).some(({ type }) => isExpression(type)),
     );
@@ -55,8 +68,6 @@ function collect(spot: Spot, spots: Spot[]): void {
     for (const [index, member] of members.entries())
       collect({ path: [...path, index], type: type.of, value: member }, spots);
   } else if (type.type === 'object' && isJsonObject(value))
-    for (const [name, field] of listFields(type.fields)) {
-      const member = Object.hasOwn(value, name) ? value[name] : undefined;
-      collect({ path: [...path, name], type: field.type, field, value: member }, spots);
-    }
+    for (const [name, field] of listFields(type.fields))
+      collectField(value, { path: [...path, name], name, field }, spots);
 }

@@ -5,9 +5,12 @@ import { createSourceText, type SourceText } from './source-text.ts';
 
 /** The text of a file, or what is wrong with its bytes. A byte order mark does not belong to the text. */
 export function decodeSource(source: ManifestBytes): SourceText | Diagnostic {
-  const text = createSourceText(source.file, new TextDecoder('utf-8').decode(source.bytes));
+  const text = createSourceText(source.file, DECODER.decode(source.bytes));
   return isUtf8(source.bytes) ? text : toDiagnostic(text, source.bytes);
 }
+
+/** It keeps nothing of what it decoded. */
+const DECODER = new TextDecoder('utf-8');
 
 function toDiagnostic(source: SourceText, bytes: Uint8Array): Diagnostic {
   const { index, offset } = findBadByte(source.text, bytes);

@@ -1,4 +1,4 @@
-import { Composer, type Document, Parser, Schema, type YAMLError } from 'yaml';
+import { Composer, type Document, Parser, type ScalarTag, Schema, type YAMLError } from 'yaml';
 import type { Json } from '../model/json.ts';
 import { cutAlike, toMore } from './cut.ts';
 import type { Environment } from './environment.ts';
@@ -46,9 +46,25 @@ export function composeDocument(text: string): Document.Parsed | undefined {
   return undefined;
 }
 
+/**
+ * Most plain texts: nothing else of the core schema starts like them, so that they need not be compared with all of its numbers. Source: YAML 1.2.2,
+ * 10.3.2 Tag Resolution.
+ */
+const PLAIN_TEXT: ScalarTag = {
+  tag: 'tag:yaml.org,2002:str',
+  default: true,
+  test: /^[^-+.\d~nNtTfF]/,
+  resolve: (text) => text,
+};
+
 /** One schema for all documents: the core schema of YAML 1.2, whatever a `%YAML` line says. Unique keys are checked elsewhere. */
 const OPTIONS = {
-  schema: new Schema({ schema: 'core', resolveKnownTags: false, merge: false }),
+  schema: new Schema({
+    schema: 'core',
+    customTags: (tags) => [PLAIN_TEXT, ...tags],
+    resolveKnownTags: false,
+    merge: false,
+  }),
   stringKeys: true,
   uniqueKeys: false,
 } as const;

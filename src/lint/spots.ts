@@ -38,11 +38,12 @@ function collectField(object: JsonObject, { path, name, field }: NamedPlace, spo
 
 /** Whether any text of a spec that is stated is an expression. Most kinds have none. */
 export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
-  return listExpressionFields(kind)
-    .filter(([name]) => spec[name] !== undefined && !lifecycle.ignore.includes(name))
-    .some(([name, field]) =>
+  return listExpressionFields(kind).some(
+    ([name, field]) =>
+      spec[name] !== undefined &&
+      !lifecycle.ignore.includes(name) &&
       unfold({ path: [name], type: field.type, field, value: spec[name] }).some(({ type }) => isExpression(type)),
-    );
+  );
 }
 
 const listExpressionFields = onceForEachKind((kind) =>

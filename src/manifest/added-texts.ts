@@ -9,8 +9,11 @@ export interface AddedTexts {
 /** The labels and annotations of a document. */
 export function toAddedTexts({ metadata }: JsonObject): AddedTexts {
   const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
+  if (labels === undefined && annotations === undefined) return NO_TEXTS;
   return { labels: toTexts(labels), annotations: toTexts(annotations) };
 }
+
+const NO_TEXTS: AddedTexts = { labels: {}, annotations: {} };
 
 function toTexts(texts: Json | undefined): Readonly<Record<string, string>> {
   const entries = isJsonObject(texts) ? Object.entries(texts) : [];

@@ -160,10 +160,14 @@ function inspectKind(
 
 /** A document without what is null where it may be left out. */
 function toStated(kind: string, value: JsonObject): JsonObject {
-  const { spec, ...rest } = value;
-  if (spec === null && kind !== 'List') return rest;
+  const { spec } = value;
+  if (spec === null && kind !== 'List') {
+    const { spec: _, ...rest } = value;
+    return rest;
+  }
   const table = findKind(kind);
-  return table !== undefined && isJsonObject(spec) ? { ...rest, spec: withoutNulls(table, spec) } : value;
+  const stated = table !== undefined && isJsonObject(spec) ? withoutNulls(table, spec) : spec;
+  return stated === undefined || stated === spec ? value : { ...value, spec: stated };
 }
 
 function toDocument(

@@ -1,6 +1,6 @@
 import type { TextType } from '../kinds/field.ts';
 import { FORMATS } from '../kinds/formats.ts';
-import { listSpecFields } from '../kinds/kind.ts';
+import { listSpecFields, onceForEachKind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { findTextFault } from '../model/storable-text.ts';
@@ -20,16 +20,24 @@ export function fillInFiles(
   const table = findKind(kind);
   if (table === undefined || !isJsonObject(spec)) return { value, problems: [] };
   const problems: Problem[] = [];
-  const texts = listSpecFields(table).flatMap(([name, { type }]): [string, Json][] => {
-    const path = type.type === 'text' && type.orFile ? toFilePath(spec[name]) : undefined;
-    if (type.type !== 'text' || path === undefined) return [];
+  const texts = listFileFields(table).flatMap(([name, type]): [string, Json][] => {
+    const path = toFilePath(spec[name]);
+    if (path === undefined) return [];
     const file = read(path);
     const fault = 'fault' in file ? file.fault : checkText(type, file.text);
     if (fault !== undefined) problems.push(toFileProblem(name, path, fault));
     return 'fault' in file || fault !== undefined ? [] : [[name, file.text.trim()]];
   });
+  if (texts.length === 0) return { value, problems };
   return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, problems };
 }
+
+/** The fields that can be the text of a file. */
+const listFileFields = onceForEachKind((kind) =>
+  listSpecFields(kind).flatMap(([name, { type }]) =>
+    type.type === 'text' && type.orFile ? [[name, type] as const] : [],
+  ),
+);
 
 function toProblem(name: string, code: Problem['code'], fault: string): Problem {
   return { code, message: `spec.${name} ${fault}`, path: ['spec', name], target: 'value' };

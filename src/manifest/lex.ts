@@ -68,7 +68,7 @@ const SCALAR = '\u001f';
 
 /** What a key or value takes. Lists, maps and aliases take twice the room, and lines half of it. */
 const PART = 4;
-const OTHERS: Readonly<Record<string, number>> = {
+const OTHERS = toTable({
   '"': PART,
   "'": PART,
   '&': PART,
@@ -80,10 +80,17 @@ const OTHERS: Readonly<Record<string, number>> = {
   '[': 2 * PART,
   '{': 2 * PART,
   '\n': 2,
-};
+});
 
 function countParts(lexeme: string, before: string): number {
-  return before === SCALAR ? PART : (OTHERS[lexeme.charAt(0)] ?? 0);
+  return before === SCALAR ? PART : (OTHERS[lexeme.charCodeAt(0)] ?? 0);
+}
+
+/** By the code of the character: every word of every manifest is looked up. */
+function toTable(parts: Readonly<Record<string, number>>): Uint8Array {
+  const table = new Uint8Array(0x80);
+  for (const [sign, count] of Object.entries(parts)) table[sign.charCodeAt(0)] = count;
+  return table;
 }
 
 function toTextExcess({ text }: YamlLimits): YamlExcess {

@@ -176,6 +176,7 @@ function listMetadataProblems(
 }
 
 function toLifecycle({ value, kind, position }: ManifestDocument): ResourceLifecycle {
+  if (value['lifecycle'] === undefined) return NO_LIFECYCLE;
   const lifecycle = isJsonObject(value['lifecycle']) ? value['lifecycle'] : {};
   const { protect, ignore, adopt, renamed_from: renamedFrom } = lifecycle;
   return {
@@ -186,6 +187,8 @@ function toLifecycle({ value, kind, position }: ManifestDocument): ResourceLifec
     settings: toSettings(lifecycle, findKind(kind)?.lifecycle ?? {}, position.source.file),
   };
 }
+
+const NO_LIFECYCLE: ResourceLifecycle = { protect: false, ignore: [], adopt: undefined, settings: {} };
 
 function toFormer(former: Json | undefined): Pick<ResourceLifecycle, 'renamedFrom' | 'takenFrom'> {
   if (typeof former === 'string') return { renamedFrom: former };

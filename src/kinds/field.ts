@@ -113,7 +113,7 @@ export interface UnsetAdvice {
 }
 
 /**
- * How a value restricts access. `while-on`: it restricts while it is true, or set and not disabled. `by-each`: each member is a restriction.
+ * How a value restricts access. `while-on`: it restricts while it is true, or set and not disabled. `by-each`: each member is a restriction, or the text is.
  * `but-each`: each member allows somebody; without members nobody is allowed. `but-each-or-all`: the same, but without members everybody is allowed.
  */
 export type Protection = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all';

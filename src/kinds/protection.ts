@@ -80,8 +80,9 @@ function isOn(value: Json | undefined): boolean {
   return value === true || (isJsonObject(value) && value['enabled'] !== false);
 }
 
-/** Each member as a text that identifies it; for a map, each key with its value. */
+/** Each member as a text that identifies it; for a map, each key with its value. A text is its own member. */
 function listMembers(value: Json | undefined): readonly string[] {
+  if (typeof value === 'string') return [value];
   if (isJsonArray(value)) return value.map((member) => (typeof member === 'string' ? member : toCanonicalJson(member)));
   return isJsonObject(value) ? Object.entries(value).map((entry) => toCanonicalJson(entry)) : [];
 }

@@ -71,6 +71,14 @@ const CASES: readonly (readonly [
     [opens('enforced', 'disabled')],
   ],
   [
+    'a restriction of other traffic',
+    'IPRestriction',
+    RESTRICTION,
+    { ...RESTRICTION, type: 'dashboard' },
+    [replace(), opens('type', 'loosened'), { danger: 'lockout' }],
+    [replace(), opens('type', 'loosened')],
+  ],
+  [
     'a wider ACL',
     'Credential',
     { acl: ['bind:a.test'] },

@@ -30,6 +30,7 @@ export const IP_RESTRICTION = defineKind({
         lifecycle: 'immutable',
         required: true,
         unique: true,
+        protects: 'by-each',
         tells: { said: 'is for' },
       },
     ),

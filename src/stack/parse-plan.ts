@@ -14,15 +14,14 @@ export function parsePlan(text: string, name = 'The text'): Plan {
   const excess = findJsonExcess(text);
   if (excess !== undefined) throw refusePlan(name, `it ${excess}`);
   const value: unknown = parseJson(text);
-  if (isJsonObject(value) && typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
+  if (!isJsonObject(value)) throw refusePlan(name, 'it holds no JSON object');
+  if (typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {
     throw new StackError(
       `${name} is a plan of format ${value['format']}, and this version of edgewise reads format ${PLAN_FORMAT} only.`,
       { reason: 'invalid', remedy: 'Make a new plan with this version: edgewise plan -o FILE.' },
     );
   }
-  const issue = isJsonObject(value)
-    ? findFirstIssue(PLAN_SCHEMA, value)
-    : PLAN_SCHEMA.safeParse(value).error?.issues.find(() => true);
+  const issue = findFirstIssue(PLAN_SCHEMA, value);
   if (issue !== undefined) throw refusePlan(name, `${issue.path.join('.') || 'the document'}: ${issue.message}`);
   return verifyShown(name, value as unknown as PlanDocument); // what a schema gives lacks keys such as __proto__
 }

@@ -79,6 +79,15 @@ describe('apply --approved', () => {
     expect(listWrites(workspace)).toEqual([]);
   });
 
+  it('names a plan of another stack beside its own', async () => {
+    const { edgewise, write, folder } = await approve();
+    const plan = JSON.parse(await readFile(join(folder, 'approved.json'), 'utf8'));
+    const other = { ...plan, stack: 'other', changes: [], writes: [], totals: NO_TOTALS };
+    await write({ 'approved.json': JSON.stringify(other) });
+    const { stdout } = await edgewise(APPLY);
+    expect(stdout).toContain('The plan and approved.json cannot stand for each other: one is for the stack other');
+  });
+
   it('goes with manifests only, and only with a plan', async () => {
     const { edgewise } = await approve();
     expect(await edgewise('apply approved.json --approved approved.json --yes')).toMatchObject({ exitCode: 3 });

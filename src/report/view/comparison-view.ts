@@ -87,7 +87,7 @@ function toWords(command: ComparisonReport['command'], names: ComparisonReport['
 function toSummary(comparison: Parameters<typeof isWithin>[0], { names }: Words): string {
   const { mismatch, more, less } = comparison;
   if (mismatch !== undefined)
-    return `${names.before} and ${names.after} cannot stand for each other: ${toPrintable(mismatch)}.`;
+    return `${names.after} and ${names.before} cannot stand for each other: ${toPrintable(mismatch)}.`;
   const [added, gone] = [countExcess(more), countExcess(less)];
   if (added + gone === 0) return 'Both plans do the same.';
   if (added === 0)

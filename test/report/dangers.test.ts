@@ -36,3 +36,35 @@ it.each(DANGERS)('%o is a warning at the forge and in SARIF', (danger, said) => 
   const { runs } = JSON.parse(renderSarifForm({ about: 'plan', plan, standing: [] }, PLAIN));
   expect(runs[0].results).toContainEqual(expect.objectContaining({ ruleId: 'danger', level: 'warning' }));
 });
+
+it.each(DANGERS)('%o is said on the one line of a resource', (danger, said) => {
+  const text = renderPlanText(toPlanView(toPlan(danger)), { ...PLAIN, width: 0, compact: true });
+  expect(text).toContain(`~ TCPEdge/postgres  (edgtcp_2a)   update: ${said}\n`);
+});
+
+it('what is lost with a replace is said at the forge and in SARIF, and a delete is in both', () => {
+  const [replaced, deleted] = [
+    { danger: 'replace', loses: ['certificate'], gap: 2 } as const,
+    { danger: 'delete' } as const,
+  ];
+  const plan = makePlan({
+    changes: [
+      makeLiveChange('TCPEdge/a', 'delete', {
+        id: 'edgtcp_2a',
+        reason: 'not in the manifests any more',
+        dangers: [deleted],
+      }),
+      makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', dangers: [replaced] }),
+    ],
+  });
+  const lost = 'it gets a new id, certificate; the old one is deleted 2 writes before the new one is created';
+  const said = [
+    'TCPEdge/a (edgtcp_2a) will be deleted: not in the manifests any more',
+    `TCPEdge/b (edgtcp_2b) will be replaced: ${lost}`,
+  ];
+  const { runs } = JSON.parse(renderSarifForm({ about: 'plan', plan, standing: [] }, PLAIN));
+  const texts = runs[0].results.map(({ message }: { readonly message: { readonly text: string } }) => message.text);
+  expect(texts).toEqual(said);
+  const github = renderGithubForm({ about: 'plan', plan, standing: [] }, PLAIN);
+  for (const text of said) expect(github).toContain(text);
+});

@@ -211,9 +211,9 @@ describe('sarif', () => {
     ]);
   });
 
-  it('has safety rules among its results, and no planned delete', () => {
+  it('has safety rules and dangers among its results', () => {
     const rules = read(PLAN).runs[0].results.map(({ ruleId }: { readonly ruleId: string }) => ruleId);
-    expect(rules).toEqual(['protect', 'mark-invalid', 'drift']);
+    expect(rules).toEqual(['protect', 'mark-invalid', 'delete', 'replace', 'drift']);
   });
 
   it('tells of a failure without place as a notification', () => {

@@ -50,7 +50,7 @@ export interface JunitCase {
 }
 
 function listCases(report: Report, options: FormOptions): readonly JunitCase[] {
-  const remarks = listRemarks(report, options).filter(({ nature }) => nature !== 'change' && nature !== 'danger');
+  const remarks = listRemarks(report, options).filter(({ nature }) => nature !== 'danger');
   const told = new Set(remarks.flatMap(({ address }) => (address === undefined ? [] : [address])));
   const passed = [...new Set(listAddresses(report))].filter((address) => !told.has(address));
   const failed = remarks.map((remark): JunitCase => {

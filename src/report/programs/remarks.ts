@@ -11,7 +11,7 @@ import type { ComparisonReport, Failure, FormOptions, Report } from '../report.t
 import { findFailedPlace } from '../view/apply-view.ts';
 import { toNotStarted } from '../view/apply-wording.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
-import { type DangerView, listDangerViews } from '../view/danger-words.ts';
+import { type DangerView, listDangerClauses, listDangerViews } from '../view/danger-words.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
 import { toWord } from '../view/escape.ts';
 import { toRemedy } from '../view/failure-view.ts';
@@ -27,10 +27,10 @@ export interface Remark {
   readonly rule: string;
   readonly level: 'error' | 'warning' | 'notice';
   /**
-   * `finding`: something is wrong. `change`: an apply does it, as the manifests ask. `danger`: the same, and it deserves a second look.
+   * `finding`: something is wrong. `danger`: an apply does it, as the manifests ask, and it deserves a second look.
    * `failure`: the run itself went wrong.
    */
-  readonly nature: 'finding' | 'change' | 'danger' | 'failure';
+  readonly nature: 'finding' | 'danger' | 'failure';
   readonly message: string;
   readonly remedy?: string;
   readonly address?: string;
@@ -168,11 +168,16 @@ function toDangerRemark({ danger, address, said }: DangerView, change: Change): 
 }
 
 function toLossRemark(change: Change, action: 'delete' | 'replace'): Remark {
-  const { reason, live } = change;
+  const { reason, live, dangers = [] } = change;
   const address = toShownChange(change);
   const id = live === undefined ? '' : ` (${toWord(live.id)})`;
-  const why = reason === undefined ? '' : `: ${toPrintable(reason)}`;
-  return toRemark(action, 'warning', `${toWord(address)}${id} will be ${action}d${why}`, { address, nature: 'change' });
+  const lost = listDangerClauses({ dangers: dangers.filter(({ danger }) => danger === action) });
+  const why = [...(reason === undefined ? [] : [toPrintable(reason)]), ...lost.map((clause) => `it ${clause}`)];
+  const said = why.length === 0 ? '' : `: ${why.join('; ')}`;
+  return toRemark(action, 'warning', `${toWord(address)}${id} will be ${action}d${said}`, {
+    address,
+    nature: 'danger',
+  });
 }
 
 function toDriftRemark(address: string, differences: readonly Difference[], level: Remark['level']): Remark {

@@ -8,8 +8,8 @@ import { type FilePosition, toFilePosition } from '../view/file-position.ts';
 import { joinNotStarted, listRemarks, OTHER_RULES, type Remark } from './remarks.ts';
 
 /**
- * A report as a SARIF log: a result for each thing that is wrong, a notification for why a run came to none. What an apply
- * will do is nothing wrong, and is not in it. Source: SARIF 2.1.0.
+ * A report as a SARIF log: a result for each thing that is wrong or dangerous, a notification for why a run came to none. What an
+ * apply does besides is not in it. Source: SARIF 2.1.0.
  */
 export function renderSarifForm(report: Report, options: FormOptions): string {
   return renderLog([{ report, options }], { ...options, ...toVersion(report, options) });

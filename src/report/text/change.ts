@@ -39,14 +39,15 @@ export function renderChange(change: ChangeView, layout: ChangeLayout): readonly
 
 /** A change on one line. `drifted`: the fields that it puts back besides, where parts of a plan are told apart. */
 export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
-  const { action, fields, reason, protect } = change;
+  const { action, dangers, fields, reason, protect } = change;
   const style = toStyle(action);
+  const why = [...(reason === undefined ? [] : [reason]), ...dangers];
   return renderCompactLine(
     {
       heading: toHeading(change),
       column: layout.actionColumn,
       said: protect ? `${action} (protected)` : action,
-      why: reason,
+      why: why.length === 0 ? undefined : why.join('; '),
       fields: action === 'create' ? [] : [...fields, ...drifted].map(({ path }) => path),
       paint: (text) => toPaint(layout.color)(style, text),
     },

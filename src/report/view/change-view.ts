@@ -5,6 +5,7 @@ import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { listChangeNotes } from './change-notes.ts';
+import { listDangerClauses } from './danger-words.ts';
 import { toWord } from './escape.ts';
 import { type FieldView, listFieldViews, type OriginWords, toDifferenceView } from './field-view.ts';
 import { listLeaves } from './leaves.ts';
@@ -24,6 +25,8 @@ export interface ChangeView {
   readonly reason?: string;
   /** What else who approves should know. */
   readonly notes: readonly string[];
+  /** Of the notes, what is dangerous, as clauses: `loses acl, …`. */
+  readonly dangers: readonly string[];
   readonly protect: boolean;
   /** What is made, or goes, in clauses: `listens on …`. */
   readonly traits: readonly TraitView[];
@@ -74,6 +77,7 @@ export function toChangeView(
     ...(live !== undefined && { id: toWord(live.id) }),
     ...(reason !== undefined && !isContinued && { reason }),
     notes: isContinued ? [] : listChangeNotes(change),
+    dangers: isContinued ? [] : listDangerClauses(change),
     protect: isProtected(change),
     traits: isNew || isGone ? listTraits(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [],
     ...(owner !== undefined && { owner }),

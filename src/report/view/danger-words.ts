@@ -20,11 +20,16 @@ export function listDangerViews(changes: readonly Change[]): readonly DangerView
   });
 }
 
-/** The dangers of a change that its action does not say by itself. A diagnostic warns of a lock-out. */
-export function listDangerNotes({ dangers = [] }: Change): readonly string[] {
+/** The dangers of a change that its action does not say by itself, as clauses. A diagnostic warns of a lock-out. */
+export function listDangerClauses({ dangers = [] }: Pick<Change, 'dangers'>): readonly string[] {
   return dangers
     .filter((one) => one.danger !== 'delete' && one.danger !== 'lockout' && !isPlainReplace(one))
-    .map((one) => `danger: it ${toDangerClause(one)}`);
+    .map(toDangerClause);
+}
+
+/** The same as notes on the change. */
+export function listDangerNotes(change: Pick<Change, 'dangers'>): readonly string[] {
+  return listDangerClauses(change).map((clause) => `danger: it ${clause}`);
 }
 
 function isPlainReplace(danger: Danger): boolean {

@@ -10,7 +10,7 @@ import { type Named, parseSeconds, renderBudgets, renderCrowd, renderHeaps, rend
 
 /**
  * `npm run load [-- SECONDS]`: ten thousand resources through a rate limit, on a clock that does not wait and on a real one, fifty
- * clients at once on one server for that long, a minute unless it is said otherwise, and ten thousand resources in up to two hundred stacks. Prints Markdown tables; fails when anything was
+ * clients at once on one server for that long, a minute unless it is said otherwise, and up to a hundred thousand resources in up to two hundred stacks. Prints Markdown tables; fails when anything was
  * answered otherwise than it should be.
  */
 
@@ -20,10 +20,12 @@ const API_KEY = 'load';
 
 const RESOURCES = 10_000;
 const SHAPES = [
+  { stacks: 1, accounts: 1, resources: RESOURCES / 10 },
   { stacks: 1, accounts: 1, resources: RESOURCES },
   { stacks: 20, accounts: 1, resources: RESOURCES },
   { stacks: 200, accounts: 1, resources: RESOURCES },
   { stacks: 200, accounts: 4, resources: RESOURCES },
+  { stacks: 10, accounts: 1, resources: 10 * RESOURCES },
 ];
 
 const seconds = parseSeconds(process.argv[2]);

@@ -30,10 +30,10 @@ it('what a short run did not measure is a dash, and never NaN', () => {
     | --- | ---: | ---: |
     | apply | – | 21.3 MB |
 
-    | command | stacks | accounts | resources each | requests | least | CPU | peak memory | minutes |
+    | command | stacks | accounts | resources each | requests | least | CPU a resource | peak memory | minutes |
     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
-    | apply | 1 | 1 | 10,000 | 10,011 | 10,011 | 1.00 | 300 MB | 83.0 |
-    | apply | 200 | 4 | 50 | 10,011 | 10,011 | 1.50 | 300 MB | 83.0 |"
+    | apply | 1 | 1 | 10,000 | 10,011 | 10,011 | 0.20 ms | 300 MB | 83.0 |
+    | apply | 200 | 4 | 50 | 10,011 | 10,011 | 0.30 ms | 300 MB | 83.0 |"
   `);
   expect(tables).not.toContain('NaN');
 });

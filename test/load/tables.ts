@@ -17,15 +17,14 @@ export function renderBudgets(runs: readonly Named<BudgetRun>[]): string {
   return renderTable(['apply of 10,001 resources', 'requests', '429', 'least time', 'time', 'time / least'], rows);
 }
 
-/** What the same resources take when they are divided among stacks and accounts. The first shape is what the others are measured against. */
+/** What resources take when they are divided among stacks and accounts. */
 export function renderShapes(runs: readonly ShapeRun[]): string {
   const rows = runs.map(({ shape, command, requests, least, cpuSeconds, peakMegabytes, minutes }) => {
-    const [first] = runs.filter((run) => run.command === command);
-    const ratio = first === undefined ? NOT_MEASURED : (cpuSeconds / first.cpuSeconds).toFixed(2);
     const { stacks, accounts, resources } = shape;
+    const cpu = `${((1000 * cpuSeconds) / resources).toFixed(2)} ms`;
     const counts = [stacks, accounts, resources / stacks].map((count) => count.toLocaleString('en'));
     const asked = [requests, least].map((count) => count.toLocaleString('en'));
-    return [command, ...counts, ...asked, ratio, `${peakMegabytes.toFixed(0)} MB`, minutes.toFixed(1)];
+    return [command, ...counts, ...asked, cpu, `${peakMegabytes.toFixed(0)} MB`, minutes.toFixed(1)];
   });
   const head = [
     'command',
@@ -34,7 +33,7 @@ export function renderShapes(runs: readonly ShapeRun[]): string {
     'resources each',
     'requests',
     'least',
-    'CPU',
+    'CPU a resource',
     'peak memory',
     'minutes',
   ];

@@ -41,8 +41,11 @@ export function createClaimLedger(): ClaimLedger {
       for (const [scope, known] of ranges) {
         const range = scope === 'files' ? scope : 'account';
         for (const [key, claimants] of known)
-          for (const folder of claimants.length > 1 ? claimants : [])
-            rivals.set(folder, [...(rivals.get(folder) ?? []), { key, range, claimants }]);
+          for (const folder of claimants.length > 1 ? claimants : []) {
+            const contested = rivals.get(folder) ?? [];
+            contested.push({ key, range, claimants });
+            rivals.set(folder, contested);
+          }
       }
       return rivals;
     },

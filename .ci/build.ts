@@ -32,8 +32,9 @@ const GROUPS = [
   'src/cli/program.ts',
   'src/cli/commands/validate.ts',
   'src/cli/commands/plan.ts',
-  'src/client/undici-transport.ts',
+  'src/stack/open-transport.ts',
   'src/report/text/form.ts',
+  'src/rehearse/rehearse.ts',
 ].map((first, index, { length }) => ({
   name: parse(first).name,
   test: (id: string) => id === resolve(first),
@@ -78,8 +79,18 @@ async function bundle(folder: string): Promise<readonly string[]> {
 
 /** The packages that are files of their own. Gives the paths of their modules. */
 async function bundleLazyPackages(folder: string): Promise<readonly string[]> {
-  const build = await rolldown({ input: LAZY_INPUT, platform: 'node', plugins: [wholePackages, statementLines] });
-  return write(build, { dir: join(folder, 'parts'), format: 'cjs', minify: MINIFY, entryFileNames: LAZY_FILES });
+  const build = await rolldown({
+    input: LAZY_INPUT,
+    platform: 'node',
+    plugins: [wholePackages, lazyBuiltins, statementLines],
+  });
+  return write(build, {
+    dir: join(folder, 'parts'),
+    format: 'cjs',
+    minify: MINIFY,
+    entryFileNames: LAZY_FILES,
+    chunkFileNames: LAZY_FILES,
+  });
 }
 
 async function write(build: RolldownBuild, options: OutputOptions): Promise<readonly string[]> {

@@ -4,10 +4,14 @@ import type { Plugin } from 'rolldown';
 import { type ESTree, parseSync, Visitor } from 'rolldown/utils';
 
 /**
- * Packages that a run needs only when something is wrong: what makes schemas, and RE2. Each is a file of its own, which is loaded when something of
- * the package is first used. Functions that are not asynchronous use them, so the file is one that can be required.
+ * Packages that few runs need: what makes schemas and RE2, when something is wrong, and what reads SSH keys. Each is a file of its own, which is
+ * loaded when something of the package is first used. Functions that are not asynchronous use them, so the file is one that can be required.
  */
-const LAZY: Readonly<Record<string, string>> = { zod: 'z', re2js: 'RE2JS' };
+const LAZY: Readonly<Record<string, readonly string[]>> = {
+  zod: ['z'],
+  re2js: ['RE2JS'],
+  sshpk: ['parseKey', 'parsePrivateKey'],
+};
 
 /** The files, as the input of a build of their own, in the format `cjs`. */
 export const LAZY_INPUT = Object.fromEntries(Object.keys(LAZY).map((name) => [name, `\0whole:${name}`]));
@@ -27,18 +31,21 @@ export const lazyPackages: Plugin = {
 };
 
 function renderLazy(name: string): string {
-  return `Object.defineProperty(exports, '${LAZY[name]}', { enumerable: true, get: () => require('./${name}.cjs').${LAZY[name]} });`;
+  return `for (const name of ${JSON.stringify(LAZY[name])})
+  Object.defineProperty(exports, name, { enumerable: true, get: () => require('./${name}.cjs')[name] });`;
 }
 
-/** What the files hold of the packages: what the sources name. */
+/** What the files hold of the packages: what the sources use. */
 export const wholePackages: Plugin = {
   name: 'whole-packages',
   resolveId: (id) => (id.startsWith('\0whole:') ? id : undefined),
-  load: (id) => {
-    if (id === '\0whole:zod') return `import * as all from 'zod';\nexport const z = { ${listMembers().join(', ')} };`;
-    return id === '\0whole:re2js' ? "export { RE2JS } from 're2js';" : undefined;
-  },
+  load: (id) => (id.startsWith('\0whole:') ? renderWhole(id.replace('\0whole:', '')) : undefined),
 };
+
+function renderWhole(name: string): string {
+  if (name === 'zod') return `import * as all from 'zod';\nexport const z = { ${listMembers().join(', ')} };`;
+  return `export { ${LAZY[name]?.join(', ')} } from '${name}';`;
+}
 
 /** The members of zod that the sources use, as those of an object, so that the others can be left out. */
 function listMembers(): readonly string[] {

@@ -22,7 +22,8 @@ if (isOlder(process.versions.node, NEEDED)) {
 async function start(): Promise<void> {
   const { useCompileCache } = await import('./compile-cache.ts');
   useCompileCache({ process, version: packageJson.version });
-  await import('./main.ts');
+  const { runProgram } = await import('./program.ts');
+  await runProgram();
 }
 
 function isOlder(version: string, needed: string): boolean {

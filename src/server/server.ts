@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { toElapsedMs } from '../model/elapsed.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { DEFAULT_VERSION_HEADER, type Transport } from '../model/transport.ts';
 import { DEFAULT_ABUSE_REPORT_RULES } from './abuse-report-rules.ts';
@@ -129,7 +130,7 @@ async function respond(
   ask: Ask,
   base: Pick<RequestEnv, 'baseUrl' | 'basePath'>,
 ): Promise<Answer> {
-  const start = performance.now();
+  const start = toElapsedMs();
   const operationId = service.identities.createOperationId();
   let bug: Error | undefined;
   const onBug = (error: Error): void => {
@@ -140,7 +141,7 @@ async function respond(
     method: ask.method,
     path: ask.url.slice(toOrigin(ask.url).length),
     status: answer.status,
-    durationMs: performance.now() - start,
+    durationMs: toElapsedMs() - start,
     operationId,
     ...(bug !== undefined && { error: bug }),
   });

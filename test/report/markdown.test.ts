@@ -164,6 +164,28 @@ describe('a comment in a pipeline', () => {
   });
 });
 
+test('ten changes whose diff is folded have their whole values in the open table', () => {
+  const toUpdates = (count: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const differences = 'abcdefgh'.split('').map((name) => {
+        const text = `${name.repeat(100)} ${index}`;
+        return makeDifference(`metadata.${name}`, { from: `${text} before`, to: `${text} after` });
+      });
+      return makeLiveChange(`TCPEdge/a${index}`, 'update', { id: `edgtcp_${index}`, differences });
+    });
+  const listOpen = (count: number) => {
+    const text = renderPlan(makePlan({ changes: toUpdates(count) }));
+    const lines = text.replace(/<details>.*?<\/details>/gs, '').split('\n');
+    return lines.filter((line) => line.includes('TCPEdge/a'));
+  };
+  const rows = listOpen(10);
+  expect(rows).toHaveLength(10);
+  for (const [index, row] of rows.entries())
+    for (const name of 'abcdefgh') expect(row).toContain(`${index} before" → "${name.repeat(100)} ${index} after"`);
+  expect(listOpen(11).join('')).not.toContain('after"');
+  expect(listOpen(1).join('')).toContain('and 2 more fields');
+});
+
 describe('text of others', () => {
   test('as prose is one paragraph without anything in it but text, and URLs as code', () => {
     const url = fc.webUrl({ withQueryParameters: true, withFragments: true });

@@ -45,9 +45,18 @@ function pickBearers(
   { known }: RivalContext,
 ): readonly LiveResource[] {
   const { stack, name } = write.mark;
-  const bearers = all.filter(({ id, mark }) => mark?.stack === stack && mark.name === name && !known.has(id));
+  const bearers = listNamed(all, name).filter(({ id, mark }) => mark?.stack === stack && !known.has(id));
   return bearers.toSorted(compareAge);
 }
+
+/** The members of a list whose marks have a name. Each creation of a run asks the same list for its own. */
+function listNamed(all: readonly LiveResource[], name: string): readonly LiveResource[] {
+  const groups = BY_NAME.get(all) ?? Map.groupBy(all, ({ mark }) => mark?.name);
+  BY_NAME.set(all, groups);
+  return groups.get(name) ?? [];
+}
+
+const BY_NAME = new WeakMap<readonly LiveResource[], ReadonlyMap<string | undefined, readonly LiveResource[]>>();
 
 /**
  * Finds resources that a concurrent apply created in addition to ours. The oldest stays: the oldest with a delivered token if there is one. A list

@@ -5,7 +5,7 @@ import type { Drift, DriftState, ResourceDrift, Stranger } from '../model/drift.
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { findTwin } from './twins.ts';
+import { createFindTwin } from './twins.ts';
 
 /** What a comparison is made of besides the plan that would end every difference. */
 export interface DriftInput {
@@ -17,11 +17,10 @@ export interface DriftInput {
 export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
   const { stack, baseUrl, targets, externals, diagnostics, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
-  const taken = new Set(plan.changes.map((change) => change.live?.id));
+  const findTwin = createFindTwin(live, new Set(plan.changes.map((change) => change.live?.id)));
   const resources = plan.changes.map((change) => {
     const found = all.get(change.live?.id ?? '');
-    const twin =
-      change.action === 'create' ? findTwin(getKind(change.kind), change.desired ?? {}, { live, taken }) : undefined;
+    const twin = change.action === 'create' ? findTwin(getKind(change.kind), change.desired ?? {}) : undefined;
     return toUnowned(change, { found, twin }) ?? withFile(toResourceDrift(change, found), plan.files);
   });
   const ours = resources.filter(({ state }) => state !== 'unowned');

@@ -8,18 +8,20 @@ import { diffSpecs } from './diff.ts';
 import { toLifecycleLine } from './lifecycle-line.ts';
 
 /**
- * The unmarked live resource that matches a spec: it has the same unique values or, for kinds without any, the same fields.
+ * Finds the unmarked live resource that matches a spec: it has the same unique values or, for kinds without any, the same fields.
  * Somebody removed its mark or made it by hand. Metadata is not compared, and a spec with only defaults matches nothing.
- * `undefined`: there is none, or more than one. `taken`: ids of resources that have a manifest.
+ * `undefined`: there is none, or more than one.
  */
-export function findTwin(
-  kind: Kind,
-  normal: Spec,
-  { live, taken }: { readonly live: LiveState; readonly taken: ReadonlySet<string | undefined> },
-): LiveResource | undefined {
-  const free = (live.resources.get(kind.name) ?? []).filter(({ id, mark }) => mark === undefined && !taken.has(id));
-  const twins = free.filter(({ spec }) => isTwin(kind, normal, spec));
-  return twins.length === 1 ? twins[0] : undefined;
+export type FindTwin = (kind: Kind, normal: Spec) => LiveResource | undefined;
+
+/** Finds twins among what has no manifest, which is listed once. `taken`: ids of resources that have one. */
+export function createFindTwin({ resources }: LiveState, taken: ReadonlySet<string | undefined>): FindTwin {
+  const isFree = ({ id, mark }: LiveResource): boolean => mark === undefined && !taken.has(id);
+  const free = new Map([...resources].map(([kind, members]) => [kind, members.filter(isFree)]));
+  return (kind, normal) => {
+    const twins = (free.get(kind.name) ?? []).filter(({ spec }) => isTwin(kind, normal, spec));
+    return twins.length === 1 ? twins[0] : undefined;
+  };
 }
 
 function isTwin(kind: Kind, normal: Spec, live: Spec): boolean {
@@ -41,12 +43,12 @@ function listKeys(kind: Kind, spec: Spec): string {
 
 /** Warnings on creates for which a matching unmarked resource exists. Conflicts of unique values and unreadable marks have their own diagnostics. */
 export function listTwinHints(decisions: readonly Decision[], live: LiveState): readonly Diagnostic[] {
-  const taken = new Set(decisions.map(({ pair }) => pair.live?.id));
+  const findTwin = createFindTwin(live, new Set(decisions.map(({ pair }) => pair.live?.id)));
   return decisions.flatMap(({ action, pair, form }): readonly Diagnostic[] => {
     const { address, kind, desired } = pair;
     if (action !== 'create' || form === undefined || desired === undefined) return [];
     if (desired.lifecycle.adopt !== undefined || listKeys(kind, form.normal) !== '') return [];
-    const twin = findTwin(kind, form.normal, { live, taken });
+    const twin = findTwin(kind, form.normal);
     if (twin === undefined || twin.markTrouble !== undefined) return [];
     return [
       {

@@ -14,22 +14,25 @@ afterAll(() => counter.stop());
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: sizes }\n';
 
-/** Edges that share a backend; what their description is, and whether the newer half is there. */
+/** Edges, each with a backend of its own, which could be made twice; what their description is, and whether the newer half is there. */
 function render(count: number, { text, from = 0 }: { readonly text: string; readonly from?: number }): string {
-  const pool =
-    'apiVersion: edgewise/v1\nkind: WeightedBackend\nmetadata: { name: pool }\nspec: { backends: { bkdtg_1: 1 } }\n';
   const edges = Array.from(
     { length: count },
     (_, index) => `apiVersion: edgewise/v1
+kind: WeightedBackend
+metadata: { name: pool-${from + index} }
+spec: { description: ${text}, backends: { bkdtg_${from + index}: 1 } }
+---
+apiVersion: edgewise/v1
 kind: TCPEdge
 metadata: { name: edge-${from + index} }
 spec:
   description: ${text}
   hostports: ["e${from + index}.example.net:443"]
-  backend: { backend_id: WeightedBackend/pool }
+  backend: { backend_id: WeightedBackend/pool-${from + index} }
 `,
   );
-  return [STACK, pool, ...edges].join('---\n');
+  return [STACK, ...edges].join('---\n');
 }
 
 /** Creates, changes, replaces by others and plans once more, each with a rehearsal. */

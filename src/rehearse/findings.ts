@@ -76,18 +76,20 @@ function toLeft(change: Change, desired: DesiredState): Diagnostic {
   };
 }
 
-/** One for each resource and length. */
+/** One for each resource, or value of one, and length. */
 function toInterims(interims: readonly Interim[], desired: DesiredState): readonly Diagnostic[] {
-  const groups = Map.groupBy(interims, ({ address, isValue, writes }) => `${address} ${isValue} ${writes}`);
+  const groups = Map.groupBy(interims, ({ address, isValue, subject, writes }) =>
+    [address, isValue, subject, writes].join(' '),
+  );
   return [...groups.values()].flatMap((group): Diagnostic[] => {
     const [first] = group;
     if (first === undefined) return [];
-    const { address, isValue, writes } = first;
+    const { address, isValue, subject = 'it', writes } = first;
     const what = group.map((one) => one.what).join(', ');
     const time = writes === 1 ? 'one write' : `${writes} writes`;
     const message = isValue
       ? `${address}: for ${time}, nothing has ${what}.`
-      : `${address}: for ${time}, it is there without its ${what}.`;
+      : `${address}: for ${time}, ${subject} is there without its ${what}.`;
     const remedy = 'Apply it at a time when that does no harm.';
     return [{ code: 'rehearsal-gap', severity: 'warning', message, remedy, address, ...toPlace(address, desired) }];
   });

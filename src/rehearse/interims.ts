@@ -9,8 +9,10 @@ export interface Interim {
   readonly address: string;
   /** What is missing meanwhile: `backend`, `hostports 1.tcp.example.net:20001`. */
   readonly what: string;
-  /** Nobody has it; false: the resource is there without it. */
+  /** Nobody has it; false: the resource, or the value of `subject`, is there without it. */
   readonly isValue: boolean;
+  /** The unique value that is there without it, whoever has that: `hostports 1.tcp.example.net:20001`. */
+  readonly subject?: string;
   /** Number of writes after which it was missing, one after another. */
   readonly writes: number;
 }
@@ -21,6 +23,9 @@ interface Holding {
   readonly address: string;
   readonly what: string;
   readonly isValue: boolean;
+  /** What has to be there for its absence to matter. */
+  readonly of: string;
+  readonly subject?: string;
 }
 
 /**
@@ -38,6 +43,8 @@ export class InterimWatch {
   readonly #latest = new Map<string, Holding>();
   /** By key: after which write it began to be missing. */
   readonly #since = new Map<string, number>();
+  /** By key: for how many writes it was missing so far. */
+  readonly #missed = new Map<string, number>();
   readonly #found = new Map<string, Interim>();
   #step = 0;
 
@@ -55,27 +62,32 @@ export class InterimWatch {
     for (const holding of this.#put(place, held)) this.#judge(holding);
   }
 
-  /** What was missing for a while and came back. */
+  /** What was missing for a while and came back. What a resource is without, its values are without too. */
   list(): readonly Interim[] {
-    return [...this.#found.values()];
+    return [...this.#found.values()].filter(
+      ({ subject, address, what }) => subject === undefined || !this.#found.has(toFieldKey(address, what)),
+    );
   }
 
   #judge(holding: Holding): void {
     const { key } = holding;
-    const { address, what, isValue } = this.#latest.get(key) ?? holding;
+    const { address, what, isValue, subject } = this.#latest.get(key) ?? holding;
     const since = this.#since.get(key);
     if (this.#isMissed(holding)) {
       if (since === undefined) this.#since.set(key, this.#step);
       return;
     }
     this.#since.delete(key);
-    const writes = Math.max(this.#found.get(key)?.writes ?? 0, since === undefined ? 0 : this.#step - since);
-    if (writes > 0 && this.#has(key)) this.#found.set(key, { address, what, isValue, writes });
+    const writes = Math.max(this.#missed.get(key) ?? 0, since === undefined ? 0 : this.#step - since);
+    if (writes === 0) return;
+    this.#missed.set(key, writes);
+    if (this.#has(key))
+      this.#found.set(key, { address, what, isValue, writes, ...(subject !== undefined && { subject }) });
   }
 
-  /** A unique value is missing while no resource has it; anything else, while its resource exists without it. */
-  #isMissed({ key, address, isValue }: Holding): boolean {
-    return !this.#has(key) && (isValue || this.#has(address));
+  /** A unique value is missing while no resource has it; anything else, while what it belongs to is there without it. */
+  #isMissed({ key, of, isValue }: Holding): boolean {
+    return !this.#has(key) && (isValue || this.#has(of));
   }
 
   #has(key: string): boolean {
@@ -108,16 +120,39 @@ export interface Holder {
   readonly resource: LiveResource;
 }
 
-/** The properties of a resource whose absence matters: its presence, its unique values, and the set fields that should not be unset. */
+/**
+ * The properties of a resource whose absence matters: its presence, its unique values, and the set fields that should not be unset, of the
+ * resource and of each of these values.
+ */
 function listHoldings({ kind, address, resource: { spec } }: Holder): readonly Holding[] {
   const claims = kind.role === 'owned' ? listClaims(kind, spec) : [];
-  const values = claims.map(({ key, field, given }) => ({ key, address, what: `${field} ${given}`, isValue: true }));
-  const fields = listSpecFields(kind).flatMap(([name, field]) => {
+  const values = claims.map(({ key, field, given }) => ({
+    key,
+    address,
+    what: `${field} ${given}`,
+    isValue: true,
+    of: key,
+  }));
+  const fields = listSpecFields(kind).flatMap(([what, field]) => {
     const isMissable = field.whenUnset !== undefined || field.protects === 'while-on';
-    const isSet = isMissable && (isModule(field) ? isEnabled(spec[name]) : isOn(spec[name]));
-    return isSet ? [{ key: `${address} ${name}`, address, what: name, isValue: false }] : [];
+    const isSet = isMissable && (isModule(field) ? isEnabled(spec[what]) : isOn(spec[what]));
+    if (!isSet) return [];
+    const ofValues = values.map(({ key, what: subject }) => ({
+      key: toFieldKey(key, what),
+      address,
+      what,
+      isValue: false,
+      of: key,
+      subject,
+    }));
+    return [{ key: toFieldKey(address, what), address, what, isValue: false, of: address }, ...ofValues];
   });
-  return [{ key: address, address, what: '', isValue: false }, ...values, ...fields];
+  return [{ key: address, address, what: '', isValue: false, of: address }, ...values, ...fields];
+}
+
+/** The key of a field of what another key names. */
+function toFieldKey(of: string, field: string): string {
+  return `${of} ${field}`;
 }
 
 function isEnabled(value: Json | undefined): boolean {

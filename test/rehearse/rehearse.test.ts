@@ -134,6 +134,19 @@ describe('a rehearsal', () => {
     });
   });
 
+  it('measures how long a hostport that moves is open, though both of its edges restrict it', async () => {
+    const moved = '1.tcp.example.net:20001';
+    const restricted = { ip_restriction: { ip_policy_ids: ['ipp_one'] } };
+    const { edgewise } = await change(
+      toManifest('TCPEdge', 'a', { hostports: [moved], ...restricted }) + toManifest('TCPEdge', 'b', restricted),
+      toManifest('TCPEdge', 'a', {}) + toManifest('TCPEdge', 'b', { hostports: [moved], ...restricted }),
+    );
+    expect(readPlan((await edgewise('plan --format json')).stdout).findings).toEqual([
+      `warning rehearsal-gap: TCPEdge/b: for one write, nothing has hostports ${moved}.`,
+      `warning rehearsal-gap: TCPEdge/b: for one write, hostports ${moved} is there without its ip_restriction.`,
+    ]);
+  });
+
   it('is clean for everything that the kinds can say, and leaves nothing', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
     const folder = new URL('../../examples/everything', import.meta.url).pathname;

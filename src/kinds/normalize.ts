@@ -110,7 +110,10 @@ function normalizeList(type: ListType, value: Json): Json {
 
 function toSet(members: readonly Json[]): readonly Json[] {
   if (members.length < 2) return members;
-  const byText = new Map(members.map((member) => [toCanonicalJson(member), member]));
+  const texts = members.map(toCanonicalJson);
+  // What was sent, and what comes back, is in order already.
+  if (texts.every((text, at) => at === 0 || (texts[at - 1] ?? '') < text)) return members;
+  const byText = new Map(members.map((member, at) => [texts[at] ?? '', member]));
   return [...byText].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, member]) => member);
 }
 

@@ -155,6 +155,8 @@ export interface Field {
   readonly absentWhenDefault: boolean;
   /** How it restricts access; absent: it does not. Decides when a change of it opens something. */
   readonly protects: Protection | undefined;
+  /** It only names what it stands in: with another value that restricts access as before. */
+  readonly isCaption: boolean;
   /** What it says of a resource to who has to judge it; absent: it does not tell what the resource is. */
   readonly tells: Trait | undefined;
   /** What to think of before leaving it unset. */
@@ -181,6 +183,7 @@ export function field(type: FieldType, description: string, options: FieldOption
     nullWhenUnset: false,
     absentWhenDefault: false,
     protects: undefined,
+    isCaption: false,
     tells: undefined,
     whenUnset: undefined,
     ...options,

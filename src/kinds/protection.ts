@@ -1,7 +1,7 @@
 import type { Loosening } from '../model/danger.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import type { Field, NamedField, Protection } from './field.ts';
+import type { Field, FieldType, NamedField, Protection } from './field.ts';
 import { type Kind, listSpecFields } from './kind.ts';
 import { isUnset } from './normalize.ts';
 
@@ -37,7 +37,7 @@ function isSwitchedOff(fields: readonly NamedField[], value: JsonObject): boolea
 
 function compareField(field: Field, from: Json | undefined, to: Json | undefined, path: FieldPath): readonly Opening[] {
   if (field.protects === undefined) return compareInner(field, from, to, path);
-  const how = COMPARE[field.protects](from, to);
+  const how = COMPARE[field.protects](withoutCaptions(field.type, from), withoutCaptions(field.type, to));
   if (how !== undefined) return [{ path, how }];
   return isOn(from) ? compareInner(field, from, to, path) : [];
 }
@@ -50,6 +50,16 @@ function compareInner(
 ): readonly Opening[] {
   if (type.type !== 'object' || !isJsonObject(from) || !isJsonObject(to)) return [];
   return compareFields(Object.entries(type.fields), from, to, path);
+}
+
+/** A list of objects without what only names them; any other value as it is. */
+function withoutCaptions(type: FieldType, value: Json | undefined): Json | undefined {
+  if (type.type !== 'list' || type.of.type !== 'object' || !isJsonArray(value)) return value;
+  const { fields } = type.of;
+  return value.map((member) => {
+    if (!isJsonObject(member)) return member;
+    return Object.fromEntries(Object.entries(member).filter(([name]) => fields[name]?.isCaption !== true));
+  });
 }
 
 type Compare = (from: Json | undefined, to: Json | undefined) => Loosening | undefined;

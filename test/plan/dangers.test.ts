@@ -53,6 +53,14 @@ const CASES: readonly (readonly [
     [opens('policy.inbound', 'loosened')],
     [],
   ],
+  [
+    'a rule with another name',
+    'TCPEdge',
+    { policy: { inbound: [{ name: 'one', actions: [{ type: 'deny' }] }] } },
+    { policy: { inbound: [{ name: 'two', actions: [{ type: 'deny' }] }] } },
+    [],
+    [],
+  ],
   ['a backend', 'TCPEdge', {}, { backend: { backend_id: 'bkdhr_blue' } }, [], []],
   [
     'a restriction that is not enforced any more',

@@ -37,7 +37,10 @@ const NOTES: Readonly<Record<string, Field>> = Object.fromEntries(
 
 const SIGNAL = objectOf(
   {
-    meaning: field(text({ known: ['danger', 'welcome'] }), 'What it says to ships.', { required: true }),
+    meaning: field(text({ known: ['danger', 'welcome'] }), 'What it says to ships.', {
+      required: true,
+      isCaption: true,
+    }),
     ships: field(listOf(text({ cel: ['ship.flag', 'ship.cargo.*'] })), 'CEL expressions that select the ships.'),
     details: field(jsonWith({ charts: idOf('chart') }), 'Whatever else there is to say.'),
   },

@@ -22,7 +22,7 @@ const ACTION = objectOf(
 
 const RULE = objectOf(
   {
-    name: field(text(), 'Name of the rule.'),
+    name: field(text(), 'Name of the rule.', { isCaption: true }),
     expressions: field(
       listOf(text({ cel: VARIABLES })),
       'CEL expressions that select the traffic of the rule. All must be true; without any, the rule always applies.',

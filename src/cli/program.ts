@@ -3,6 +3,7 @@ import { sleepFor } from '../client/sleep.ts';
 import { readStream } from '../files/read-input.ts';
 import { createAsk } from './ask.ts';
 import type { Context } from './context.ts';
+import { listEngineFlags } from './engine-flags.ts';
 import { EXIT } from './exit-code.ts';
 import { createDirectWrite } from './output/direct-write.ts';
 import { createOutput, settleOutputs } from './output/output.ts';
@@ -28,7 +29,7 @@ const context: Context = {
   },
   readStdin: () => readStream(process.stdin),
   onManifests: (bytes) => {
-    if (bytes > LARGE_BYTES) for (const flag of SMALL_HEAP) setFlagsFromString(flag);
+    if (bytes > LARGE_BYTES) for (const flag of listEngineFlags(process.versions.node)) setFlagsFromString(flag);
   },
   ask: (question) => createAsk({ input: process.stdin, output: process.stderr, onInterrupt })(question),
   onInterrupt,
@@ -36,14 +37,8 @@ const context: Context = {
   openTransport: async (settings) => (await import('../stack/open-transport.ts')).openTransport(settings),
 };
 
-/** Manifests of so many bytes make so many values that what is left of them would take more room than all that is kept. */
+/** Manifests of so many bytes are some seconds of work. */
 const LARGE_BYTES = 250_000;
-
-/**
- * The space for new values does not grow, and all others are collected when they take a third more than the last time, instead of
- * up to four times as much. That takes a twentieth of the CPU time.
- */
-const SMALL_HEAP = ['--semi-space-growth-factor=1', '--heap-growing-percent=30'] as const;
 
 /** Runs the words of this process, and leaves it the exit code. */
 export async function runProgram(): Promise<void> {

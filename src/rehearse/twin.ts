@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { readText } from '../client/whole-body.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
@@ -54,6 +55,9 @@ export interface TwinOptions {
 }
 
 const KEY = 'twin';
+
+/** About a twentieth of a second. */
+const WRITES_AT_ONCE = 100;
 const BASE_URL = 'http://twin.invalid';
 
 /** A twin of what was read. Everything that it cannot know is assumed to exist: what was not read, and what this interface cannot create. */
@@ -62,6 +66,7 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   // The oldest first.
   const made = new Map<string, string[]>();
   const real = createTwinClient(live, now);
+  let sent = 0;
   // Read again only after a write whose answer does not show all of it.
   const shown = new Map<string, Promise<Shown | undefined>>();
   const find = (kind: Kind, id: string): Promise<Shown | undefined> => {
@@ -94,6 +99,9 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
         return found.flatMap((one) => (one === undefined ? [] : [one.json]));
       },
       send: async (method, path, body) => {
+        sent += 1;
+        // Nothing here waits for the outside: without a pause nobody could interrupt.
+        if (sent % WRITES_AT_ONCE === 0) await setImmediate();
         const answer = await real.client.send(method, path, body).catch((error: unknown) => {
           const refusal = real.refusal();
           if (error instanceof ApiError && refusal !== undefined) refusals.set(error.message, refusal);

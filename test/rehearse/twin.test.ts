@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { createTwin } from '../../src/rehearse/twin.ts';
+
+it('lets others have their turn between its writes, who may want to interrupt', async () => {
+  const live = { resources: new Map(), attachments: new Map(), requests: 0 };
+  const { client } = createTwin({ live, now: () => new Date(0), onWrite: async () => undefined });
+  let turns = 0;
+  const turn = (): void => {
+    turns += 1;
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  for (let index = 0; index < 250; index += 1) await client.send('POST', '/backends/weighted', { backends: {} });
+  clearImmediate(next);
+  expect(turns).toBeGreaterThanOrEqual(2);
+  expect(turns).toBeLessThan(10);
+});

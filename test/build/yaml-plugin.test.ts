@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as yaml from 'yaml';
 import { REWRITES, withoutGenerators, withSetProperties } from '../../.ci/yaml-plugin.ts';
+import { itLong } from '../effort.ts';
 import { toTries } from '../tries.ts';
 
 /** The package as it is in the bundle. */
@@ -76,7 +77,7 @@ const PART = fc.constantFrom(
   ...['a', 'key', 'a: b\n', '1', 'null', '~', '=', '@', '`', 'é', '\u0085', '\0'],
 );
 
-it('reads whatever else like the package', () => {
+itLong('reads whatever else like the package', () => {
   const text = fc.array(PART, { maxLength: 60 }).map((parts) => parts.join(''));
   fc.assert(fc.property(text, expectSame), { numRuns: toTries(4_000) });
 });

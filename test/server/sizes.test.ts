@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { StepCounter } from '../count-steps.ts';
+import { describeLong } from '../effort.ts';
 import { createCaller, listOf, textOf } from './caller.ts';
 
 /** The same requests take the same steps, however much the server holds: counted by the engine, for every block of its code. */
@@ -79,7 +80,7 @@ async function measure(world: World): Promise<number> {
   return Math.max(...(await counter.count(() => sendAll(world, 2))).values());
 }
 
-describe('a request', () => {
+describeLong('a request', () => {
   it('takes no more steps on many resources than on few', async () => {
     const few = await measure(await createServerWith(FEW));
     const many = await measure(await createServerWith(MANY));

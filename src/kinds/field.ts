@@ -1,5 +1,6 @@
 import type { LintCode } from '../model/diagnostic-codes.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { onceForEach } from '../model/once.ts';
 import type { TextFormat } from './formats.ts';
 
 /**
@@ -292,15 +293,3 @@ export type NamedField = readonly [name: string, field: Field];
 export const listFields = onceForEach((fields: Readonly<Record<string, Field>>): readonly NamedField[] =>
   Object.entries(fields),
 );
-
-/** A function of a part of a table, which never changes: computed at the first call for that part. */
-export function onceForEach<Part extends object, T>(compute: (part: Part) => T): (part: Part) => T {
-  const known = new WeakMap<Part, { readonly value: T }>();
-  return (part) => {
-    const entry = known.get(part);
-    if (entry !== undefined) return entry.value;
-    const value = compute(part);
-    known.set(part, { value });
-    return value;
-  };
-}

@@ -1,7 +1,8 @@
 import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
+import { onceForEach } from '../model/once.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { type Field, listFields, type NamedField, objectOf, onceForEach, toTable } from './field.ts';
+import { type Field, listFields, type NamedField, objectOf, toTable } from './field.ts';
 import { findSubmissionFault, type Submission } from './submission.ts';
 
 /**

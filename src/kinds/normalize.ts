@@ -1,8 +1,9 @@
 import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
+import { onceForEach } from '../model/once.ts';
 import type { Spec } from '../model/state.ts';
-import { type Field, type FieldType, type ListType, listFields, onceForEach } from './field.ts';
+import { type Field, type FieldType, type ListType, listFields } from './field.ts';
 import { FORMATS } from './formats.ts';
 import { type Kind, listSpecFields } from './kind.ts';
 import { mapInner, type Visitor } from './walk.ts';

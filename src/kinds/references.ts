@@ -1,8 +1,9 @@
 import { isAddress } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
+import { onceForEach } from '../model/once.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { type FieldType, type NamedField, onceForEach, type ReferenceType } from './field.ts';
+import type { FieldType, NamedField, ReferenceType } from './field.ts';
 import { type Kind, listSpecFields, onceForEachKind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
 import { listTypes, mapInner } from './walk.ts';

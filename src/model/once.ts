@@ -6,3 +6,15 @@ export function once<T>(make: () => T): () => T {
     return made.value;
   };
 }
+
+/** A function of an object that never changes, such as a part of a table: computed at the first call for that object. */
+export function onceForEach<Part extends object, T>(compute: (part: Part) => T): (part: Part) => T {
+  const known = new WeakMap<Part, { readonly value: T }>();
+  return (part) => {
+    const entry = known.get(part);
+    if (entry !== undefined) return entry.value;
+    const value = compute(part);
+    known.set(part, { value });
+    return value;
+  };
+}

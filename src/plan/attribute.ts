@@ -1,10 +1,11 @@
-import { type Field, onceForEach } from '../kinds/field.ts';
+import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { listMarkedFields } from '../kinds/mark-fields.ts';
 import { toDefault } from '../kinds/normalize.ts';
 import type { Origin } from '../model/change.ts';
 import type { Json } from '../model/json.ts';
 import { type Mark, type MarkDraft, toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import { onceForEach } from '../model/once.ts';
 import type { Spec } from '../model/state.ts';
 import { waitsForId } from './desired-form.ts';
 

@@ -12,14 +12,18 @@ import { readTime } from './validity.ts';
 /** The changes with their dangers added. These follow from the changes and the order of their writes. */
 export function withDangers(changes: readonly Change[], writes: readonly Write[]): readonly Change[] {
   const gaps = findGaps(writes);
-  return changes.map(({ dangers: _, ...change }) => {
-    const dangers = listDangers(change, gaps.get(toShownChange(change)) ?? 0);
-    return dangers.length === 0 ? change : { ...change, dangers };
+  return changes.map((change) => {
+    const dangers = listDangers(change, gaps);
+    if (dangers.length > 0) return { ...change, dangers };
+    if (change.dangers === undefined) return change;
+    const { dangers: _, ...rest } = change;
+    return rest;
   });
 }
 
-function listDangers(change: Change, gap: number): readonly Danger[] {
+function listDangers(change: Change, gaps: ReadonlyMap<string, number>): readonly Danger[] {
   if (change.action === 'no-op') return [];
+  const gap = gaps.get(toShownChange(change)) ?? 0;
   const kind = getKind(change.kind);
   const dangers = [
     ...listLosses(kind, change, gap),

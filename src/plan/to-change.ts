@@ -78,7 +78,15 @@ function isMade({ action }: Decision): boolean {
 
 function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
   const { id, spec, mark } = live;
-  return { id, digest: toLiveDigest(live), ...(isTouched && { spec }), ...(mark !== undefined && { mark }) };
+  return {
+    id,
+    // Made when it is asked for: of what stays as it is nobody asks but who keeps the plan.
+    get digest() {
+      return toLiveDigest(live);
+    },
+    ...(isTouched && { spec }),
+    ...(mark !== undefined && { mark }),
+  };
 }
 
 /** The digest of what a plan knows of a live resource. Whether it has moved is told field by field; the digest is for those who keep plans. */

@@ -28,14 +28,16 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
   return found;
 }
 
-/** The spec with each reference replaced. Also works on a part of a spec, such as a request body. */
+/** The spec with each reference replaced; itself when all stay. Also works on a part of a spec, such as a request body. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
   let mapped: Record<string, Json> | undefined;
   for (const [name, { type }] of listReferenceFields(kind)) {
     const value = spec[name];
     if (value === undefined || value === null) continue;
+    const replaced = mapValue(type, value, [name], replace);
+    if (replaced === value) continue;
     mapped ??= { ...spec };
-    mapped[name] = mapValue(type, value, [name], replace);
+    mapped[name] = replaced;
   }
   return mapped ?? spec;
 }
@@ -83,10 +85,10 @@ function listPrefixesOf(type: FieldType): readonly string[] {
 const holdsReferences = onceForEach((type: FieldType): boolean => listPrefixesOf(type).length > 0);
 
 function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {
-  if (!holdsReferences(type)) return value;
   if (type.type === 'reference') return typeof value === 'string' ? replace({ path, value, type }) : value;
   return mapInner(type, value, {
-    visit: (inner, member, at) => mapValue(inner, member, [...path, ...at], replace),
+    visit: (inner, member, at) =>
+      holdsReferences(inner) ? mapValue(inner, member, [...path, ...at], replace) : member,
     visitKey: ({ keys }, key) =>
       keys.type === 'reference' ? replace({ path: [...path, key], value: key, type: keys }) : key,
   });

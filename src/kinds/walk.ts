@@ -28,12 +28,15 @@ export interface Visitor {
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** The value with everything directly inside of it visited. A value of the wrong shape, and one with nothing inside, stays. */
+/**
+ * The value with everything directly inside of it visited. A value of the wrong shape, and one with nothing inside, stays; so does one in which
+ * everything stays: most values are in the form that they are brought into, and ten thousand copies take longer to collect than to make.
+ */
 export function mapInner(type: FieldType, value: Json, visitor: Visitor): Json {
   if (isLeaf(type)) return value;
   switch (type.type) {
     case 'list':
-      if (isJsonArray(value)) return value.map((member, index) => visitor.visit(type.of, member, [index]));
+      if (isJsonArray(value)) return mapList(value, (member, index) => visitor.visit(type.of, member, [index]));
       return type.orSingle ? visitor.visit(type.of, value, []) : value;
     case 'map':
       return isJsonObject(value) ? mapMembers(type, value, visitor) : value;
@@ -129,8 +132,20 @@ function toHeldType(type: JsonType, key: string | number): FieldType | undefined
   return member === undefined ? undefined : listOf(member);
 }
 
+function mapList(list: readonly Json[], map: (member: Json, index: number) => Json): readonly Json[] {
+  const mapped = list.map(map);
+  return mapped.every((member, index) => member === list[index]) ? list : mapped;
+}
+
 function mapEntries(value: JsonObject, map: (key: string, member: Json) => [string, Json]): JsonObject {
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => map(key, member)));
+  let isSame = true;
+  const entries = Object.keys(value).map((key) => {
+    const member = value[key] ?? null;
+    const entry = map(key, member);
+    isSame &&= entry[0] === key && entry[1] === member;
+    return entry;
+  });
+  return isSame ? value : Object.fromEntries(entries);
 }
 
 /** Keys come from users: every object inherits `constructor`. */

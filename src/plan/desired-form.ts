@@ -28,7 +28,8 @@ export function toDesiredForm(
     kind,
     mapReferences(kind, desired.spec, ({ value }) => ids.get(value) ?? value),
   );
-  const written = live === undefined ? resolved : { ...resolved, ...pickIgnored(kind, desired, live) };
+  const isKept = live === undefined || desired.lifecycle.ignore.length === 0;
+  const written = isKept ? resolved : { ...resolved, ...pickIgnored(kind, desired, live) };
   return { written, normal: normalizeSpec(kind, written) };
 }
 

@@ -1,5 +1,5 @@
 import type { Field, NamedField } from '../kinds/field.ts';
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { type Kind, listSpecFields, onceForEachKind } from '../kinds/kind.ts';
 import type { Difference } from '../model/change.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
@@ -40,10 +40,13 @@ export function isReplacedForChoice(described: Described, normal: Spec): boolean
 
 function listUnstatedFields({ kind, ignored, live }: Described, normal: Spec): readonly NamedField[] {
   const isOurs = (name: string) => isStated(live.mark, name) && !ignored.includes(name);
-  return listSpecFields(kind).filter(
-    ([name, field]) => field.serviceDefault && normal[name] === undefined && isOurs(name),
-  );
+  return listChosenFields(kind).filter(([name]) => normal[name] === undefined && isOurs(name));
 }
+
+/** The fields that the service chooses when they are left out. */
+const listChosenFields = onceForEachKind((kind): readonly NamedField[] =>
+  listSpecFields(kind).filter(([, { serviceDefault }]) => serviceDefault),
+);
 
 function isStated(mark: Mark | undefined, name: string): boolean {
   return (mark?.fields[name] ?? UNMANAGED) !== UNMANAGED;

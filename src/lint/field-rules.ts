@@ -83,11 +83,12 @@ function listRepeated({ path, field, type, value }: Spot, { locate }: Subject['r
   if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return NONE;
   if (value.length < 2) return NONE;
   const first = new Map<string, number>();
-  return value.flatMap((member, index): Hit[] => {
-    const key = toCanonicalJson(normalizeField({ ...field, default: undefined, type: type.of }, member));
+  const ofMember = { ...field, default: undefined, type: type.of };
+  return value.flatMap((member, index): readonly Hit[] => {
+    const key = toCanonicalJson(normalizeField(ofMember, member));
     const before = first.get(key);
     if (before === undefined) first.set(key, index);
-    if (before === undefined) return [];
+    if (before === undefined) return NONE;
     const related = { message: 'first stated here', locate: () => locate([...path, before]) };
     return [{ path: [...path, index], message: `${toPathText([...path, index])} repeats ${String(member)}`, related }];
   });

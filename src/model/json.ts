@@ -57,7 +57,11 @@ export const MAX_DEPTH = 100;
 /** Whether a JSON value is nested deeper than so many levels. */
 export function isDeeper(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
+  if (depth === 0) return true;
+  if (isJsonArray(value)) return value.some((member) => isDeeper(member, depth - 1));
+  // Every answer is looked at: a list of the values of each object would be most of that.
+  for (const name in value) if (isDeeper(value[name] ?? null, depth - 1)) return true;
+  return false;
 }
 
 /** The length of a text in UTF-8 bytes, as the service counts it. */

@@ -120,13 +120,22 @@ function toMark(value: Json): Mark | string {
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
   if (!isJsonObject(fields)) return 'its fields are not an object';
-  const digests = Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return {
     stack,
     name,
     protect: protect === true,
     delivered: delivered === true,
     ...(typeof was === 'string' && { was }),
-    fields: Object.fromEntries(digests),
+    fields: keepTexts(fields),
   };
+}
+
+function keepTexts(fields: JsonObject): Mark['fields'] {
+  if (hasOnlyTexts(fields)) return fields;
+  const texts = Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return Object.fromEntries(texts);
+}
+
+function hasOnlyTexts(fields: JsonObject): fields is Mark['fields'] {
+  return Object.values(fields).every((text) => typeof text === 'string');
 }

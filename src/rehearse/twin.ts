@@ -1,16 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Client, createClient } from '../client/client.ts';
-import { readText } from '../client/whole-body.ts';
+import { toApiError } from '../client/api-error.ts';
+import type { Client } from '../client/client.ts';
+import { createLimit } from '../client/limit.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { toModulePath, toPathIds, toResourcePath } from '../kinds/paths.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { listTypes } from '../kinds/walk.ts';
-import { ApiError } from '../model/errors.ts';
+import { ApiError, assertDefined } from '../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
 import { compareAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
-import { DEFAULT_VERSION_HEADER, type Send, toSend } from '../model/transport.ts';
+import { API_VERSION, DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { findAnswering, toPlainResponse } from '../server/ask.ts';
 import type { ExistingResource } from '../server/existing.ts';
 import { createServer, parseApiKey } from '../server/server.ts';
 
@@ -59,6 +61,11 @@ const KEY = 'twin';
 /** About a twentieth of a second. */
 const WRITES_AT_ONCE = 100;
 const BASE_URL = 'http://twin.invalid';
+const HEADERS: Readonly<Record<string, string>> = {
+  authorization: `Bearer ${KEY}`,
+  'content-type': 'application/json',
+  [DEFAULT_VERSION_HEADER.toLowerCase()]: API_VERSION,
+};
 
 /** A twin of what was read. Everything that it cannot know is assumed to exist: what was not read, and what this interface cannot create. */
 export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
@@ -70,7 +77,7 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   // Read again only after a write whose answer does not show all of it.
   const shown = new Map<string, Promise<Shown | undefined>>();
   const find = (kind: Kind, id: string): Promise<Shown | undefined> => {
-    const found = shown.get(id) ?? readShown(real.client, kind, id);
+    const found = shown.get(id) ?? readShown(real.call, kind, id);
     shown.set(id, found);
     return found;
   };
@@ -88,11 +95,11 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
   return {
     refusals,
     find: async (place) => {
-      if (place.kind.role !== 'owned') return findAttachment(real.client, place);
+      if (place.kind.role !== 'owned') return findAttachment(real.call, place);
       return (await find(place.kind, place.id))?.resource;
     },
     client: {
-      limit: real.client.limit,
+      limit: real.limit,
       // Nobody else writes to a twin: whatever is new was created in it.
       list: async (kind) => {
         const found = await Promise.all((made.get(kind.name) ?? []).toReversed().map((id) => find(kind, id)));
@@ -102,7 +109,7 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
         sent += 1;
         // Nothing here waits for the outside: without a pause nobody could interrupt.
         if (sent % WRITES_AT_ONCE === 0) await setImmediate();
-        const answer = await real.client.send(method, path, body).catch((error: unknown) => {
+        const answer = await real.call(method, path, body).catch((error: unknown) => {
           const refusal = real.refusal();
           if (error instanceof ApiError && refusal !== undefined) refusals.set(error.message, refusal);
           throw error;
@@ -135,12 +142,15 @@ function toWhole({ method, path, body = {} }: Sent, json: JsonObject | null): Sh
   return method === 'PATCH' && isPart ? undefined : { json, resource: readResource(kind, json) };
 }
 
-async function readShown(client: Client, kind: Kind, id: string): Promise<Shown | undefined> {
-  const json = await ignoreMissing(client.get(toResourcePath(kind, { id })));
-  return json && { json, resource: readResource(kind, json) };
+async function readShown(call: Call, kind: Kind, id: string): Promise<Shown | undefined> {
+  const json = await ignoreMissing(call('GET', toResourcePath(kind, { id })));
+  return json === null ? undefined : { json, resource: readResource(kind, json) };
 }
 
-/** The usual client on a server of its own, with the last refusal of that server. */
+/** Makes a request: the object in the answer of success; null: there is none. */
+type Call = (method: string, path: string, body?: JsonObject) => Promise<JsonObject | null>;
+
+/** The ways to a server of its own, with the last refusal of that server. */
 function createTwinClient(live: LiveState, now: () => Date) {
   let refusal: TwinRefusal | undefined;
   const server = createServer({
@@ -150,21 +160,31 @@ function createTwinClient(live: LiveState, now: () => Date) {
     seed: { externals: listUnread(live) },
     existing: listExisting(live),
   });
-  const send = toSend(server.handle);
-  const plain: Send = async (request) => {
-    const response = await send(request);
-    if (!response.ok) refusal = toRefusal(await readText(response, request));
-    return response;
+  const answering = assertDefined(findAnswering(server.handle), 'a server that answers in plain values');
+  // No network is between: nothing is lost, late or limited, which is what a usual client is for.
+  const call: Call = async (method, path, body) => {
+    const readBody = async () => Buffer.from(JSON.stringify(body));
+    const answer = await answering({ method, url: BASE_URL + path, header: readHeader, readBody });
+    const text = answer.body ?? '';
+    if (answer.status < 300) return toObject(text);
+    refusal = toRefusal(text);
+    throw toApiError({ method, path, response: toPlainResponse(answer), body: text }, keepAll);
   };
-  const client = createClient({
-    transport: Object.assign((request: Request) => server.handle(request), { plain }),
-    baseUrl: BASE_URL,
-    apiKey: KEY,
-    versionHeader: DEFAULT_VERSION_HEADER,
-    pageSize: 100,
-    concurrency: 1,
-  });
-  return { client, refusal: () => refusal };
+  return { call, limit: createLimit(1), refusal: () => refusal };
+}
+
+function readHeader(name: string): string | null {
+  return HEADERS[name.toLowerCase()] ?? null;
+}
+
+/** Nothing in what a twin says is a secret. */
+function keepAll(text: string): string {
+  return text;
+}
+
+function toObject(text: string): JsonObject | null {
+  const json = text === '' ? null : parseJson(text);
+  return isJsonObject(json) ? json : null;
 }
 
 function toRefusal(text: string): TwinRefusal {
@@ -212,23 +232,20 @@ function toRequestForm({ spec, mark }: LiveResource): Spec {
   return { ...set, ...(text !== '' && { metadata: text }) };
 }
 
-async function findAttachment(client: Client, { kind, id, like }: TwinPlace): Promise<LiveResource> {
+async function findAttachment(call: Call, { kind, id, like }: TwinPlace): Promise<LiveResource> {
   const ids = toPathIds(kind, { id, spec: like?.spec ?? {} });
   const modules = Object.keys(kind.fields).filter((name) => kind.fields[name]?.hasPath === true);
   const answers = modules.map(
-    async (name): Promise<[string, Json]> => [
-      name,
-      (await ignoreMissing(client.get(toModulePath(kind, ids, name)))) ?? null,
-    ],
+    async (name): Promise<[string, Json]> => [name, await ignoreMissing(call('GET', toModulePath(kind, ids, name)))],
   );
   return readAttachment(kind, ids, Object.fromEntries(await Promise.all(answers)));
 }
 
-async function ignoreMissing(reading: Promise<JsonObject>): Promise<JsonObject | undefined> {
+async function ignoreMissing(reading: Promise<JsonObject | null>): Promise<JsonObject | null> {
   try {
     return await reading;
   } catch (error) {
-    if (error instanceof ApiError && error.response.status === 404) return undefined;
+    if (error instanceof ApiError && error.response.status === 404) return null;
     throw error;
   }
 }

@@ -63,7 +63,8 @@ function toPlainAsk({ method, url, headers, body }: PlainRequest): Ask {
   };
 }
 
-function toPlainResponse({ status, headers, body }: Answer): PlainResponse {
+/** An answer as clients read it. */
+export function toPlainResponse({ status, headers, body }: Answer): PlainResponse {
   return {
     ok: status >= 200 && status < 300,
     status,

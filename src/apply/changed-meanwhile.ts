@@ -1,13 +1,13 @@
 import { fillUnknown } from '../kinds/fill-unknown.ts';
-import { listSpecFields } from '../kinds/kind.ts';
+import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertNever } from '../model/errors.ts';
-import { isSameJson } from '../model/json.ts';
+import { isSameJson, type Json } from '../model/json.ts';
 import { UNMANAGED } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
-import type { LiveResource } from '../model/state.ts';
+import type { LiveResource, Spec } from '../model/state.ts';
 import type { AdoptWrite, GiveUpWrite, ReleaseWrite, UpdateWrite, Write } from '../model/write.ts';
 
 /** Finds what somebody else changed between the plan and a write. Costs the same for each write, however many the plan has. */
@@ -31,16 +31,14 @@ export class Meanwhile {
   find(write: Patch, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
     const before = this.#before.get(write.resourceId);
     if (before?.spec === undefined) return undefined;
-    const known = fillUnknown(getKind(write.kind), spec, before.spec);
-    const sent = new Set(this.#sent.get(write.address));
     const mark = 'mark' in write ? write.mark : undefined;
-    const digests = mark?.fields ?? before.mark?.fields ?? {};
-    const changed = listSpecFields(getKind(write.kind))
-      .map(([name]) => name)
-      .filter((name) => !sent.has(name) && digests[name] !== UNMANAGED)
-      .filter((name) => spec[name] !== undefined && before.spec?.[name] !== undefined)
-      .filter((name) => !isSameJson(before.spec?.[name] ?? null, known[name] ?? null));
-    return changed.length === 0 ? undefined : toWarning(write.address, changed);
+    const others = listOthers(getKind(write.kind), {
+      before: before.spec,
+      after: spec,
+      sent: this.#sent.get(write.address) ?? [],
+      digests: mark?.fields ?? before.mark?.fields ?? {},
+    });
+    return others.length === 0 ? undefined : toWarning(write.address, others);
   }
 }
 
@@ -49,6 +47,25 @@ type PlannedLive = NonNullable<Change['live']>;
 
 /** A write that changes fields of a resource that the plan knew. */
 export type Patch = UpdateWrite | AdoptWrite | ReleaseWrite | GiveUpWrite;
+
+interface Compared {
+  readonly before: Spec;
+  readonly after: Spec;
+  readonly sent: readonly string[];
+  readonly digests: Readonly<Record<string, string>>;
+}
+
+/** Fields that were not sent and that differ nevertheless. */
+function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
+  const isOther = (name: string, live: Json | undefined): boolean => !isSameJson(before[name] ?? null, live ?? null);
+  const differing = listSpecFields(kind)
+    .map(([name]) => name)
+    .filter((name) => before[name] !== undefined && after[name] !== undefined && isOther(name, after[name]))
+    .filter((name) => !sent.includes(name) && digests[name] !== UNMANAGED);
+  if (differing.length === 0) return [];
+  const known = fillUnknown(kind, after, before);
+  return differing.filter((name) => isOther(name, known[name]));
+}
 
 function listSent(write: Write): readonly string[] {
   switch (write.act) {

@@ -1,5 +1,6 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { parseMetadata } from '../model/mark.ts';
+import { onceInARow } from '../model/once.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { type Field, type FieldType, listFields, type NamedField } from './field.ts';
 import { type Kind, listComputedNames, listSpecFields } from './kind.ts';
@@ -8,9 +9,9 @@ import { mapInner } from './walk.ts';
 
 /**
  * A live resource from the service's JSON, which must conform to the kind's response schema. A field that the JSON leaves out is unknown,
- * and absent from the spec.
+ * and absent from the spec. What a rehearsal answers is read by those who wait for the answer, and by those who watch.
  */
-export function readResource(kind: Kind, json: JsonObject): LiveResource {
+export const readResource = onceInARow((kind: Kind, json: JsonObject): LiveResource => {
   const metadata = parseMetadata(toText(json['metadata']));
   const spec = readFields(listSpecFields(kind), json);
   if ('metadata' in kind.fields) spec['metadata'] = metadata.user;
@@ -23,7 +24,7 @@ export function readResource(kind: Kind, json: JsonObject): LiveResource {
     markTrouble: metadata.trouble,
     computed: Object.fromEntries(listComputedNames(kind).map((name) => [name, json[name] ?? null])),
   };
-}
+});
 
 /** The live resources of a list, as the service gave it. */
 export function readResources(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {

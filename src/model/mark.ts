@@ -1,5 +1,6 @@
 import { isResourceName } from './address.ts';
 import { isJsonObject, type Json, type JsonObject, toDigest } from './json.ts';
+import { onceInARow } from './once.ts';
 
 /**
  * The mark that makes a live resource ours: one key inside its `metadata`, beside the user's own.
@@ -56,15 +57,18 @@ export interface Metadata {
   readonly trouble: string | undefined;
 }
 
-/** Takes a metadata text apart. Never fails: what is not a mark is the user's. A mark is known however its JSON is written. */
-export function parseMetadata(text: string): Metadata {
+/**
+ * Takes a metadata text apart. Never fails: what is not a mark is the user's. A mark is known however its JSON is written. What a write sends, and
+ * what its answer shows, is the same text.
+ */
+export const parseMetadata = onceInARow((text: string): Metadata => {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
   if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, trouble: undefined };
   const mark = toMark(inner);
   if (typeof mark === 'string') return { user: normalizeUserMetadata(text), mark: undefined, trouble: mark };
   const kept = isJsonObject(inner) ? inner['text'] : undefined;
   return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, trouble: undefined };
-}
+});
 
 /** The metadata text of a resource of ours. User text that is not a JSON object is kept under one more key. */
 export function renderMetadata(user: string | JsonObject, mark: Mark): string {

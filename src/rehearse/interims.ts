@@ -97,7 +97,7 @@ export class InterimWatch {
   /** Puts something in the place of what was there. Gives everything that this may have changed. */
   #put(place: string, held: readonly Holding[]): readonly Holding[] {
     const old = this.#places.get(place) ?? [];
-    if (old.length + held.length === 0) return [];
+    if (old.length === held.length && old.every(({ key }, at) => key === held[at]?.key)) return [];
     for (const [holdings, step] of [[old, -1] as const, [held, 1] as const])
       for (const { key } of holdings) this.#counts.set(key, (this.#counts.get(key) ?? 0) + step);
     this.#places.set(place, held);

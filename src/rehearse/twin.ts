@@ -163,7 +163,7 @@ function createTwinClient(live: LiveState, now: () => Date) {
   const answering = assertDefined(findAnswering(server.handle), 'a server that answers in plain values');
   // No network is between: nothing is lost, late or limited, which is what a usual client is for.
   const call: Call = async (method, path, body) => {
-    const readBody = async () => Buffer.from(JSON.stringify(body));
+    const readBody = async () => JSON.stringify(body);
     const answer = await answering({ method, url: BASE_URL + path, header: readHeader, readBody });
     const text = answer.body ?? '';
     if (answer.status < 300) return toObject(text);

@@ -13,8 +13,8 @@ export interface Ask {
   readonly url: string;
   /** The value of a header by its name in any case; null: it has none. */
   readonly header: (name: string) => string | null;
-  /** The whole body; `undefined`: it has more than that many bytes. Rejects when it breaks off. */
-  readonly readBody: (maxBytes: number) => Promise<Buffer | undefined>;
+  /** The whole body, as a text if it never was anything else; `undefined`: it has more than that many bytes. Rejects when it breaks off. */
+  readonly readBody: (maxBytes: number) => Promise<Buffer | string | undefined>;
 }
 
 /** What is answered. */

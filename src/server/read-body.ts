@@ -10,12 +10,12 @@ export async function readBody(ask: Ask): Promise<JsonObject> {
   const [contentType = ''] = (ask.header('content-type') ?? '').split(';');
   if (contentType !== JSON_TYPE && contentType.trim().toLowerCase() !== JSON_TYPE)
     throw new Failure('The body of this request needs the content type application/json', { code: 'bad_content_type' });
-  return parseBody(await readBytes(ask));
+  return parseBody(await readWhole(ask));
 }
 
 const JSON_TYPE = 'application/json';
 
-async function readBytes(ask: Ask): Promise<Buffer> {
+async function readWhole(ask: Ask): Promise<Buffer | string> {
   const bytes = await ask.readBody(MAX_BYTES).catch((error: unknown) => {
     throw new Failure('The body of the request is incomplete', { code: 'bad_body', cause: error });
   });
@@ -31,10 +31,10 @@ function refuseDepth(): Failure {
   return new Failure(`The body is nested more than ${MAX_DEPTH} levels deep`, { code: 'bad_body' });
 }
 
-function parseBody(bytes: Buffer): JsonObject {
-  if (!isUtf8(bytes)) throw new Failure('The body is not UTF-8', { code: 'bad_body' });
+function parseBody(body: Buffer | string): JsonObject {
+  if (typeof body !== 'string' && !isUtf8(body)) throw new Failure('The body is not UTF-8', { code: 'bad_body' });
   try {
-    const value: Json = JSON.parse(bytes.toString('utf8'));
+    const value: Json = JSON.parse(body.toString());
     if (isDeeper(value, MAX_DEPTH)) throw refuseDepth();
     if (isJsonObject(value)) return value;
   } catch (error) {

@@ -66,7 +66,7 @@ export function changeSpec(service: Service, kind: Kind, before: StoredResource,
   const changed = { ...before, spec: applyGiven(kind, before.spec, given) };
   checkSpec(kind, changed.spec);
   checkReferences(service, kind, given);
-  checkClaims(service, kind, changed);
+  checkClaims(service, kind, { id: before.id, spec: given });
   const state = getBehaviour(kind).remember?.(changed, before, toTools(service)) ?? before.state;
   const resource = { ...changed, state };
   service.store.put(kind, resource);

@@ -130,7 +130,7 @@ async function respond(
   ask: Ask,
   base: Pick<RequestEnv, 'baseUrl' | 'basePath'>,
 ): Promise<Answer> {
-  const start = toElapsedMs();
+  const start = onRequest === undefined ? 0 : toElapsedMs();
   const operationId = service.identities.createOperationId();
   let bug: Error | undefined;
   const onBug = (error: Error): void => {

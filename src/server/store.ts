@@ -45,6 +45,14 @@ function listHeld(kind: Kind, spec: Spec): readonly Claim[] {
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** What a resource is known to hold: the keys of its claims, and the ids of the resources that it uses. */
+interface Noted {
+  readonly claims: readonly string[];
+  readonly uses: readonly string[];
+}
+
+const NOTHING: Noted = { claims: [], uses: [] };
+
 /**
  * Everything that the server holds. The cost of each operation does not depend on the number of resources, but for the first after loading:
  * what was loaded is asked what it holds when somebody wants to know.
@@ -54,6 +62,8 @@ export class Store {
   readonly #claims = new Map<string, string>();
   /** By id: the ids of the resources that refer to it. */
   readonly #referrers = new Map<string, Set<string>>();
+  /** By id: what is noted of a resource in the two above. */
+  readonly #noted = new Map<string, Noted>();
   /** By kind: what was loaded, and not asked yet what it claims. */
   readonly #unclaimed = new Map<string, Loaded[]>();
   /** What was loaded, and not asked yet to what it refers. */
@@ -82,7 +92,7 @@ export class Store {
     if (before === undefined) {
       listing.add(resource);
     } else {
-      this.#forget(kind, before);
+      this.#forget(resource.id);
       listing.replace(resource);
     }
     this.#noteClaims(kind, resource.id, resource.spec);
@@ -90,7 +100,7 @@ export class Store {
   }
 
   remove(kind: Kind, resource: StoredResource): void {
-    this.#forget(kind, resource);
+    this.#forget(resource.id);
     this.listingOf(kind).remove(resource.id);
   }
 
@@ -118,23 +128,32 @@ export class Store {
   }
 
   #noteClaims(kind: Kind, id: string, spec: Spec): void {
-    for (const { key } of listHeld(kind, spec)) this.#claims.set(key, id);
+    const claims = listHeld(kind, spec).map(({ key }) => key);
+    for (const key of claims) this.#claims.set(key, id);
+    this.#note(id, { claims });
   }
 
   #noteReferences(kind: Kind, id: string, spec: Spec): void {
-    for (const { value } of listReferences(kind, spec)) {
-      if (findOwnedKind(value) === undefined) continue;
-      const referrers = this.#referrers.get(value) ?? new Set();
-      this.#referrers.set(value, referrers.add(id));
+    const uses = listReferences(kind, spec).flatMap(({ value }) => (findOwnedKind(value) === undefined ? [] : [value]));
+    for (const used of uses) {
+      const referrers = this.#referrers.get(used) ?? new Set();
+      this.#referrers.set(used, referrers.add(id));
     }
+    this.#note(id, { uses });
   }
 
-  #forget(kind: Kind, { id, spec }: StoredResource): void {
-    for (const { key } of listHeld(kind, spec)) this.#claims.delete(key);
-    for (const { value } of listReferences(kind, spec)) {
-      const referrers = this.#referrers.get(value);
+  #note(id: string, noted: Partial<Noted>): void {
+    this.#noted.set(id, { ...NOTHING, ...this.#noted.get(id), ...noted });
+  }
+
+  #forget(id: string): void {
+    const { claims, uses } = this.#noted.get(id) ?? NOTHING;
+    for (const key of claims) if (this.#claims.get(key) === id) this.#claims.delete(key);
+    for (const used of uses) {
+      const referrers = this.#referrers.get(used);
       referrers?.delete(id);
-      if (referrers?.size === 0) this.#referrers.delete(value);
+      if (referrers?.size === 0) this.#referrers.delete(used);
     }
+    this.#noted.delete(id);
   }
 }

@@ -41,10 +41,10 @@ export function validateModule(kind: Kind, module: OperationModule, body: JsonOb
 
 /** The spec after a PATCH, or of a POST: what is cleared is not there any more. */
 export function applyGiven(kind: Kind, before: Spec, given: Spec): Spec {
-  const entries = Object.entries({ ...before, ...given });
-  return Object.fromEntries(
-    entries.filter(([name, value]) => !Object.hasOwn(given, name) || !isCleared(kind, name, value)),
-  );
+  const cleared = Object.entries(given).filter(([name, value]) => isCleared(kind, name, value));
+  const spec: Record<string, Json> = { ...before, ...given };
+  for (const [name] of cleared) delete spec[name];
+  return spec;
 }
 
 /** Refuses specs that violate checks across several fields. */

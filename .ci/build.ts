@@ -1,6 +1,6 @@
-import { chmod, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
-import { type OutputOptions, type RolldownBuild, rolldown } from 'rolldown';
+import { type CodeSplittingGroup, type OutputChunk, type OutputOptions, type RolldownBuild, rolldown } from 'rolldown';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
 import { createNarrowing, lazyBuiltins, statementLines } from './bundle-plugins.ts';
 import { LAZY_FILES, LAZY_INPUT, lazyPackages, wholePackages } from './lazy-packages.ts';
@@ -14,32 +14,42 @@ import { createYamlPlugin } from './yaml-plugin.ts';
  * The types (dist/types) are made by the TypeScript compiler: see tsconfig.lib.json.
  */
 
+/** What is asked for of dist/parts: the program, and what the library exports. */
 const INPUT = {
-  cli: 'src/cli/launch.ts',
-  'lib/index': 'src/index.ts',
-  'lib/server': 'src/server/index.ts',
-  'lib/msw': 'src/server/msw.ts',
+  program: 'src/cli/program.ts',
+  index: 'src/index.ts',
+  server: 'src/server/index.ts',
 };
+
+/** What the library exports that is in dist/parts. Modules, as what imports them is. */
+const LIBRARY = ['index', 'server'];
+
+/** Where dist/lib has the handlers for msw. Whoever uses them has msw, and loads it as a module: so they are one too. */
+const HANDLERS = 'src/server/msw.ts';
 
 /**
  * Files that are loaded as a whole, with all that their first module imports: few files load faster than many. A module belongs to
- * the first of them that needs it. The first two are there before compiled code is kept, so that they hold nothing else. The library
- * uses these files too: nothing is run when they are loaded.
+ * the first of them that needs it. The library uses these files too: nothing is run when they are loaded.
  */
-const GROUPS = [
-  'package.json',
-  'src/cli/compile-cache.ts',
+const GROUPS = toGroups([
   'src/cli/program.ts',
   'src/cli/commands/validate.ts',
   'src/cli/commands/plan.ts',
   'src/stack/open-transport.ts',
   'src/report/text/form.ts',
   'src/rehearse/rehearse.ts',
-].map((first, index, { length }) => ({
-  name: parse(first).name,
-  test: (id: string) => id === resolve(first),
-  priority: length - index,
-}));
+]);
+
+/** The command line before it has its program: what an older Node can read, and what loads the program. */
+const START_GROUPS = toGroups(['package.json', 'src/cli/load-program.ts']);
+
+function toGroups(files: readonly string[]): CodeSplittingGroup[] {
+  return files.map((first, index, { length }) => ({
+    name: parse(first).name,
+    test: (id: string) => id === resolve(first),
+    priority: length - index,
+  }));
+}
 
 /** As small as it can be, but that functions and classes keep their names: whoever reports an error has its stack trace, and nothing else. */
 const keepNames = { function: true, class: true };
@@ -49,13 +59,11 @@ const MINIFY = {
   codegen: { removeWhitespace: true },
 } as const;
 
-/** Gives the paths of the modules that the files were made of. */
-async function bundle(folder: string): Promise<readonly string[]> {
+/** The program and the library. Gives the paths of the modules that the files were made of. */
+async function bundleParts(folder: string): Promise<readonly string[]> {
   const build = await rolldown({
     input: INPUT,
     platform: 'node',
-    // Whoever uses the handlers has msw.
-    external: ['msw'],
     // How undici is told to leave out a parser that is an experiment.
     transform: { define: { esbuildDetection: '"rolldown"' } },
     plugins: [createLightUndici(), lazyBuiltins, lazyPackages, createNarrowing(), createYamlPlugin(), statementLines],
@@ -64,17 +72,59 @@ async function bundle(folder: string): Promise<readonly string[]> {
     preserveEntrySignatures: 'allow-extension',
     checks: { bundlerTimings: false },
   });
-  const modules = await write(build, {
+  const output = await write(build, {
+    dir: join(folder, 'parts'),
+    format: 'cjs',
+    minify: MINIFY,
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name]-[hash].cjs',
+    codeSplitting: { groups: GROUPS },
+  });
+  await mkdir(join(folder, 'lib'));
+  for (const part of output)
+    if (part.isEntry && LIBRARY.includes(part.name))
+      await writeFile(join(folder, 'lib', `${part.name}.js`), renderModule(part));
+  return listModules(output);
+}
+
+/** A module with what a file of dist/parts exports. */
+function renderModule({ fileName, exports }: OutputChunk): string {
+  return `import all from '../parts/${fileName}';\nexport const { ${exports.join(', ')} } = all;\n`;
+}
+
+/** What starts the program. */
+async function bundleStart(folder: string): Promise<void> {
+  const build = await rolldown({
+    input: { cli: 'src/cli/launch.ts' },
+    platform: 'node',
+    plugins: [lazyBuiltins, statementLines],
+  });
+  await write(build, {
     dir: folder,
     format: 'esm',
     minify: MINIFY,
     entryFileNames: '[name].js',
     chunkFileNames: 'parts/[name]-[hash].js',
-    codeSplitting: { groups: GROUPS },
+    codeSplitting: { groups: START_GROUPS },
     banner: ({ name }) => (name === 'cli' ? '#!/usr/bin/env node' : ''),
   });
   await chmod(join(folder, 'cli.js'), 0o755);
-  return modules;
+}
+
+/** The handlers for msw. What else they use is what the library exports, so that there is one of each class. */
+async function bundleHandlers(folder: string): Promise<void> {
+  const build = await rolldown({
+    input: HANDLERS,
+    platform: 'node',
+    external: ['msw'],
+    plugins: [
+      {
+        name: 'shared-with-the-library',
+        resolveId: (id) => (id.startsWith('.') ? { id: './index.js', external: true } : undefined),
+      },
+    ],
+  });
+  await write(build, { file: join(folder, 'lib', 'msw.js'), format: 'esm' });
 }
 
 /** The packages that are files of their own. Gives the paths of their modules. */
@@ -84,22 +134,29 @@ async function bundleLazyPackages(folder: string): Promise<readonly string[]> {
     platform: 'node',
     plugins: [wholePackages, lazyBuiltins, statementLines],
   });
-  return write(build, {
+  const output = await write(build, {
     dir: join(folder, 'parts'),
     format: 'cjs',
     minify: MINIFY,
     entryFileNames: LAZY_FILES,
     chunkFileNames: LAZY_FILES,
   });
+  return listModules(output);
 }
 
-async function write(build: RolldownBuild, options: OutputOptions): Promise<readonly string[]> {
+async function write(build: RolldownBuild, options: OutputOptions): Promise<readonly OutputChunk[]> {
   const { output } = await build.write(options);
   await build.close();
-  return output.flatMap((part) => (part.type === 'chunk' ? Object.keys(part.modules) : []));
+  return output.filter((part) => part.type === 'chunk');
+}
+
+function listModules(output: readonly OutputChunk[]): readonly string[] {
+  return output.flatMap((part) => Object.keys(part.modules));
 }
 
 await rm('dist', { recursive: true, force: true });
-const modules = [...(await bundle('dist')), ...(await bundleLazyPackages('dist'))];
+const modules = [...(await bundleParts('dist')), ...(await bundleLazyPackages('dist'))];
+await bundleStart('dist');
+await bundleHandlers('dist');
 await writeFile('dist/THIRD_PARTY_LICENSES', await renderLicenses(modules));
 await writeFile('dist/sbom.cdx.json', renderBillOfMaterials(await listPackages(modules)));

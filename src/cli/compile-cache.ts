@@ -1,10 +1,13 @@
 /**
- * Where Node keeps what it compiled of this program, so that the next start is faster. The folder is the user's. Each installation has
- * a folder in it, which holds one file for each file of the program, and only a few installations are kept.
+ * Where what the engine compiled of this program is kept, so that the next start is faster. The folder is the user's. Each installation has
+ * a folder in it, which holds one file for each command, and only a few installations and commands are kept.
  */
 
-/** Installations that are kept. Each takes a few megabytes. */
+/** Installations that are kept. Each takes one or two megabytes for each command that is used. */
 export const MOST_INSTALLATIONS = 4;
+
+/** Commands that are kept for an installation: more than there are, because a word that is mistyped counts as one. */
+export const MOST_COMMANDS = 32;
 
 /** What the cache depends on. Modules of Node's come from the process too: an import would load more of them than is needed here. */
 export interface CacheSurroundings {
@@ -13,20 +16,33 @@ export interface CacheSurroundings {
   readonly version: string;
 }
 
-/** Has Node keep what it compiles from here on. Without the cache everything is slower and nothing else: no fault of it ends a run. */
-export function useCompileCache(surroundings: CacheSurroundings): void {
-  const { enableCompileCache, getCompileCacheDir } = surroundings.process.getBuiltinModule('node:module');
-  if (getCompileCacheDir() !== undefined) return;
+/** The file for what this command line makes the engine compile, which need not be there. `undefined`: nothing can be kept. */
+export function findKeptFile(surroundings: CacheSurroundings): string | undefined {
   const folder = openCacheFolder(surroundings);
-  if (folder !== undefined) enableCompileCache(folder);
+  if (folder === undefined) return undefined;
+  const { existsSync } = surroundings.process.getBuiltinModule('node:fs');
+  const [, , word = ''] = surroundings.process.argv;
+  const name = COMMAND.test(word) ? word : 'other';
+  const file = surroundings.process.getBuiltinModule('node:path').join(folder, name);
+  if (!existsSync(file)) tryTo(() => makeRoom(folder, { most: MOST_COMMANDS }, surroundings.process));
+  return file;
 }
+
+/** A command, or an option that stands alone. */
+const COMMAND = /^-{0,2}[a-z_]{1,20}(?:-[a-z]{1,20})?$/i;
 
 /** The folder for this installation, made when it is not there. `undefined`: the user wants none, or it cannot be had. */
 export function openCacheFolder({ process, version }: CacheSurroundings): string | undefined {
   if (isOff(process.env)) return undefined;
+  return tryTo(() =>
+    openFolder(process, `${PREFIX}${version}-${process.version}-${process.arch}-${toFileId(process)}`),
+  );
+}
+
+/** Without the cache everything is slower and nothing else: no fault of the file system ends a run. */
+function tryTo<T>(act: () => T): T | undefined {
   try {
-    const name = `${PREFIX}${version}-${process.version}-${process.arch}-${toFileId(process)}`;
-    return openFolder(process, name);
+    return act();
   } catch (error) {
     if (error instanceof Error && 'code' in error) return undefined;
     throw error;
@@ -58,14 +74,18 @@ function openFolder(process: Process, name: string): string | undefined {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   if (!isOwn(root, process)) return undefined;
   const folder = join(root, name);
-  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) removeOldest(root, name, process);
+  if (!existsSync(folder)) {
+    makeRoom(root, { most: MOST_INSTALLATIONS, prefix: PREFIX }, process);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
   return isOwn(folder, process) ? folder : undefined;
 }
 
-/** Source: the XDG Base Directory Specification. A relative path counts as none. */
+/** Whoever tells Node where to keep compiled code means this code too. Source of the rest: the XDG Base Directory Specification. A relative path counts as none. */
 function findBase({ env, getBuiltinModule }: Process): string | undefined {
   const { isAbsolute, join } = getBuiltinModule('node:path');
-  return [env['XDG_CACHE_HOME'] ?? '', join(env['HOME'] ?? env['USERPROFILE'] ?? '', '.cache')].find(isAbsolute);
+  const home = join(env['HOME'] ?? env['USERPROFILE'] ?? '', '.cache');
+  return [env['NODE_COMPILE_CACHE'] ?? '', env['XDG_CACHE_HOME'] ?? '', home].find(isAbsolute);
 }
 
 /** What is in the cache is run: nobody else may be able to write it. Windows has no user ids, and closes a home to others. */
@@ -74,12 +94,17 @@ function isOwn(path: string, { getuid, getBuiltinModule }: Process): boolean {
   return found.isDirectory() && (getuid === undefined || (found.uid === getuid() && (found.mode & 0o022) === 0));
 }
 
-function removeOldest(root: string, kept: string, { getBuiltinModule }: Process): void {
+/** Removes the oldest of what is kept in a folder, so that one more makes it the most at best. */
+function makeRoom(
+  folder: string,
+  { most, prefix = '' }: { readonly most: number; readonly prefix?: string },
+  { getBuiltinModule }: Process,
+): void {
   const { lstatSync, readdirSync, rmSync } = getBuiltinModule('node:fs');
   const { join } = getBuiltinModule('node:path');
-  const others = readdirSync(root).filter((name) => name.startsWith(PREFIX) && name !== kept);
-  const byAge = others
-    .map((name) => ({ path: join(root, name), time: lstatSync(join(root, name)).mtimeMs }))
+  const byAge = readdirSync(folder)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => ({ path: join(folder, name), time: lstatSync(join(folder, name)).mtimeMs }))
     .sort((left, right) => right.time - left.time);
-  for (const { path } of byAge.slice(MOST_INSTALLATIONS - 1)) rmSync(path, { recursive: true, force: true });
+  for (const { path } of byAge.slice(most - 1)) rmSync(path, { recursive: true, force: true });
 }

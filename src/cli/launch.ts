@@ -18,12 +18,10 @@ if (isOlder(process.versions.node, NEEDED)) {
   start();
 }
 
-/** What Node compiles is kept from the start on, so that the program itself comes from there too. */
 async function start(): Promise<void> {
-  const { useCompileCache } = await import('./compile-cache.ts');
-  useCompileCache({ process, version: packageJson.version });
-  const { runProgram } = await import('./program.ts');
-  await runProgram();
+  const { loadProgram } = await import('./load-program.ts');
+  const folder = `${import.meta.dirname}/parts`;
+  await loadProgram({ process, version: packageJson.version, folder }).runProgram();
 }
 
 function isOlder(version: string, needed: string): boolean {

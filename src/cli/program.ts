@@ -38,7 +38,7 @@ const context: Context = {
   onInterrupt,
   exitNow: (code) => process.exit(code),
   openTransport: async (settings) => {
-    if (isSparing) setFlagsFromString(`${YOUNG_GROWTH}=${USUAL_GROWTH}`);
+    stopSparing();
     return (await import('../stack/open-transport.ts')).openTransport(settings);
   },
 };
@@ -52,11 +52,18 @@ const YOUNG_GROWTH = '--semi-space-growth-factor';
 /** The engine's own value in every Node that is supported. */
 const USUAL_GROWTH = 2;
 
+function stopSparing(): void {
+  if (isSparing) setFlagsFromString(`${YOUNG_GROWTH}=${USUAL_GROWTH}`);
+  isSparing = false;
+}
+
 /** Runs the words of this process, and leaves it the exit code. */
 export async function runProgram(): Promise<void> {
   // So that a run which never comes to its end does not look like a success.
   process.exitCode = EXIT.bug;
   process.exitCode = await settleOutputs(await run(process.argv.slice(2), context), { stdout, stderr });
+  // Compiled code that is kept is for the engine as it was started.
+  stopSparing();
 }
 
 function onInterrupt(listener: () => void): () => void {

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MOST_INSTALLATIONS, openCacheFolder } from '../../src/cli/compile-cache.ts';
+import { findKeptFile, MOST_COMMANDS, MOST_INSTALLATIONS, openCacheFolder } from '../../src/cli/compile-cache.ts';
 
 let home = '';
 
@@ -28,16 +28,18 @@ interface Given {
   readonly env?: NodeJS.ProcessEnv;
   readonly version?: string;
   readonly user?: number;
+  readonly words?: readonly string[];
 }
 
-function open({ env = { HOME: home }, version = '1.0.0', user = process.getuid?.() ?? 0 }: Given = {}) {
+function toSurroundings({ env = { HOME: home }, version = '1.0.0', user = OWN, words = [] }: Given = {}) {
   const { arch, getBuiltinModule } = process;
-  const argv = ['node', join(home, 'cli.js')];
-  return openCacheFolder({
-    process: { env, argv, version: 'v26.0.0', arch, getBuiltinModule, getuid: () => user },
-    version,
-  });
+  const argv = ['node', join(home, 'cli.js'), ...words];
+  return { process: { env, argv, version: 'v26.0.0', arch, getBuiltinModule, getuid: () => user }, version };
 }
+
+const OWN = process.getuid?.() ?? 0;
+
+const open = (given?: Given) => openCacheFolder(toSurroundings(given));
 
 describe('the folder for compiled code', () => {
   it('is in the cache of the user, who alone can write to it', () => {
@@ -51,6 +53,13 @@ describe('the folder for compiled code', () => {
     const cache = join(home, 'caches');
     expect(open({ env: { HOME: home, XDG_CACHE_HOME: cache } })).toContain(`${cache}/edgewise/`);
     expect(open({ env: { HOME: home, XDG_CACHE_HOME: 'caches' } })).toContain(`${home}/.cache/`);
+  });
+
+  it('follows what Node is told of the place of compiled code', () => {
+    const cache = join(home, 'compiled');
+    const XDG_CACHE_HOME = join(home, 'caches');
+    expect(open({ env: { HOME: home, XDG_CACHE_HOME, NODE_COMPILE_CACHE: cache } })).toContain(`${cache}/edgewise/`);
+    expect(open({ env: { HOME: home, XDG_CACHE_HOME, NODE_COMPILE_CACHE: '' } })).toContain(`${XDG_CACHE_HOME}/`);
   });
 
   it('is another one for another version, and for another build of the same', () => {
@@ -75,6 +84,37 @@ describe('the folder for compiled code', () => {
     ).toEqual(Array.from({ length: MOST_INSTALLATIONS }, (_, index) => `1.0.${index + 3}`));
     open({ version: '2.0.0' });
     expect(existsSync(join(root, 'something-else'))).toBe(true);
+  });
+});
+
+describe('the file for a command', () => {
+  const find = (...words: readonly string[]) => findKeptFile(toSurroundings({ words }));
+
+  it('is named for the command, or for the option that stands for one', () => {
+    const folder = open() ?? '';
+    expect([find('plan', '/tmp/x'), find('abuse-report'), find('--version')]).toEqual([
+      join(folder, 'plan'),
+      join(folder, 'abuse-report'),
+      join(folder, '--version'),
+    ]);
+  });
+
+  it('is one for everything else', () => {
+    for (const word of ['../plan', 'a/b', '.', '..', 'x'.repeat(100), 'plan\n', ''])
+      expect(find(word)).toBe(join(open() ?? '', 'other'));
+    expect(find()).toBe(join(open() ?? '', 'other'));
+  });
+
+  it('takes the place of the oldest one, so that words that are no commands do not fill the disk', () => {
+    const folder = open() ?? '';
+    for (let index = 0; index < MOST_COMMANDS + 3; index += 1) {
+      const file = find(`plan-${String.fromCharCode(97 + (index % 26)).repeat(1 + Math.floor(index / 26))}`) ?? '';
+      writeFileSync(file, '');
+      utimesSync(file, index + 1, index + 1);
+    }
+    expect(readdirSync(folder)).toHaveLength(MOST_COMMANDS);
+    expect(readdirSync(folder)).not.toContain('plan-a');
+    expect(readdirSync(folder)).toContain('plan-ii');
   });
 });
 

@@ -3,10 +3,10 @@ import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { onceForEach } from '../model/once.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import type { FieldType, NamedField, ReferenceType } from './field.ts';
+import { type Field, type FieldType, listFields, type NamedField, type ReferenceType } from './field.ts';
 import { type Kind, listSpecFields, onceForEachKind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
-import { listTypes, mapInner } from './walk.ts';
+import { listTypes, mapGiven, mapInner } from './walk.ts';
 
 /** A place in a spec where an id, or the address of what has it, stands. */
 export interface Reference {
@@ -30,16 +30,7 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
 
 /** The spec with each reference replaced; itself when all stay. Also works on a part of a spec, such as a request body. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
-  let mapped: Record<string, Json> | undefined;
-  for (const [name, { type }] of listReferenceFields(kind)) {
-    const value = spec[name];
-    if (value === undefined || value === null) continue;
-    const replaced = mapValue(type, value, [name], replace);
-    if (replaced === value) continue;
-    mapped ??= { ...spec };
-    mapped[name] = replaced;
-  }
-  return mapped ?? spec;
+  return mapGiven(listReferringSpecFields(kind), spec, (type, value, name) => mapValue(type, value, [name], replace));
 }
 
 /** A value of a type with each reference in it replaced. */
@@ -54,9 +45,16 @@ export function resolveReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<strin
   );
 }
 
-const listReferenceFields = onceForEachKind((kind): readonly NamedField[] =>
-  listSpecFields(kind).filter(([, { type }]) => holdsReferences(type)),
+const listReferringSpecFields = onceForEachKind((kind) => listSpecFields(kind).filter(mayRefer));
+
+const listReferringFields = onceForEach((fields: Readonly<Record<string, Field>>) =>
+  listFields(fields).filter(mayRefer),
 );
+
+/** Whether a reference may stand in the value of a field. */
+function mayRefer([, { type }]: NamedField): boolean {
+  return holdsReferences(type);
+}
 
 /** The manifest kinds whose resources a reference may name, without `External`. */
 export function listReferableKinds(type: ReferenceType): readonly Kind[] {
@@ -89,6 +87,10 @@ function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replac
   return mapInner(type, value, {
     visit: (inner, member, at) =>
       holdsReferences(inner) ? mapValue(inner, member, [...path, ...at], replace) : member,
+    visitFields: (fields, object) =>
+      mapGiven(listReferringFields(fields), object, (inner, member, name) =>
+        mapValue(inner, member, [...path, name], replace),
+      ),
     visitKey: ({ keys }, key) =>
       keys.type === 'reference' ? replace({ path: [...path, key], value: key, type: keys }) : key,
   });

@@ -8,6 +8,7 @@ import {
   type ListType,
   listOf,
   type MapType,
+  type NamedField,
   type ObjectType,
 } from './field.ts';
 
@@ -72,6 +73,24 @@ export function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Vis
     const field = pickOwn(fields, name);
     return [name, field === undefined ? member : visit(field.type, member, [name])];
   });
+}
+
+/** An object with those of the fields visited that it has; itself where all stay. */
+export function mapGiven(
+  fields: readonly NamedField[],
+  value: JsonObject,
+  visit: (type: FieldType, member: Json, name: string) => Json,
+): JsonObject {
+  let mapped: Record<string, Json> | undefined;
+  for (const [name, { type }] of fields) {
+    const member = value[name];
+    if (member === undefined || member === null) continue;
+    const visited = visit(type, member, name);
+    if (visited === member) continue;
+    mapped ??= { ...value };
+    mapped[name] = visited;
+  }
+  return mapped ?? value;
 }
 
 /** A type, and every type inside of it. */

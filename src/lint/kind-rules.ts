@@ -42,9 +42,10 @@ export function checkLockout({ kind, resource }: Subject): readonly Hit[] {
 }
 
 /** Ids that are written out although a document names them. */
-export function checkLiterals({ kind, resource }: Subject, { findName }: RuleContext): readonly Hit[] {
+export function checkLiterals({ kind, resource }: Subject, { names }: RuleContext): readonly Hit[] {
+  if (names.size === 0) return [];
   return listReferences(kind, resource.written).flatMap(({ path, value }): Hit[] => {
-    const name = isAddress(value) ? undefined : findName(value);
+    const name = isAddress(value) ? undefined : names.get(value);
     if (name === undefined || name.address === resource.address) return [];
     const { address, locate } = name;
     const at = path.at(-1) === value ? path.slice(0, -1) : path;

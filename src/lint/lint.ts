@@ -62,11 +62,10 @@ function listChecked(settings: LintSettings, { readCel, isForPlan = false }: Lin
 
 function toContext(state: DesiredState, { now, readCel = () => ({ names: [] }) }: LintOptions): RuleContext {
   const readings = new Map<string, CelReading>();
-  const names = toNames(state);
   return {
     settings: state.stack.lint,
     now,
-    findName: (id) => names.get(id),
+    names: toNames(state),
     readCel: (text) => {
       const reading = readings.get(text) ?? readCel(text);
       readings.set(text, reading);

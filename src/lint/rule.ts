@@ -31,8 +31,8 @@ export interface RuleContext {
   readonly settings: LintSettings;
   readonly now: Date;
   readonly readCel: (text: string) => CelReading;
-  /** The document that names an id. */
-  readonly findName: (id: string) => IdName | undefined;
+  /** The documents that name ids, by the id. */
+  readonly names: ReadonlyMap<string, IdName>;
 }
 
 /** An address that stands for an id that a document states. */

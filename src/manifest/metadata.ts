@@ -1,4 +1,4 @@
-import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
+import { type Kind, listOneTimeFields, listSpecFields, onceForEachKind } from '../kinds/kind.ts';
 import { listMarkedFields } from '../kinds/mark-fields.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
 import { isJsonObject, type JsonObject, toByteLength } from '../model/json.ts';
@@ -45,15 +45,14 @@ function mayHoldMark(user: string | JsonObject): boolean {
 
 /** Most metadata is far from the limit, whatever the mark turns out to be. */
 function isSurelyShort({ kind, stack, name, lifecycle }: Marked, user: string | JsonObject, limit: number): boolean {
-  const texts = [
-    stack,
-    name,
-    lifecycle.renamedFrom ?? '',
-    ...lifecycle.ignore,
-    ...listSpecFields(kind).map(([field]) => field),
-  ];
-  const marked = texts.reduce((sum, text) => sum + toByteLength(text) + FIELD_DIGEST_LENGTH + QUOTES, KEYS);
-  return toByteLength(JSON.stringify(user)) + marked <= limit;
+  const stated = toLength([stack, name, lifecycle.renamedFrom ?? '', ...lifecycle.ignore]);
+  return toByteLength(JSON.stringify(user)) + stated + toFieldsLength(kind) + KEYS <= limit;
+}
+
+const toFieldsLength = onceForEachKind((kind) => toLength(listSpecFields(kind).map(([name]) => name)));
+
+function toLength(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + toByteLength(text) + FIELD_DIGEST_LENGTH + QUOTES, 0);
 }
 
 /** Bytes between two entries of an object of texts, and more than all of its keys take in a mark. */

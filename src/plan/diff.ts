@@ -22,12 +22,14 @@ export interface FieldDifference {
  * does not have is not compared.
  */
 export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly FieldDifference[] {
-  return listSpecFields(kind).flatMap(([name, field]) => {
+  const found: FieldDifference[] = [];
+  for (const [name, field] of listSpecFields(kind)) {
     const from = live[name];
     const to = desired[name];
-    if (to === undefined || (from !== undefined && isSameJson(from, to))) return [];
-    return diffField(name, field, from ?? null, to);
-  });
+    if (to === undefined || (from !== undefined && isSameJson(from, to))) continue;
+    found.push(...diffField(name, field, from ?? null, to));
+  }
+  return found;
 }
 
 /** Whether making a live spec what a manifest says takes a new resource. Ignored fields don't count, nor what the service does not show. */

@@ -14,7 +14,8 @@ import { listWrites } from './writes.ts';
  * the writes that drop the references to it; a restriction that can lock its caller out comes last. Nothing else waits for anything.
  */
 export function orderWrites(changes: readonly Change[], stack: string): readonly Write[] {
-  const planned = addSecondDeliveries(sortByAddress(changes).map((change) => toPlanned(change, stack)));
+  const made = changes.filter(({ action }) => action !== 'no-op');
+  const planned = addSecondDeliveries(sortByAddress(made).map((change) => toPlanned(change, stack)));
   const needs = new Needs(planned.flatMap(({ writes }) => writes));
   addReferenceNeeds(planned, needs);
   addDropNeeds(planned, needs);

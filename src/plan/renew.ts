@@ -105,8 +105,9 @@ function findEnd({ kind, desired, live }: Subject, written: Spec, now: Date): Re
 
 function findAge({ desired, live }: Subject, now: Date): Renewal | undefined {
   const limitMs = toSettingMs(desired, 'rotate_after');
+  if (limitMs === 0) return undefined;
   const created = Date.parse(live.createdAt);
-  if (limitMs === 0 || Number.isNaN(created)) return undefined;
+  if (Number.isNaN(created)) return undefined;
   const ageMs = now.getTime() - created;
   if (ageMs < limitMs) return toNote(`rotates in ${renderTimeSpan(limitMs - ageMs)}`);
   return toReason(

@@ -1,8 +1,8 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
-import { type CodeSplittingGroup, type OutputChunk, type OutputOptions, type RolldownBuild, rolldown } from 'rolldown';
+import { type OutputChunk, type OutputOptions, type RolldownBuild, rolldown } from 'rolldown';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
-import { createNarrowing, lazyBuiltins, statementLines } from './bundle-plugins.ts';
+import { createNarrowing, lazyBuiltins, statementLines, wholeBuiltins } from './bundle-plugins.ts';
 import { LAZY_FILES, LAZY_INPUT, lazyPackages, wholePackages } from './lazy-packages.ts';
 import { listPackages, renderLicenses } from './licenses.ts';
 import { createLightUndici } from './light-undici.ts';
@@ -31,25 +31,18 @@ const HANDLERS = 'src/server/msw.ts';
  * Files that are loaded as a whole, with all that their first module imports: few files load faster than many. A module belongs to
  * the first of them that needs it. The library uses these files too: nothing is run when they are loaded.
  */
-const GROUPS = toGroups([
+const GROUPS = [
   'src/cli/program.ts',
   'src/cli/commands/validate.ts',
   'src/cli/commands/plan.ts',
   'src/stack/open-transport.ts',
   'src/report/text/form.ts',
   'src/rehearse/rehearse.ts',
-]);
-
-/** The command line before it has its program: what an older Node can read, and what loads the program. */
-const START_GROUPS = toGroups(['package.json', 'src/cli/load-program.ts']);
-
-function toGroups(files: readonly string[]): CodeSplittingGroup[] {
-  return files.map((first, index, { length }) => ({
-    name: parse(first).name,
-    test: (id: string) => id === resolve(first),
-    priority: length - index,
-  }));
-}
+].map((first, index, { length }) => ({
+  name: parse(first).name,
+  test: (id: string) => id === resolve(first),
+  priority: length - index,
+}));
 
 /** As small as it can be, but that functions and classes keep their names: whoever reports an error has its stack trace, and nothing else. */
 const keepNames = { function: true, class: true };
@@ -92,23 +85,17 @@ function renderModule({ fileName, exports }: OutputChunk): string {
   return `import all from '../parts/${fileName}';\nexport const { ${exports.join(', ')} } = all;\n`;
 }
 
-/** What starts the program. */
+/** What starts the program: one file, which an older Node can read too. */
 async function bundleStart(folder: string): Promise<void> {
   const build = await rolldown({
-    input: { cli: 'src/cli/launch.ts' },
+    input: 'src/cli/launch.ts',
     platform: 'node',
-    plugins: [lazyBuiltins, statementLines],
+    transform: { target: 'es2020' },
+    plugins: [statementLines],
   });
-  await write(build, {
-    dir: folder,
-    format: 'esm',
-    minify: MINIFY,
-    entryFileNames: '[name].js',
-    chunkFileNames: 'parts/[name]-[hash].js',
-    codeSplitting: { groups: START_GROUPS },
-    banner: ({ name }) => (name === 'cli' ? '#!/usr/bin/env node' : ''),
-  });
-  await chmod(join(folder, 'cli.js'), 0o755);
+  const file = join(folder, 'cli.js');
+  await write(build, { file, format: 'esm', minify: MINIFY, codeSplitting: false, banner: '#!/usr/bin/env node' });
+  await chmod(file, 0o755);
 }
 
 /** The handlers for msw. What else they use is what the library exports, so that there is one of each class. */
@@ -132,7 +119,7 @@ async function bundleLazyPackages(folder: string): Promise<readonly string[]> {
   const build = await rolldown({
     input: LAZY_INPUT,
     platform: 'node',
-    plugins: [wholePackages, lazyBuiltins, statementLines],
+    plugins: [wholePackages, wholeBuiltins, statementLines],
   });
   const output = await write(build, {
     dir: join(folder, 'parts'),

@@ -4,24 +4,53 @@ import { parseSync, Visitor } from 'rolldown/utils';
 
 /**
  * Loads a module of Node's when something of it is first used, not when the file starts: some cost more than the rest of the start
- * together (node:http2, node:crypto), and an import of node:fs loads all that there is in it.
+ * together (node:http2, node:crypto), and an import of node:fs loads all that there is in it. For code that does not ask what there is in one.
  */
-export const lazyBuiltins: Plugin = {
-  name: 'lazy-builtins',
-  resolveId: (id, importer) =>
-    isBuiltin(id) && !importer?.startsWith('\0') ? `\0builtin:${id.replace(/^node:/, '')}` : undefined,
-  load: (id) => (id.startsWith('\0builtin:') ? renderLazy(id.replace('\0builtin:', 'node:')) : undefined),
-};
+export const lazyBuiltins: Plugin = createBuiltins('lazy-builtins', renderLazy);
 
-/** A module that itself is a function is loaded at once, with what it is called with. */
-function renderLazy(id: string): string {
+/** Loads a module of Node's with the file that uses it. */
+export const wholeBuiltins: Plugin = createBuiltins('whole-builtins', renderWhole);
+
+function createBuiltins(name: string, render: (id: string) => string): Plugin {
+  return {
+    name,
+    resolveId: (id, importer) =>
+      isBuiltin(id) && !importer?.startsWith('\0') ? `\0builtin:${id.replace(/^node:/, '')}` : undefined,
+    load: (id) => (id.startsWith('\0builtin:') ? render(id.replace('\0builtin:', 'node:')) : undefined),
+  };
+}
+
+function renderWhole(id: string): string {
+  return `module.exports = ${renderLoad(id)};`;
+}
+
+function renderLoad(id: string): string {
+  return `process.getBuiltinModule(${JSON.stringify(id)})`;
+}
+
+/** A module that itself is a function is loaded at once, with what it is called with, but for one that does nothing as long as all is well. */
+export function renderLazy(id: string): string {
   const builtin: unknown = process.getBuiltinModule(id);
-  const load = `process.getBuiltinModule(${JSON.stringify(id)})`;
-  if (typeof builtin !== 'object' || builtin === null) return `module.exports = ${load};`;
-  const names = JSON.stringify(Object.keys(builtin));
-  return `let loaded;
-for (const name of ${names})
-  Object.defineProperty(exports, name, { enumerable: true, get: () => (loaded ??= ${load})[name] });`;
+  const load = renderLoad(id);
+  // It has been there from the start, and its properties change.
+  if (id === 'node:process') return 'module.exports = process;';
+  const lazy = `new Proxy({}, {
+  get: (_, name, user) => {
+    if (name === '__esModule') return undefined;
+    const value = ${load}[name];
+    Object.defineProperty(user, name, { value, enumerable: true });
+    return value;
+  },
+  has: (_, name) => name in ${load},
+})`;
+  if (id === 'node:assert')
+    return `module.exports = (value, ...more) => {
+  if (!value) ${load}(value, ...more);
+};
+Object.setPrototypeOf(module.exports, ${lazy});`;
+  if (typeof builtin !== 'object' || builtin === null) return renderWhole(id);
+  // What a property is first asked for has it from then on. To name all that there are would take longer than most of the modules do.
+  return `module.exports = Object.create(${lazy});`;
 }
 
 /** What is used of packages whose main file brings everything: names, and the files that export them. */

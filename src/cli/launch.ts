@@ -1,8 +1,9 @@
 import packageJson from '../../package.json' with { type: 'json' };
+import { loadProgram } from './load-program.ts';
 
 /**
- * Where the command starts: says in one line which Node it needs, before anything is loaded that an older one cannot read. So
- * this file, once it is built, holds nothing newer than a dynamic import, and imports nothing else of src.
+ * Where the command starts: says in one line which Node it needs, before anything is loaded that an older one cannot read. So the
+ * build makes one file of what is imported here, in a language that is older, and nothing else of src is.
  */
 const NEEDED = packageJson.engines.node.replace('>=', '');
 
@@ -15,13 +16,8 @@ if (isOlder(process.versions.node, NEEDED)) {
   );
   process.exitCode = INVALID;
 } else {
-  start();
-}
-
-async function start(): Promise<void> {
-  const { loadProgram } = await import('./load-program.ts');
   const folder = `${import.meta.dirname}/parts`;
-  await loadProgram({ process, version: packageJson.version, folder }).runProgram();
+  loadProgram({ process, version: packageJson.version, folder }).runProgram();
 }
 
 function isOlder(version: string, needed: string): boolean {

@@ -111,6 +111,12 @@ it.runIf(BUILT !== '')('the built program loads few files, and the large ones wh
   );
 });
 
+it.runIf(BUILT !== '')('the built program loads what reads SSH keys where there are some', async () => {
+  const { stdout, parts } = await listParts(['validate', 'examples/everything']);
+  expect(stdout).toMatch(/valid[.]$/m);
+  expect(parts).toContain('sshpk');
+});
+
 it.runIf(BUILT !== '')('the built program loads what makes schemas for what is wrong', async () => {
   const file = join(folder, 'wrong.yaml');
   writeFileSync(file, 'apiVersion: edgewise/v1\nkind: External\nmetadata: { name: a }\nspec: { id: 1 }\n');

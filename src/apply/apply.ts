@@ -101,11 +101,16 @@ function toSettleContext(
   return { rivals, remove: requests.remove, note };
 }
 
-function run({ writes }: Plan, { done, onEvent }: ApplyContext, context: WriteContext): Promise<readonly Outcome[]> {
+function run(
+  { writes }: Plan,
+  { client, done, onEvent }: ApplyContext,
+  context: WriteContext,
+): Promise<readonly Outcome[]> {
   return runWrites(writes, {
     find: (write) =>
       done.has(write.id) ? { outcome: 'applied', write, id: done.get(write.id), alreadyDone: true } : undefined,
     accepts: (write, needed) => needed.outcome === 'applied' || isMakeshift(write, needed, context),
+    inTurn: client.limit.inTurn,
     perform: (write) => performWrite(write, context),
     onEnded: (result, ended) => onEvent({ event: 'write-ended', result, done: ended, total: writes.length }),
   });

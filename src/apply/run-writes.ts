@@ -8,6 +8,8 @@ export interface RunOptions {
   readonly find: (write: Write) => Outcome | undefined;
   /** Whether a write can start, given how one of its dependencies ended. */
   readonly accepts: (write: Write, needed: Outcome) => boolean;
+  /** Calls a function once there is a place for the request of one more write, in the order in which this was asked. */
+  readonly inTurn: (start: () => void) => void;
   /** Makes one write whose dependencies have succeeded. Never rejects because of the service or the network. */
   readonly perform: (write: Write) => Promise<Outcome>;
   /** Called when a write ends, with the number that have ended. */
@@ -15,38 +17,94 @@ export interface RunOptions {
 }
 
 /**
- * Runs the writes of a plan: each as soon as its dependencies have succeeded, those marked `last` when all others have ended. When a write
+ * Runs the writes of a plan: each when its dependencies have succeeded and its turn has come, those marked `last` when all others have ended. When a write
  * fails, writes that depend on it are skipped and the others go on. A write depends only on writes before it in the list.
  */
-export async function runWrites(
-  writes: readonly Write[],
-  { find, accepts, perform, onEnded }: RunOptions,
-): Promise<readonly Outcome[]> {
-  const running = new Map<WriteId, Promise<Outcome>>();
-  let ended = 0;
-  const start = (write: Write, before: Promise<unknown>): Promise<Outcome> => {
-    const needed = write.needs.map((id) => assertDefined(running.get(id), `write ${id}`));
-    const outcome = Promise.all([before, ...needed]).then(async ([, ...results]) => {
-      const result =
-        find(write) ??
-        toSkipped(
-          write,
-          results.filter((needed) => !accepts(write, needed)),
-        ) ??
-        (await perform(write));
-      ended += 1;
-      onEnded(result, ended);
-      return result;
-    });
-    running.set(write.id, outcome);
-    return outcome;
-  };
-  const early = writes.filter(({ last }) => !last).map((write) => start(write, NOTHING));
-  const late = writes.filter(({ last }) => last).map((write) => start(write, Promise.all(early)));
-  return Promise.all([...early, ...late]);
+export async function runWrites(writes: readonly Write[], options: RunOptions): Promise<readonly Outcome[]> {
+  const early = writes.filter(({ last }) => !last);
+  const late = writes.filter(({ last }) => last);
+  const ended = new Map<WriteId, Outcome>();
+  for (const part of [early, late])
+    await new Promise<void>((resolve, reject) => new Run(ended, { ...options, resolve, reject }).start(part));
+  return [...early, ...late].map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
 }
 
-const NOTHING = Promise.resolve();
+interface Settle {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Writes on their way. Of one that waits nothing is kept but what it waits for: ten thousand promises take as much memory as a plan of that many writes. */
+class Run {
+  readonly #ended: Map<WriteId, Outcome>;
+  readonly #options: RunOptions & Settle;
+  /** How many dependencies have not ended yet. */
+  readonly #open = new Map<WriteId, number>();
+  readonly #waiting = new Map<WriteId, Write[]>();
+  #left = 0;
+
+  constructor(ended: Map<WriteId, Outcome>, options: RunOptions & Settle) {
+    this.#ended = ended;
+    this.#options = options;
+  }
+
+  start(writes: readonly Write[]): void {
+    this.#left = writes.length;
+    if (this.#left === 0) this.#options.resolve();
+    const known = new Set(this.#ended.keys());
+    for (const write of writes) {
+      const missing = write.needs.find((id) => !known.has(id));
+      if (missing !== undefined) throw new Error(`${write.id} needs ${missing}, which is not before it`);
+      known.add(write.id);
+    }
+    for (const write of writes) this.#wait(write);
+  }
+
+  #wait(write: Write): void {
+    const open = write.needs.filter((id) => !this.#ended.has(id));
+    if (open.length === 0) {
+      this.#begin(write);
+      return;
+    }
+    this.#open.set(write.id, open.length);
+    for (const id of open) {
+      const others = this.#waiting.get(id);
+      if (others === undefined) this.#waiting.set(id, [write]);
+      else others.push(write);
+    }
+  }
+
+  #begin(write: Write): void {
+    const { find, accepts, inTurn, perform, reject } = this.#options;
+    const needed = write.needs.map((id) => assertDefined(this.#ended.get(id), `outcome of ${id}`));
+    const inVain = needed.filter((one) => !accepts(write, one));
+    const known = find(write) ?? toSkipped(write, inVain);
+    // Not at once: a long chain of writes that are skipped would be a deep call.
+    if (known !== undefined) queueMicrotask(() => this.#end(known));
+    else inTurn(() => perform(write).then((outcome) => this.#end(outcome), reject));
+  }
+
+  #end(outcome: Outcome): void {
+    const { onEnded, resolve, reject } = this.#options;
+    const { id } = outcome.write;
+    try {
+      this.#ended.set(id, outcome);
+      onEnded(outcome, this.#ended.size);
+      this.#left -= 1;
+      for (const write of this.#waiting.get(id) ?? []) this.#countDown(write);
+      this.#waiting.delete(id);
+      if (this.#left === 0) resolve();
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  #countDown(write: Write): void {
+    const open = (this.#open.get(write.id) ?? 0) - 1;
+    this.#open.set(write.id, open);
+    if (open === 0) this.#begin(write);
+  }
+}
 
 function toSkipped(write: Write, inVain: readonly Outcome[]): Outcome | undefined {
   const waitedFor = inVain.map((result) => result.write.id);

@@ -61,7 +61,7 @@ async function apply(writes: readonly Write[], { answer, list, sink = WORKING, r
   const events: ApplyEvent[] = [];
   const result = await applyPlan(makePlan({ stack: 's', writes }), {
     client: {
-      limit: (run) => run(),
+      limit: Object.assign(<T>(run: () => Promise<T>) => run(), { inTurn: (start: () => void) => start() }),
       send: async (method, path) => {
         sent.push(`${method} ${path}`);
         const answered = answer(method, path);

@@ -26,20 +26,26 @@ export function toActionColumn(changes: readonly ChangeView[]): number {
   return Math.max(0, ...widths) + 3;
 }
 
-/** A change: its title line, then what else to know, then its fields, indented. */
-export function renderChange(change: ChangeView, layout: ChangeLayout): readonly string[] {
-  const { owner, isContinued } = change;
+/** A change: its title line, then what else to know, then its fields, as far as they are shown, indented. */
+export function renderChange(change: ChangeView, shown: readonly FieldView[], layout: ChangeLayout): readonly string[] {
+  const { owner, isContinued, unchanged } = change;
   const owned = owner === undefined || isContinued ? [] : [toOwnerNote(owner)];
   const notes = [...owned, ...change.notes].flatMap((note) =>
     wrapBehind('    ', note, { width: layout.width, rest: 6 }),
   );
-  const fields = renderFields(listShownFields(change, layout), layout);
-  return [...renderTitle(change, layout), ...notes, ...fields, ...renderUnchanged(change, layout)];
+  const rest =
+    shown.length === 0 || unchanged === 0 ? [] : [toPaint(layout.color)('muted', `(${toUnchangedText(unchanged)})`)];
+  return [
+    ...renderTitle(change, layout),
+    ...notes,
+    ...renderFields(shown, layout),
+    ...rest.map((text) => `    ${text}`),
+  ];
 }
 
 /** A change on one line. `drifted`: the fields that it puts back besides, where parts of a plan are told apart. */
 export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
-  const { action, dangers, fields, reason, protect } = change;
+  const { action, dangers, reason, protect } = change;
   const style = toStyle(action);
   const why = [...(reason === undefined ? [] : [reason]), ...dangers];
   return renderCompactLine(
@@ -48,7 +54,7 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
       column: layout.actionColumn,
       said: protect ? `${action} (protected)` : action,
       why: why.length === 0 ? undefined : why.join('; '),
-      fields: action === 'create' ? [] : [...fields, ...drifted].map(({ path }) => path),
+      fields: action === 'create' ? [] : [...change.fields, ...drifted].map(({ path }) => path),
       paint: (text) => toPaint(layout.color)(style, text),
     },
     layout,
@@ -58,11 +64,6 @@ export function renderCompactChange(change: ChangeView, drifted: readonly FieldV
 /** The fields of a change that are shown; those of deleted resources only with --verbose. */
 export function listShownFields({ fields, lost }: ChangeView, { verbose }: TextOptions): readonly FieldView[] {
   return verbose ? [...fields, ...lost] : fields;
-}
-
-function renderUnchanged({ fields, unchanged }: ChangeView, { color }: TextOptions): readonly string[] {
-  if (fields.length === 0 || unchanged === 0) return [];
-  return [`    ${toPaint(color)('muted', `(${toUnchangedText(unchanged)})`)}`];
 }
 
 function toHeading({ glyph, address, id }: ChangeView): string {

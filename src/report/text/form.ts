@@ -34,5 +34,5 @@ export function renderTextForm(report: Report, options: FormOptions): string {
 }
 
 function renderPlanReport({ plan, standing }: PlanReport, options: FormOptions): string {
-  return renderPlanText(toPlanView({ ...plan, violations: standing }, options), options);
+  return renderPlanText(toPlanView({ ...plan, violations: standing }, { ...options, isReadOnce: true }), options);
 }

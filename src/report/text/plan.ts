@@ -89,16 +89,17 @@ function renderCompactChanges(
   return [lines];
 }
 
-/** Changes as blocks of lines. */
+/** Changes as blocks of lines, each of which may be the lines of a whole change. */
 export function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
   const blocks: string[][] = [];
   let isDense = false;
   for (const change of changes) {
-    const hasFields = listShownFields(change, layout).length > 0;
-    const lines = renderChange(change, layout);
-    if (isDense && !hasFields) blocks.at(-1)?.push(...lines);
-    else blocks.push([...lines]);
-    isDense = !hasFields;
+    const shown = listShownFields(change, layout);
+    // Joined here, because a line of its own takes more than its text.
+    const text = renderChange(change, shown, layout).join('\n');
+    if (isDense && shown.length === 0) blocks.at(-1)?.push(text);
+    else blocks.push([text]);
+    isDense = shown.length === 0;
   }
   return blocks;
 }

@@ -57,7 +57,10 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
 /** What drifted stands apart, and nothing is said of what one expects: a manifest that changed, or another's settings when they are taken over. */
 const ORIGINS: OriginWords = { both: 'changed here and drifted', unknown: 'changed here or drifted' };
 
-/** The view of a change, or of a share of it. What is true of the whole change is said once, where it stands first. */
+/**
+ * The view of a change, or of a share of it. What is true of the whole change is said once, where it stands first. Fields and traits are made each time that
+ * they are read: those of ten thousand changes take as much memory as the plan.
+ */
 export function toChangeView(
   { change, action, differences, isContinued }: ChangeShare,
   names: Names,
@@ -79,13 +82,19 @@ export function toChangeView(
     notes: isContinued ? [] : listChangeNotes(change),
     dangers: isContinued ? [] : listDangerClauses(change),
     protect: isProtected(change),
-    traits: isNew || isGone ? listTraits(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [],
+    get traits() {
+      return isNew || isGone ? listTraits(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [];
+    },
     ...(owner !== undefined && { owner }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
-    fields: isNew
-      ? listFieldViews(desired, 'added', context)
-      : differences.map((difference) => toDifferenceView(difference, context)),
-    lost: isGone ? listFieldViews(live.spec, 'removed', context) : [],
+    get fields() {
+      return isNew
+        ? listFieldViews(desired, 'added', context)
+        : differences.map((difference) => toDifferenceView(difference, context));
+    },
+    get lost() {
+      return isGone ? listFieldViews(live.spec, 'removed', context) : [];
+    },
     unchanged: isContinued ? 0 : countUnchanged(change),
     isContinued,
   };

@@ -2,6 +2,7 @@ import { toWriteRequest } from '../../kinds/write-request.ts';
 import { type Change, toShownChange } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { LINT_CODES } from '../../model/diagnostic-codes.ts';
+import { once } from '../../model/once.ts';
 import type { GuardViolation, Plan, Withheld } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { countActions, type Totals } from '../../model/totals.ts';
@@ -84,8 +85,14 @@ export interface WriteView {
   readonly last: boolean;
 }
 
+/** How the view of a plan is made. */
+export interface PlanViewOptions extends Pick<FormOptions, 'isPart'> {
+  /** Each change is read once, from the first to the last: nothing of its fields is kept. */
+  readonly isReadOnce?: boolean;
+}
+
 /** The view of a plan. */
-export function toPlanView(plan: Plan, { isPart }: Pick<FormOptions, 'isPart'> = {}): PlanView {
+export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewOptions = {}): PlanView {
   const redacted = redactPlan(plan);
   const { changes, diagnostics, violations, withheld = [], writes, files } = redacted;
   const totals = countActions(changes);
@@ -93,6 +100,7 @@ export function toPlanView(plan: Plan, { isPart }: Pick<FormOptions, 'isPart'> =
   const isValid = !hasErrors(diagnostics);
   const names = toNames(redacted);
   const byId = new Map(writes.map((write) => [write.id, write]));
+  const listWrites = once(() => toWriteViews(writes));
   return {
     title: toPlanTitle('plan', plan),
     headline: toHeadline(redacted, isEmpty),
@@ -101,7 +109,10 @@ export function toPlanView(plan: Plan, { isPart }: Pick<FormOptions, 'isPart'> =
     dangers: listDangerViews(changes),
     parts: listPlanParts(changes).map((part) => ({
       ...part,
-      changes: part.changes.map((share) => toChangeView(share, names, plan.ownerLabel)),
+      changes: part.changes.map((share) => {
+        const view = toChangeView(share, names, plan.ownerLabel);
+        return isReadOnce ? view : { ...view };
+      }),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     withheld: withheld.map(toWithheldSentence),
@@ -113,7 +124,9 @@ export function toPlanView(plan: Plan, { isPart }: Pick<FormOptions, 'isPart'> =
     requests: [toRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), toRehearsalSentence(plan)]
       .filter(Boolean)
       .join(' '),
-    writes: toWriteViews(writes),
+    get writes() {
+      return listWrites();
+    },
     files: files.map(toFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
     isOrderTelling: writes.some((write) => isSurprising(write, byId)),

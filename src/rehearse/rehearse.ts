@@ -9,7 +9,7 @@ import { decidePlan } from '../plan/decide-plan.ts';
 import type { PlanInput } from '../plan/plan-input.ts';
 import { toClosure } from '../plan/select-targets.ts';
 import { toChange } from '../plan/to-change.ts';
-import { listFindings } from './findings.ts';
+import { listFindings, type Rehearsed } from './findings.ts';
 import { InterimWatch } from './interims.ts';
 import { createLetGo } from './let-go.ts';
 import { Places, toHolder } from './places.ts';
@@ -21,7 +21,28 @@ import { createTwin, type Twin } from './twin.ts';
  */
 export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> {
   if (plan.writes.length === 0) return plan;
-  const { live, now } = input;
+  const { live, ...tried } = await tryOnTwin(plan, input);
+  const again = { ...input, live, targets: [], rotate: [], diagnostics: [] };
+  const after = decidePlan(narrow(again, listTouched(plan)));
+  const left = after.decisions.filter(({ action }) => action !== 'no-op').map((decision) => toChange(decision, []));
+  const findings = listFindings({ plan, desired: input.desired, ...tried, left, isLetGo: createLetGo(input) });
+  const { result } = tried;
+  const refused = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
+  return {
+    ...plan,
+    ...(hasErrors(findings) && NOTHING),
+    diagnostics: [...plan.diagnostics, ...findings],
+    rehearsal: { writes: plan.writes.length, refused, left: left.length, tokens: result.tokens.length },
+  };
+}
+
+/** What came of a plan on a twin, and what is there now. */
+interface Tried extends Pick<Rehearsed, 'result' | 'twin' | 'interims'> {
+  readonly live: LiveState;
+}
+
+/** Carries out a plan on a twin. Nothing of the twin is kept but what it refused. */
+async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
   const places = new Places(plan, live);
   const watch = new InterimWatch();
   for (const place of places.list()) if (place.like !== undefined) watch.begin(place.key, toHolder(place, place.like));
@@ -36,31 +57,8 @@ export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> 
     },
   });
   const result = await applyToTwin(plan, twin, now);
-  const again = {
-    ...input,
-    live: await readTwin(twin, live, places),
-    targets: [],
-    rotate: [],
-    diagnostics: [],
-  };
-  const after = decidePlan(narrow(again, listTouched(plan)));
-  const left = after.decisions.filter(({ action }) => action !== 'no-op').map((decision) => toChange(decision, []));
-  const findings = listFindings({
-    plan,
-    desired: input.desired,
-    result,
-    twin,
-    left,
-    interims: watch.list(),
-    isLetGo: createLetGo(input),
-  });
-  const refused = result.outcomes.filter(({ outcome }) => outcome !== 'applied').length;
-  return {
-    ...plan,
-    ...(hasErrors(findings) && NOTHING),
-    diagnostics: [...plan.diagnostics, ...findings],
-    rehearsal: { writes: plan.writes.length, refused, left: left.length, tokens: result.tokens.length },
-  };
+  const { refusals } = twin;
+  return { result, twin: { refusals }, interims: watch.list(), live: await readTwin(twin, live, places) };
 }
 
 /** The addresses that a plan changes: the others are the same in the twin and are not planned again. */

@@ -3,15 +3,22 @@ import { parseMetadata } from '../model/mark.ts';
 import { onceInARow } from '../model/once.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { type Field, type FieldType, listFields, type NamedField } from './field.ts';
-import { type Kind, listComputedNames, listSpecFields } from './kind.ts';
+import { type Kind, listComputedNames, listSpecFields, onceForEachKind } from './kind.ts';
 import { normalizeSpec, toEmpty } from './normalize.ts';
 import { mapInner } from './walk.ts';
 
 /**
  * A live resource from the service's JSON, which must conform to the kind's response schema. A field that the JSON leaves out is unknown,
- * and absent from the spec. What a rehearsal answers is read by those who wait for the answer, and by those who watch.
+ * and absent from the spec.
  */
-export const readResource = onceInARow((kind: Kind, json: JsonObject): LiveResource => {
+export function readResource(kind: Kind, json: JsonObject): LiveResource {
+  return readerOf(kind)(json);
+}
+
+/** What a rehearsal answers is read by those who wait for the answer, and by those who watch. */
+const readerOf = onceForEachKind((kind) => onceInARow((json: JsonObject) => toLiveResource(kind, json)));
+
+function toLiveResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
   const spec = readFields(listSpecFields(kind), json);
   if ('metadata' in kind.fields) spec['metadata'] = metadata.user;
@@ -24,7 +31,7 @@ export const readResource = onceInARow((kind: Kind, json: JsonObject): LiveResou
     markTrouble: metadata.trouble,
     computed: Object.fromEntries(listComputedNames(kind).map((name) => [name, json[name] ?? null])),
   };
-});
+}
 
 /** The live resources of a list, as the service gave it. */
 export function readResources(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {

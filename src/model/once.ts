@@ -20,13 +20,10 @@ export function onceForEach<Part extends object, T>(compute: (part: Part) => T):
 }
 
 /** A function whose result is kept until it is called with something else: for what several readers want one after another. */
-export function onceInARow<Arguments extends readonly unknown[], T>(
-  compute: (...given: Arguments) => T,
-): (...given: Arguments) => T {
-  let latest: { readonly given: Arguments; readonly value: T } | undefined;
-  return (...given) => {
-    if (latest === undefined || given.some((one, at) => one !== latest?.given[at]))
-      latest = { given, value: compute(...given) };
+export function onceInARow<Given, T>(compute: (given: Given) => T): (given: Given) => T {
+  let latest: { readonly given: Given; readonly value: T } | undefined;
+  return (given) => {
+    if (latest?.given !== given) latest = { given, value: compute(given) };
     return latest.value;
   };
 }

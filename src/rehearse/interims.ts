@@ -1,7 +1,10 @@
 import { listClaims } from '../kinds/claims.ts';
+import type { Field } from '../kinds/field.ts';
 import { isModule, type Kind, listSpecFields } from '../kinds/kind.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { LiveResource } from '../model/state.ts';
+import type { Write } from '../model/write.ts';
 
 /** Something that holds before and after an apply but not for a while in between. */
 export interface Interim {
@@ -62,6 +65,11 @@ export class InterimWatch {
     for (const holding of this.#put(place, held)) this.#judge(holding);
   }
 
+  /** A write after which every place holds what it held. */
+  pass(): void {
+    this.#step += 1;
+  }
+
   /** What was missing for a while and came back. What a resource is without, its values are without too. */
   list(): readonly Interim[] {
     return [...this.#found.values()].filter(
@@ -120,6 +128,20 @@ export interface Holder {
   readonly resource: LiveResource;
 }
 
+/** Whether something that can be missing may come or go with a write. */
+export function mayMove(write: Write): boolean {
+  if (write.act !== 'update' && write.act !== 'adopt') return true;
+  const { fields } = getKind(write.kind);
+  return Object.keys(write.body).some((name) => {
+    const field = fields[name];
+    return field === undefined || field.unique || isMissable(field);
+  });
+}
+
+function isMissable(field: Field): boolean {
+  return field.whenUnset !== undefined || field.protects === 'while-on';
+}
+
 /**
  * The properties of a resource whose absence matters: its presence, its unique values, and the set fields that should not be unset, of the
  * resource and of each of these values.
@@ -134,8 +156,7 @@ function listHoldings({ kind, address, resource: { spec } }: Holder): readonly H
     of: key,
   }));
   const fields = listSpecFields(kind).flatMap(([what, field]) => {
-    const isMissable = field.whenUnset !== undefined || field.protects === 'while-on';
-    const isSet = isMissable && (isModule(field) ? isEnabled(spec[what]) : isOn(spec[what]));
+    const isSet = isMissable(field) && (isModule(field) ? isEnabled(spec[what]) : isOn(spec[what]));
     if (!isSet) return [];
     const ofValues = values.map(({ key, what: subject }) => ({
       key: toFieldKey(key, what),

@@ -10,9 +10,9 @@ import type { PlanInput } from '../plan/plan-input.ts';
 import { toClosure } from '../plan/select-targets.ts';
 import { toChange } from '../plan/to-change.ts';
 import { listFindings, type Rehearsed } from './findings.ts';
-import { InterimWatch } from './interims.ts';
+import { InterimWatch, mayMove } from './interims.ts';
 import { createLetGo } from './let-go.ts';
-import { Places, toHolder } from './places.ts';
+import { type Place, Places, toHolder } from './places.ts';
 import { createTwin, type Twin } from './twin.ts';
 
 /**
@@ -45,13 +45,17 @@ interface Tried extends Pick<Rehearsed, 'result' | 'twin' | 'interims'> {
 async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
   const places = new Places(plan, live);
   const watch = new InterimWatch();
-  for (const place of places.list()) if (place.like !== undefined) watch.begin(place.key, toHolder(place, place.like));
+  const moving = new Set<string>(plan.writes.filter(mayMove).map(({ address }) => address));
+  const isMoving = ({ address = '' }: Place): boolean => moving.has(address);
+  for (const place of places.list())
+    if (place.like !== undefined && isMoving(place)) watch.begin(place.key, toHolder(place, place.like));
   const twin: Twin = createTwin({
     live,
     now: () => now,
     onWrite: async (write) => {
       const place = places.find(write);
       if (place === undefined) return;
+      if (place.like !== undefined && !isMoving(place)) return watch.pass();
       const found = await twin.find(place);
       watch.observe(place.key, found && toHolder(place, found));
     },

@@ -8,11 +8,11 @@ import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { listTypes } from '../kinds/walk.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, parseJson, toByteLength } from '../model/json.ts';
 import { renderMetadata, renderUserMetadata } from '../model/mark.ts';
 import { compareAge, type LiveResource, type LiveState, type Spec } from '../model/state.ts';
 import { API_VERSION, DEFAULT_VERSION_HEADER } from '../model/transport.ts';
-import { findAnswering, toPlainResponse } from '../server/ask.ts';
+import { type Answer, findAnswering, toBodyText, toPlainResponse } from '../server/ask.ts';
 import type { ExistingResource } from '../server/existing.ts';
 import { createServer, parseApiKey } from '../server/server.ts';
 
@@ -163,12 +163,13 @@ function createTwinClient(live: LiveState, now: () => Date) {
   const answering = assertDefined(findAnswering(server.handle), 'a server that answers in plain values');
   // No network is between: nothing is lost, late or limited, which is what a usual client is for.
   const call: Call = async (method, path, body) => {
-    const readBody = async () => JSON.stringify(body);
+    const text = JSON.stringify(body) ?? '';
+    const readBody = async (maxBytes: number) => (toByteLength(text) > maxBytes ? undefined : text);
     const answer = await answering({ method, url: BASE_URL + path, header: readHeader, readBody });
-    const text = answer.body ?? '';
-    if (answer.status < 300) return toObject(text);
-    refusal = toRefusal(text);
-    throw toApiError({ method, path, response: toPlainResponse(answer), body: text }, keepAll);
+    if (answer.status < 300) return toObject(answer.body);
+    const failure = toBodyText(answer.body) ?? '';
+    refusal = toRefusal(failure);
+    throw toApiError({ method, path, response: toPlainResponse(answer), body: failure }, keepAll);
   };
   return { call, limit: createLimit(1), refusal: () => refusal };
 }
@@ -182,8 +183,8 @@ function keepAll(text: string): string {
   return text;
 }
 
-function toObject(text: string): JsonObject | null {
-  const json = text === '' ? null : parseJson(text);
+function toObject(body: Answer['body']): JsonObject | null {
+  const json = typeof body === 'string' ? parseJson(body) : body;
   return isJsonObject(json) ? json : null;
 }
 

@@ -1,4 +1,5 @@
 import { createHeaders } from '../model/create-headers.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { PlainRequest, PlainResponse, PlainTransport, Send, Transport } from '../model/transport.ts';
 
 /**
@@ -21,7 +22,8 @@ export interface Ask {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  /** What is no text yet: most of it becomes one only on its way. */
+  readonly body: JsonObject | string | null;
 }
 
 /** Answers a request to any origin. Never rejects. */
@@ -63,20 +65,26 @@ function toPlainAsk({ method, url, headers, body }: PlainRequest): Ask {
   };
 }
 
+/** The body of an answer as it is sent. */
+export function toBodyText(body: Answer['body']): string | null {
+  return typeof body === 'object' && body !== null ? JSON.stringify(body) : body;
+}
+
 /** An answer as clients read it. */
 export function toPlainResponse({ status, headers, body }: Answer): PlainResponse {
+  const text = toBodyText(body);
   return {
     ok: status >= 200 && status < 300,
     status,
     statusText: '',
     headers: createHeaders(Object.entries(headers)),
-    body: body === null ? null : [Buffer.from(body)],
+    body: text === null ? null : [Buffer.from(text)],
   };
 }
 
 /** An answer as others take it. */
 export function toResponse({ status, headers, body }: Answer): Response {
-  return new Response(body, { status, headers });
+  return new Response(toBodyText(body), { status, headers });
 }
 
 async function readRequest(request: Request, maxBytes: number): Promise<Buffer | undefined> {

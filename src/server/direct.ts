@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer, Answering, Ask } from './ask.ts';
+import { type Answer, type Answering, type Ask, toBodyText } from './ask.ts';
 
 /**
  * The short way from a socket to the server and back, for requests as clients send them. It makes no `Request` and no `Response`, which cost
@@ -74,7 +74,8 @@ function toOne(chunks: readonly Buffer[]): Buffer {
 }
 
 function send({ status, headers, body }: Answer, outgoing: ServerResponse): void {
-  const length = body === null ? {} : { 'content-length': Buffer.byteLength(body) };
+  const text = toBodyText(body);
+  const length = text === null ? {} : { 'content-length': Buffer.byteLength(text) };
   outgoing.writeHead(status, { ...headers, ...length });
-  outgoing.end(body ?? undefined);
+  outgoing.end(text ?? undefined);
 }

@@ -5,6 +5,7 @@ import { TrieRouter } from 'hono/router/trie-router';
 import { getPath } from 'hono/utils/url';
 import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
+import { once } from '../model/once.ts';
 import { toOpenApiDocument } from '../schemas/openapi.ts';
 import { OPERATION_ID_HEADER } from '../schemas/openapi-responses.ts';
 import { type Admission, admit } from './admission.ts';
@@ -38,7 +39,7 @@ type Target = Operation | 'document';
 
 /** All routes of the interface, from its list of operations. */
 export function createRoutes(service: Service, admission: Admission): Routes {
-  const routes = { service, admission, router: createRouter() };
+  const routes = { service, admission, router: getRouter() };
   return async (ask, env) => {
     const answer = await answerAsk(routes, ask, env).catch((error: unknown) => toFailureAnswer(error, env));
     // A HEAD is answered as a GET, without the body.
@@ -52,13 +53,14 @@ interface Routing {
   readonly router: Router<Target>;
 }
 
-function createRouter(): Router<Target> {
+/** The same for all servers: a router is made ready by its first match, which takes longer than many requests. */
+const getRouter = once((): Router<Target> => {
   const router = new SmartRouter<Target>({ routers: [new RegExpRouter(), new TrieRouter()] });
   router.add('GET', '/openapi.json', 'document');
   for (const operation of OPERATIONS)
     router.add(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), operation);
   return router;
-}
+});
 
 async function answerAsk(routing: Routing, ask: Ask, env: RequestEnv): Promise<Answer> {
   const { service, admission, router } = routing;
@@ -69,7 +71,7 @@ async function answerAsk(routing: Routing, ask: Ask, env: RequestEnv): Promise<A
   const caller = admit(admission, ask.header);
   if (found === undefined) throw refuseRoute(router, ask.method, path);
   const { status, body, text } = answer(service, found, await readCall(ask, env, { operation: found, ids, caller }));
-  return toAnswer(env, status, text ?? (body === undefined ? null : JSON.stringify(body)));
+  return toAnswer(env, status, text ?? body ?? null);
 }
 
 function renderDocument(versionHeader: string): string {
@@ -165,7 +167,7 @@ function toFailureAnswer(error: unknown, { operationId, onBug }: RequestEnv): An
   return renderFailure(new Failure('This is a bug in the server', { code: 'internal_error' }), operationId);
 }
 
-function toAnswer({ operationId }: RequestEnv, status: number, body: string | null): Answer {
+function toAnswer({ operationId }: RequestEnv, status: number, body: Answer['body']): Answer {
   const id = { [OPERATION_ID_HEADER]: operationId };
   return { status, headers: body === null ? id : { 'content-type': 'application/json', ...id }, body };
 }

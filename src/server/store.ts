@@ -106,9 +106,11 @@ export class Store {
 
   /** Other resources that already have a value that this spec claims. */
   findHolder(kind: Kind, spec: Spec, id: string): Holder | undefined {
+    const claims = listHeld(kind, spec);
+    if (claims.length === 0) return undefined;
     for (const loaded of this.#takeStaying(this.#unclaimed.get(kind.name)))
       this.#noteClaims(kind, loaded.resource.id, loaded.normal ?? loaded.resource.spec);
-    for (const claim of listHeld(kind, spec)) {
+    for (const claim of claims) {
       const holder = this.#claims.get(claim.key);
       if (holder !== undefined && holder !== id) return { claim, id: holder };
     }
@@ -130,7 +132,7 @@ export class Store {
   #noteClaims(kind: Kind, id: string, spec: Spec): void {
     const claims = listHeld(kind, spec).map(({ key }) => key);
     for (const key of claims) this.#claims.set(key, id);
-    this.#note(id, { claims });
+    this.#noted.set(id, { claims, uses: this.#noted.get(id)?.uses ?? NOTHING.uses });
   }
 
   #noteReferences(kind: Kind, id: string, spec: Spec): void {
@@ -139,11 +141,7 @@ export class Store {
       const referrers = this.#referrers.get(used) ?? new Set();
       this.#referrers.set(used, referrers.add(id));
     }
-    this.#note(id, { uses });
-  }
-
-  #note(id: string, noted: Partial<Noted>): void {
-    this.#noted.set(id, { ...NOTHING, ...this.#noted.get(id), ...noted });
+    this.#noted.set(id, { claims: this.#noted.get(id)?.claims ?? NOTHING.claims, uses });
   }
 
   #forget(id: string): void {

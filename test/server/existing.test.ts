@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { createServer, parseApiKey } from '../../src/server/index.ts';
+import { createCaller } from './caller.ts';
+
+const TAKEN = 'one.example.net:443';
+
+/** Two edges that another service let have the same hostport. */
+function createLiberal() {
+  const existing = ['a', 'b'].map((letter) => ({
+    kind: 'TCPEdge',
+    id: `edgtcp_${letter.repeat(27)}`,
+    createdAt: '2026-01-01T00:00:00Z',
+    spec: { hostports: [TAKEN] },
+    computed: {},
+  }));
+  const server = createServer({ apiKeys: [parseApiKey('admin:admin')], existing });
+  const call = createCaller({
+    transport: server.handle,
+    baseUrl: 'http://x.test',
+    key: 'admin',
+    versionHeader: 'Service-Version',
+  });
+  const [first, second] = existing.map(({ id }) => `/edges/tcp/${id}`);
+  return { call, first: String(first), second: String(second) };
+}
+
+it('an update that does not name a value which is held twice is taken, one that names it is refused', async () => {
+  const { call, first } = createLiberal();
+  expect((await call('PATCH', first, { body: { description: 'Mine' } })).status).toBe(200);
+  expect((await call('PATCH', first, { body: { hostports: [TAKEN] } })).status).toBe(409);
+});
+
+it('a value is free when each of those that held it is gone or has let it go', async () => {
+  const { call, first, second } = createLiberal();
+  expect((await call('PATCH', first, { body: { hostports: [] } })).status).toBe(200);
+  expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(409);
+  expect((await call('DELETE', second)).status).toBe(204);
+  expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(201);
+});

@@ -7,18 +7,26 @@ import { runMeasured } from './run-measured.ts';
 import { API_KEY, type BenchServer, startServer } from './server.ts';
 
 /**
- * `npm run bench -- rehearsal`: what a rehearsal takes beside the plan that it is about, in CPU time. Cold: the first plan of a process. Warm: the
- * median of later ones, which are rehearsed and not in turn. Reading the manifests is part of the time of a plan.
+ * `npm run bench -- rehearsal`: what a rehearsal takes beside the plan that it is about, in CPU time of all threads, those that compile and collect
+ * garbage among them, and in time. Cold: the first plan of a process. Warm: the median of later ones, which are rehearsed and not in turn. Reading the
+ * manifests is part of every plan.
  */
 
 const EDGES = 1_000;
-const COLD_RUNS = 5;
-const WARM_TURNS = 40;
+const COLD_RUNS = 9;
+const WARM_TURNS = 50;
+/** In which the code of a warm process gets fast. */
+const FIRST_TURNS = 10;
+
+/** In milliseconds. */
+interface Taken {
+  readonly cpu: number;
+  readonly time: number;
+}
 
 interface Run {
-  readonly reading: number;
-  readonly with: readonly number[];
-  readonly without: readonly number[];
+  readonly with: readonly Taken[];
+  readonly without: readonly Taken[];
   readonly writes: number;
 }
 
@@ -74,18 +82,27 @@ function measure(manifests: string, server: BenchServer): readonly string[] {
   };
   const cold = Array.from({ length: COLD_RUNS }, () => ({ plain: run(1, 'without'), rehearsed: run(1, 'with') }));
   const warm = run(WARM_TURNS, 'without');
-  const reading = toMedian(cold.map(({ plain }) => plain.reading));
-  const coldPlan = reading + toMedian(cold.flatMap(({ plain }) => plain.without));
-  const coldRehearsed = reading + toMedian(cold.flatMap(({ rehearsed }) => rehearsed.with));
-  const [warmPlan, warmRehearsed] = [warm.without, warm.with].map((times) => toMedian(times.slice(5)));
-  return [
-    toLine(warm.writes, 'cold', { plan: coldPlan, rehearsed: coldRehearsed }),
-    toLine(warm.writes, 'warm, without reading', {
-      plan: warmPlan ?? Number.NaN,
-      rehearsed: warmRehearsed ?? Number.NaN,
-    }),
-  ];
+  return (['cpu', 'time'] as const).flatMap((what) => {
+    const toTypical = (all: readonly Taken[]): number => toMedian(all.map((one) => one[what]));
+    const coldOnes = {
+      plan: cold.flatMap(({ plain }) => plain.without),
+      rehearsed: cold.flatMap((one) => one.rehearsed.with),
+    };
+    const warmOnes = { plan: warm.without.slice(FIRST_TURNS), rehearsed: warm.with.slice(FIRST_TURNS) };
+    return [
+      toLine(warm.writes, `cold, ${NAMES[what]}`, {
+        plan: toTypical(coldOnes.plan),
+        rehearsed: toTypical(coldOnes.rehearsed),
+      }),
+      toLine(warm.writes, `warm, ${NAMES[what]}`, {
+        plan: toTypical(warmOnes.plan),
+        rehearsed: toTypical(warmOnes.rehearsed),
+      }),
+    ];
+  });
 }
+
+const NAMES = { cpu: 'CPU', time: 'time' } as const;
 
 function toLine(
   writes: number,

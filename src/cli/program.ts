@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { sleepFor } from '../client/sleep.ts';
 import { readStream } from '../files/read-input.ts';
 import { createAsk } from './ask.ts';
@@ -34,6 +34,7 @@ const context: Context = {
     isSparing = true;
     setFlagsFromString(`${YOUNG_GROWTH}=1`);
   },
+  onLetGo: collect,
   ask: (question) => createAsk({ input: process.stdin, output: process.stderr, onInterrupt })(question),
   onInterrupt,
   exitNow: (code) => process.exit(code),
@@ -55,6 +56,28 @@ const USUAL_GROWTH = 2;
 function stopSparing(): void {
   if (isSparing) setFlagsFromString(`${YOUNG_GROWTH}=${USUAL_GROWTH}`);
   isSparing = false;
+}
+
+/** Below that, a run takes hardly more memory than what it has loaded. */
+const LARGE_HEAP = 64_000_000;
+/** The heap grew by so much since it was last collected: the cost stays in proportion, however often somebody lets go of something. */
+const GROWTH = 1.4;
+
+let kept = 0;
+
+/**
+ * Collects garbage, when there may be enough of it. Left to itself, the engine lets a heap grow to several times of what it keeps; asked to collect more often it
+ * also does so while nothing can be let go of, which takes a quarter more CPU time.
+ */
+function collect(): void {
+  const { used_heap_size: before } = getHeapStatistics();
+  if (before < Math.max(LARGE_HEAP, kept * GROWTH)) return;
+  // The engine shows its collector to a context that is made after it is told to. Code that is compiled is kept for an engine that is not.
+  setFlagsFromString('--expose-gc');
+  const collectAll: () => void = process.getBuiltinModule('node:vm').runInNewContext('gc');
+  setFlagsFromString('--no-expose-gc');
+  collectAll();
+  kept = getHeapStatistics().used_heap_size;
 }
 
 /** Runs the words of this process, and leaves it the exit code. */

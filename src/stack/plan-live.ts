@@ -56,6 +56,8 @@ export interface PlanRequest extends PlanOptions {
   /** The commit of the manifests, where it is known. */
   readonly commit?: string | undefined;
   readonly cwd: string;
+  /** See `Surroundings`. */
+  readonly onLetGo?: (() => void) | undefined;
 }
 
 /** The part of a client that reads. */
@@ -120,12 +122,15 @@ export async function planAndRehearse(client: Reader, request: PlanRequest): Pro
   return checkPolicies(await rehearse(plan, input, request), { policies, state, now });
 }
 
-async function rehearse(plan: Plan, input: PlanInput, { rehearsal }: PlanRequest): Promise<Plan> {
+async function rehearse(plan: Plan, input: PlanInput, { rehearsal, onLetGo }: PlanRequest): Promise<Plan> {
   // What waits for the id of something that does not exist yet cannot be tried.
   if (rehearsal === false || plan.writes.length === 0 || plan.awaited !== undefined) return plan;
   // Loaded only when there is something to try: it brings a whole server.
   const { rehearsePlan } = await import('../rehearse/rehearse.ts');
-  return rehearsePlan(plan, input);
+  onLetGo?.();
+  const rehearsed = await rehearsePlan(plan, input);
+  onLetGo?.();
+  return rehearsed;
 }
 
 /** The plan with what policies say to it now. What it had from policies of the same names before is not believed. */

@@ -27,6 +27,8 @@ export interface FakeOptions {
   readonly sleep?: Context['sleep'];
   /** Without it, nothing that waits for time is called back. */
   readonly after?: Context['after'];
+  /** Told where a phase has let go of what it made. */
+  readonly onLetGo?: () => void;
   /** Called when the process would end at once. */
   readonly onExit?: () => void;
   /** Sees each text as it is written to either output. */
@@ -63,6 +65,7 @@ export async function runCommand(
       options.onListen?.(listener);
       return () => undefined;
     },
+    ...(options.onLetGo !== undefined && { onLetGo: options.onLetGo }),
     exitNow: (code) => {
       exits.push(code);
       options.onExit?.();

@@ -19,6 +19,29 @@ function toScreen(written: string): readonly string[] {
   return lines;
 }
 
+describe('memory', () => {
+  it('is given back when a plan was made, tried and shown, and only where there was something to try', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const seen: string[] = [];
+    const see = (what: string): void => {
+      if (seen.at(-1) !== what || what === 'let go') seen.push(what);
+    };
+    const watched = {
+      onLetGo: () => see('let go'),
+      onWrite: (text: string) => see(text.startsWith('Plan') ? 'plan' : 'said'),
+      transport: async (request: Request) => {
+        see(request.method);
+        return recorder.transport(request);
+      },
+    };
+    await edgewise('apply --yes', watched);
+    expect(seen.slice(0, 6)).toEqual(['GET', 'let go', 'let go', 'plan', 'let go', 'POST']);
+    seen.length = 0;
+    await edgewise('plan', watched);
+    expect(seen).not.toContain('let go');
+  });
+});
+
 describe('plan', () => {
   it('tells changes from none by its exit code when asked', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });

@@ -85,6 +85,7 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
         context.stderr.write(`Warning: ${message}\n`);
       },
       onStart: () => {
+        context.onLetGo?.();
         for (const event of listStartEvents(plan)) stream.send(event);
         progress = createProgress(toProgressOutput(context), ahead, toTextOptions(context.stderr, context, flags));
         execution.tellBy(progress.tell);

@@ -12,6 +12,11 @@ describe('the members of sets', () => {
     });
   });
 
+  it('leave the spec itself alone when they stand in that order', () => {
+    const spec = { hostports: ['A:1', 'b:2'], ip_restriction: { ip_policy_ids: ['ipp_a', 'ipp_b'] } };
+    expect(sortSets(TCP_EDGE, spec)).toBe(spec);
+  });
+
   it('are the only ones that move', () => {
     const rule = { expressions: ['b', 'a'], actions: [{ type: 'log', config: { list: [2, 1] } }] };
     const edge = { metadata: { list: [2, 1] }, policy: { inbound: [rule], outbound: rule } };

@@ -1,4 +1,4 @@
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { sleepFor } from '../client/sleep.ts';
 import { readStream } from '../files/read-input.ts';
 import { createAsk } from './ask.ts';
@@ -34,6 +34,7 @@ const context: Context = {
     isSparing = true;
     setFlagsFromString(`${YOUNG_GROWTH}=1`);
   },
+  onDecided: keepYoungSpace,
   onLetGo: collect,
   ask: (question) => createAsk({ input: process.stdin, output: process.stderr, onInterrupt })(question),
   onInterrupt,
@@ -56,6 +57,17 @@ const USUAL_GROWTH = 2;
 function stopSparing(): void {
   if (isSparing) setFlagsFromString(`${YOUNG_GROWTH}=${USUAL_GROWTH}`);
   isSparing = false;
+}
+
+/** Half of what the space for new values grows to by itself. */
+const LARGE_YOUNG_SPACE = 16_000_000;
+
+/** What is kept anyway is only copied by a larger space, which takes as much memory as the plan of ten thousand resources. */
+function keepYoungSpace(): void {
+  const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  if (young === undefined || young.space_size < LARGE_YOUNG_SPACE) return;
+  isSparing = true;
+  setFlagsFromString(`${YOUNG_GROWTH}=1`);
 }
 
 /** Below that, a run takes hardly more memory than what it has loaded. */

@@ -5,7 +5,7 @@ import { parseRateLimit, toLeastMs } from '../model/rate-limit.ts';
 import type { Write } from '../model/write.ts';
 import { withDangers } from './dangers.ts';
 import type { Decision } from './decide.ts';
-import { decidePlan } from './decide-plan.ts';
+import { type DecidedPlan, decidePlan } from './decide-plan.ts';
 import { explainDeletedFirst } from './deleted-first.ts';
 import { listNotes } from './describe-change.ts';
 import { listPlannedFiles } from './files.ts';
@@ -17,15 +17,15 @@ import { toChange } from './to-change.ts';
 
 /**
  * Computes what would make live what the manifests ask for. Pure: the same input in any order gives the same plan.
- * A plan with diagnostics that are errors has no writes.
+ * A plan with diagnostics that are errors has no writes. `decided`: what was decided of that input already.
  */
-export function createPlan(input: PlanInput): Plan {
+export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(input)): Plan {
   const { desired, mode, targets, takeOver = [] } = input;
-  const { decisions, withheld, diagnostics } = decidePlan(input);
+  const { decisions, withheld, diagnostics } = decided;
   const isInvalid = hasErrors(diagnostics);
-  const decided = listChanges(decisions, input);
-  const writes = isInvalid ? [] : orderWrites(decided, desired.stack.name);
-  const changes = withDangers(explainDeletedFirst(decided, writes), writes);
+  const listed = listChanges(decisions, input);
+  const writes = isInvalid ? [] : orderWrites(listed, desired.stack.name);
+  const changes = withDangers(explainDeletedFirst(listed, writes), writes);
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },

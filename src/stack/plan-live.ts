@@ -7,6 +7,7 @@ import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
+import { decidePlan } from '../plan/decide-plan.ts';
 import { toDestroyState } from '../plan/destroy.ts';
 import { listFilePaths } from '../plan/files.ts';
 import { resolveForeign, type WillExist } from '../plan/foreign.ts';
@@ -57,6 +58,7 @@ export interface PlanRequest extends PlanOptions {
   readonly commit?: string | undefined;
   readonly cwd: string;
   /** See `Surroundings`. */
+  readonly onDecided?: (() => void) | undefined;
   readonly onLetGo?: (() => void) | undefined;
 }
 
@@ -106,7 +108,9 @@ export async function planLive(
     isHandedOver: request.isHandedOver,
     comesLater: request.comesLater,
   };
-  return { plan: createPlan(input), input };
+  const decided = decidePlan(input);
+  request.onDecided?.();
+  return { plan: createPlan(input, decided), input };
 }
 
 /** Without the kinds that were read for the resources of other stacks only: what is of them is not this stack's. */

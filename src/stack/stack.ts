@@ -109,6 +109,7 @@ export function createStack(parts: StackParts, account: Account, surroundings: S
     now: surroundings.now(),
     commit: readPipeline(surroundings.env).commit,
     cwd: surroundings.cwd,
+    onDecided: surroundings.onDecided,
     onLetGo: surroundings.onLetGo,
   });
   return {

@@ -16,6 +16,8 @@ export interface Surroundings {
   readonly onInput?: (file: string) => void;
   /** Told how many bytes of manifests there are, before they are parsed. */
   readonly onManifests?: (bytes: number) => void;
+  /** Told when it is decided what becomes of each resource: what a plan makes from then on, it keeps. */
+  readonly onDecided?: () => void;
   /** Told where much of what was made is not needed any more: when a plan is made, was tried in memory, and was shown. */
   readonly onLetGo?: () => void;
   /** Runs the command of a `spec.render`, once for each stack of a run. Absent: nobody has allowed it. */

@@ -1,4 +1,5 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, parse, resolve } from 'node:path';
 import { type OutputChunk, type OutputOptions, type RolldownBuild, rolldown } from 'rolldown';
 import { renderBillOfMaterials } from './bill-of-materials.ts';
@@ -86,11 +87,11 @@ function renderModule({ fileName, exports }: OutputChunk): string {
 }
 
 /** What starts the program: one file, which an older Node can read too. */
-async function bundleStart(folder: string): Promise<void> {
+async function bundleStart(folder: string, digest: string): Promise<void> {
   const build = await rolldown({
     input: 'src/cli/launch.ts',
     platform: 'node',
-    transform: { target: 'es2020' },
+    transform: { target: 'es2020', define: { BUILD: JSON.stringify(digest) } },
     plugins: [statementLines],
   });
   const file = join(folder, 'cli.js');
@@ -137,13 +138,23 @@ async function write(build: RolldownBuild, options: OutputOptions): Promise<read
   return output.filter((part) => part.type === 'chunk');
 }
 
+/** A digest of the files of a folder, their names and what is in them. */
+async function toFolderDigest(folder: string): Promise<string> {
+  const digest = createHash('sha256');
+  for (const name of (await readdir(folder)).sort()) {
+    const text = await readFile(join(folder, name));
+    digest.update(`${name} ${text.length}\n`).update(text);
+  }
+  return digest.digest('hex').slice(0, 16);
+}
+
 function listModules(output: readonly OutputChunk[]): readonly string[] {
   return output.flatMap((part) => Object.keys(part.modules));
 }
 
 await rm('dist', { recursive: true, force: true });
 const modules = [...(await bundleParts('dist')), ...(await bundleLazyPackages('dist'))];
-await bundleStart('dist');
+await bundleStart('dist', await toFolderDigest('dist/parts'));
 await bundleHandlers('dist');
 await writeFile('dist/THIRD_PARTY_LICENSES', await renderLicenses(modules));
 await writeFile('dist/sbom.cdx.json', renderBillOfMaterials(await listPackages(modules)));

@@ -1,19 +1,21 @@
 /**
- * Where what the engine compiled of this program is kept, so that the next start is faster. The folder is the user's. Each installation has
- * a folder in it, which holds one file for each command, and only a few installations and commands are kept.
+ * Where what the engine compiled of this program is kept, so that the next start is faster. The folder is the user's. Each build has a folder in
+ * it, which holds one file for each command, and only a few builds and commands are kept.
  */
 
-/** Installations that are kept. Each takes one or two megabytes for each command that is used. */
-export const MOST_INSTALLATIONS = 4;
+/** Builds that are kept. Each takes one or two megabytes for each command that is used. */
+export const MOST_BUILDS = 4;
 
-/** Commands that are kept for an installation: more than there are, because a word that is mistyped counts as one. */
-export const MOST_COMMANDS = 32;
+/** Commands that are kept for a build: more than one user uses, because a word that is mistyped counts as one. */
+export const MOST_COMMANDS = 12;
 
 /** What the cache depends on. Modules of Node's come from the process too: an import would load more of them than is needed here. */
 export interface CacheSurroundings {
   readonly process: Pick<NodeJS.Process, 'env' | 'argv' | 'version' | 'arch' | 'getuid' | 'getBuiltinModule'>;
   /** The version of this program. */
   readonly version: string;
+  /** Digest of its files: the engine takes what it compiled for any file of the same length. */
+  readonly build: string;
 }
 
 /** The file for what this command line makes the engine compile, which need not be there. `undefined`: nothing can be kept. */
@@ -31,12 +33,10 @@ export function findKeptFile(surroundings: CacheSurroundings): string | undefine
 /** A command, or an option that stands alone. */
 const COMMAND = /^-{0,2}[a-z_]{1,20}(?:-[a-z]{1,20})?$/i;
 
-/** The folder for this installation, made when it is not there. `undefined`: the user wants none, or it cannot be had. */
-export function openCacheFolder({ process, version }: CacheSurroundings): string | undefined {
+/** The folder for this build, made when it is not there. `undefined`: the user wants none, or it cannot be had. */
+export function openCacheFolder({ process, version, build }: CacheSurroundings): string | undefined {
   if (isOff(process.env)) return undefined;
-  return tryTo(() =>
-    openFolder(process, `${PREFIX}${version}-${process.version}-${process.arch}-${toFileId(process)}`),
-  );
+  return tryTo(() => openFolder(process, `${PREFIX}${version}-${build}-${process.version}-${process.arch}`));
 }
 
 /** Without the cache everything is slower and nothing else: no fault of the file system ends a run. */
@@ -58,12 +58,6 @@ function isOff(env: Process['env']): boolean {
   return ['NODE_DISABLE_COMPILE_CACHE', 'NODE_V8_COVERAGE'].some((name) => (env[name] ?? '') !== '');
 }
 
-/** Another copy of the program, or a new build of it, is another file. */
-function toFileId({ argv, getBuiltinModule }: Process): string {
-  const { dev, ino, mtimeMs, size } = getBuiltinModule('node:fs').statSync(argv[1] ?? '');
-  return [dev, ino, Math.trunc(mtimeMs), size].map((part) => part.toString(36)).join('-');
-}
-
 function openFolder(process: Process, name: string): string | undefined {
   const { existsSync, mkdirSync } = process.getBuiltinModule('node:fs');
   const { dirname, join } = process.getBuiltinModule('node:path');
@@ -75,7 +69,7 @@ function openFolder(process: Process, name: string): string | undefined {
   if (!isOwn(root, process)) return undefined;
   const folder = join(root, name);
   if (!existsSync(folder)) {
-    makeRoom(root, { most: MOST_INSTALLATIONS, prefix: PREFIX }, process);
+    makeRoom(root, { most: MOST_BUILDS, prefix: PREFIX }, process);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   return isOwn(folder, process) ? folder : undefined;

@@ -7,6 +7,9 @@ import { loadProgram } from './load-program.ts';
  */
 const NEEDED = packageJson.engines.node.replace('>=', '');
 
+/** Digest of the files beside this one, which the build puts here. */
+declare const BUILD: string;
+
 /** As `EXIT_CODES.invalid`, which stands in a file that an older Node may not read. */
 const INVALID = 3;
 
@@ -17,7 +20,7 @@ if (isOlder(process.versions.node, NEEDED)) {
   process.exitCode = INVALID;
 } else {
   const folder = `${import.meta.dirname}/parts`;
-  loadProgram({ process, version: packageJson.version, folder }).runProgram();
+  loadProgram({ process, version: packageJson.version, build: BUILD, folder }).runProgram();
 }
 
 function isOlder(version: string, needed: string): boolean {

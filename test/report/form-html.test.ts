@@ -39,6 +39,37 @@ describe('a page', () => {
     );
   });
 
+  it('names every danger above the changes, each a link to its change, and counts deletes', () => {
+    const changes = [
+      makeChange('TCPEdge/old', 'delete', { dangers: [{ danger: 'delete' }] }),
+      makeChange('TCPEdge/older', 'delete', { dangers: [{ danger: 'delete' }] }),
+      makeChange('TCPEdge/calm', 'update'),
+      makeChange('TCPEdge/open', 'update', { dangers: [{ danger: 'opens', path: 'ip_restriction', how: 'removed' }] }),
+    ];
+    const page = showPlan(makePlan({ changes }));
+    const { elements } = page;
+    const said = elements.filter(({ name, text }) => name === 'li' && /^(: see| loses)/.test(text));
+    expect(said.map(({ text }) => text.trim())).toEqual([
+      ': see What will be lost',
+      'loses ip_restriction, which kept somebody out',
+    ]);
+    const item = elements.find(({ attributes }) => attributes.get('data-key')?.startsWith('TCPEdge/open') === true);
+    const ids = elements.map(({ attributes }) => attributes.get('id'));
+    const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href')] : []));
+    expect(links.filter((to) => to === '#losses' || to?.startsWith('#change-'))).toEqual([
+      '#losses',
+      `#${item?.attributes.get('id')}`,
+    ]);
+    expect(listTexts(page, 'a')).toContain('2 deletes');
+    expect(ids.indexOf('dangers')).toBeLessThan(ids.indexOf('losses'));
+    expect(elements.some(({ attributes }) => attributes.get('id') === 'losses')).toBe(true);
+  });
+
+  it('has no list of dangers where there is none', () => {
+    const { elements } = showPlan(makePlan({ changes: [makeChange('TCPEdge/calm', 'update')] }));
+    expect(elements.filter(({ attributes }) => attributes.get('id') === 'dangers')).toEqual([]);
+  });
+
   it('lets the browser load nothing, and run nothing but its own script', () => {
     const { elements } = show(REPORTS['plan']);
     const policy = elements.find(({ attributes }) => attributes.has('http-equiv'))?.attributes.get('content') ?? '';

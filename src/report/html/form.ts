@@ -20,6 +20,7 @@ import { type PlanView, toPlanView } from '../view/plan-view.ts';
 import { LIST_HEADINGS } from '../view/plan-wording.ts';
 import { toNoResult, toValidationSize } from '../view/wording.ts';
 import { renderList } from './counts.ts';
+import { renderDangers } from './dangers.ts';
 import { renderDiagnostics, renderError, renderPointers, renderViolations } from './diagnostics.ts';
 import { renderDocument } from './document.ts';
 import { renderDriftCounts, renderDrifted } from './drift.ts';
@@ -66,6 +67,7 @@ function renderPlanPage({ plan, standing }: PlanReport, { applyCommand }: FormOp
       hasErrors(diagnostics) ? undefined : renderPlanCounts(view),
       renderCommand(view, applyCommand),
       renderViolations(violations),
+      renderDangers(view),
       ...(hasErrors(diagnostics) ? [found, changes] : [changes, found]),
       renderList('planned-files', LIST_HEADINGS.files, view.files),
       ...listMore(view),

@@ -53,6 +53,11 @@ export function renderChanges({ parts }: { readonly parts: readonly ChangePart[]
   return html`${filter}${lists}`;
 }
 
+/** Where a change stands on the page, by its place among all that are shown. */
+export function toChangeAnchor(index: number): string {
+  return `change-${index + 1}`;
+}
+
 /** What stands below one heading. */
 interface ChangePart {
   readonly part: keyof typeof HEADINGS;
@@ -78,7 +83,7 @@ function toItem(change: ChangeView, { index, isOpen }: Place): Item {
   const { action, kind, glyph, address, id, fields, lost, owner } = change;
   const notes = [...(owner === undefined ? [] : [toOwnerNote(owner)]), ...change.notes];
   return {
-    anchor: `change-${index + 1}`,
+    anchor: toChangeAnchor(index),
     group: action,
     kind,
     glyph,

@@ -174,6 +174,7 @@ svg a:focus-visible rect, svg a:hover rect { stroke-width: 2.5; }
 .list { list-style: none; background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; }
 .list li { padding: 0.35rem 0.9rem; }
 .list li + li { border-top: 1px solid var(--line); }
+.list.dangers { border-left: 4px solid var(--red); }
 ol.steps { margin: 0; padding-left: 1.4rem; }
 .grid { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; font-size: 0.86rem; border-collapse: separate; border-spacing: 0; }
 .grid th, .grid td { padding: 0.35rem 0.8rem; vertical-align: top; font-weight: 400; border-top: 1px solid var(--line); }

@@ -69,7 +69,7 @@ describe('the open part of a comment on ten changes', () => {
     );
     // What goes, and what opens up.
     expect(view).toMatch(
-      /> - `TCPEdge\/gone` will be deleted\n> - `AgentIngress\/agents` gets a new id, ns\\_targets, region\\_domains\n> - `TCPEdge\/open` loses ip\\_restriction/,
+      /> - `TCPEdge\/gone` will be deleted\n> - `AgentIngress\/agents` gets a new id and new values of ns\\_targets, region\\_domains\n> - `TCPEdge\/open` loses ip\\_restriction/,
     );
     expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
     // Each value before and after.

@@ -57,7 +57,8 @@ it('what is lost with a replace is said at the forge and in SARIF, and a delete 
       makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', dangers: [replaced] }),
     ],
   });
-  const lost = 'it gets a new id, certificate; the old one is deleted 2 writes before the new one is created';
+  const lost =
+    'it gets a new id and a new value of certificate; the old one is deleted 2 writes before the new one is created';
   const said = [
     'TCPEdge/a (edgtcp_2a) will be deleted: not in the manifests any more',
     `TCPEdge/b (edgtcp_2b) will be replaced: ${lost}`,

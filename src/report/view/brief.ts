@@ -23,6 +23,12 @@ function toSides(from: string | undefined, to: string | undefined): string {
   return to === undefined ? `- ${from}` : `${from} → ${to}`;
 }
 
+/** Of an id that has a name beside it, the name says more than the first half of the id. */
 function toCut(text: string, room: number): string {
-  return text.length <= room ? text : `${text.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…`;
+  if (text.length <= room) return text;
+  const named = text.replace(NAMED_ID, '$1');
+  return named.length <= room ? named : `${named.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…`;
 }
+
+/** `ipp_2k9… (External/office)`. */
+const NAMED_ID = /\b[a-z]+_\w+ \(([A-Z]\w*\/[\w.-]+)\)/g;

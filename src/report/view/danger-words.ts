@@ -8,7 +8,7 @@ import { toWord } from './escape.ts';
 export interface DangerView {
   readonly danger: Danger['danger'];
   readonly address: string;
-  /** One clause whose subject is the resource: `gets a new id, certificate`. */
+  /** One clause whose subject is the resource: `gets a new id and a new value of certificate`. */
   readonly said: string;
 }
 
@@ -41,8 +41,7 @@ function toDangerClause(danger: Danger): string {
     case 'delete':
       return 'will be deleted';
     case 'replace': {
-      const more = danger.loses.map((name) => `, ${toPrintable(name)}`).join('');
-      return `gets a new id${more}${toGapText(danger.gap)}`;
+      return `gets a new id${toLossText(danger.loses)}${toGapText(danger.gap)}`;
     }
     case 'opens':
       return toOpeningClause(danger);
@@ -57,6 +56,11 @@ function toDangerClause(danger: Danger): string {
     default:
       return assertNever(danger);
   }
+}
+
+function toLossText(fields: readonly string[]): string {
+  if (fields.length === 0) return '';
+  return ` and ${fields.length === 1 ? 'a new value' : 'new values'} of ${fields.map(toPrintable).join(', ')}`;
 }
 
 function toGapText(gap: number): string {

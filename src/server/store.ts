@@ -59,7 +59,8 @@ const NOTHING: Noted = { claims: [], uses: [] };
  */
 export class Store {
   readonly #listings = new Map<string, Listing<StoredResource>>();
-  readonly #claims = new Map<string, string>();
+  /** By the key of a claim: the ids of the resources that have it. Of what was loaded, several may. */
+  readonly #holders = new Map<string, Set<string>>();
   /** By id: the ids of the resources that refer to it. */
   readonly #referrers = new Map<string, Set<string>>();
   /** By id: what is noted of a resource in the two above. */
@@ -110,10 +111,8 @@ export class Store {
     if (claims.length === 0) return undefined;
     for (const loaded of this.#takeStaying(this.#unclaimed.get(kind.name)))
       this.#noteClaims(kind, loaded.resource.id, loaded.normal ?? loaded.resource.spec);
-    for (const claim of claims) {
-      const holder = this.#claims.get(claim.key);
-      if (holder !== undefined && holder !== id) return { claim, id: holder };
-    }
+    for (const claim of claims)
+      for (const holder of this.#holders.get(claim.key) ?? NONE) if (holder !== id) return { claim, id: holder };
     return undefined;
   }
 
@@ -131,27 +130,32 @@ export class Store {
 
   #noteClaims(kind: Kind, id: string, spec: Spec): void {
     const claims = listHeld(kind, spec).map(({ key }) => key);
-    for (const key of claims) this.#claims.set(key, id);
+    for (const key of claims) addTo(this.#holders, key, id);
     this.#noted.set(id, { claims, uses: this.#noted.get(id)?.uses ?? NOTHING.uses });
   }
 
   #noteReferences(kind: Kind, id: string, spec: Spec): void {
     const uses = listReferences(kind, spec).flatMap(({ value }) => (findOwnedKind(value) === undefined ? [] : [value]));
-    for (const used of uses) {
-      const referrers = this.#referrers.get(used) ?? new Set();
-      this.#referrers.set(used, referrers.add(id));
-    }
+    for (const used of uses) addTo(this.#referrers, used, id);
     this.#noted.set(id, { claims: this.#noted.get(id)?.claims ?? NOTHING.claims, uses });
   }
 
   #forget(id: string): void {
     const { claims, uses } = this.#noted.get(id) ?? NOTHING;
-    for (const key of claims) if (this.#claims.get(key) === id) this.#claims.delete(key);
-    for (const used of uses) {
-      const referrers = this.#referrers.get(used);
-      referrers?.delete(id);
-      if (referrers?.size === 0) this.#referrers.delete(used);
-    }
+    for (const key of claims) removeFrom(this.#holders, key, id);
+    for (const used of uses) removeFrom(this.#referrers, used, id);
     this.#noted.delete(id);
   }
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, id: string): void {
+  const known = sets.get(key);
+  if (known === undefined) sets.set(key, new Set([id]));
+  else known.add(id);
+}
+
+function removeFrom(sets: Map<string, Set<string>>, key: string, id: string): void {
+  const known = sets.get(key);
+  known?.delete(id);
+  if (known?.size === 0) sets.delete(key);
 }

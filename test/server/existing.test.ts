@@ -30,10 +30,15 @@ it('an update that does not name a value which is held twice is taken, one that 
   expect((await call('PATCH', first, { body: { hostports: [TAKEN] } })).status).toBe(409);
 });
 
-it('a value is free when each of those that held it is gone or has let it go', async () => {
-  const { call, first, second } = createLiberal();
-  expect((await call('PATCH', first, { body: { hostports: [] } })).status).toBe(200);
-  expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(409);
-  expect((await call('DELETE', second)).status).toBe(204);
-  expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(201);
-});
+it.each(['first', 'second'] as const)(
+  'a value is free when the %s of two and then the other let it go',
+  async (which) => {
+    const { call, first, second } = createLiberal();
+    expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(409);
+    const [one, other] = which === 'first' ? [first, second] : [second, first];
+    expect((await call('PATCH', one, { body: { hostports: [] } })).status).toBe(200);
+    expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(409);
+    expect((await call('DELETE', other)).status).toBe(204);
+    expect((await call('POST', '/edges/tcp', { body: { hostports: [TAKEN] } })).status).toBe(201);
+  },
+);

@@ -39,8 +39,8 @@ export function openCacheFolder({ process, version, build }: CacheSurroundings):
   return tryTo(() => openFolder(process, `${PREFIX}${version}-${build}-${process.version}-${process.arch}`));
 }
 
-/** Without the cache everything is slower and nothing else: no fault of the file system ends a run. */
-function tryTo<T>(act: () => T): T | undefined {
+/** What an act gives; `undefined` when the file system is in its way. Without the cache everything is slower and nothing else, so that ends no run. */
+export function tryTo<T>(act: () => T): T | undefined {
   try {
     return act();
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Script } from 'node:vm';
+import { tryTo } from './compile-cache.ts';
 import { type KeptCode, parseKeptCode, renderKeptCode } from './kept-code.ts';
 
 /**
@@ -74,31 +75,21 @@ function compile(path: string, cachedData: Uint8Array | undefined, process: Part
 
 function readKept(file: string, { getBuiltinModule }: PartSurroundings['process']): KeptCode | undefined {
   const { existsSync, readFileSync } = getBuiltinModule('node:fs');
-  if (!existsSync(file)) return undefined;
-  try {
-    return parseKeptCode(readFileSync(file));
-  } catch (error) {
-    return ignoreFault(error);
-  }
+  return existsSync(file) ? tryTo(() => parseKeptCode(readFileSync(file))) : undefined;
 }
 
 /** The engine runs what is kept without checking it, so that nobody may ever read half of it, also after a crash of the machine. */
 function writeKept(file: string, kept: KeptCode, { getBuiltinModule, pid }: PartSurroundings['process']): void {
-  const { closeSync, fsyncSync, openSync, renameSync, writeFileSync } = getBuiltinModule('node:fs');
+  const { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } = getBuiltinModule('node:fs');
   const temporary = `${file}.${pid}`;
-  try {
+  const isWritten = tryTo(() => {
     const handle = openSync(temporary, 'wx', 0o600);
     writeFileSync(handle, renderKeptCode(kept));
     fsyncSync(handle);
     closeSync(handle);
     renameSync(temporary, file);
-  } catch (error) {
-    ignoreFault(error);
-  }
-}
-
-/** Without what is kept everything is slower and nothing else: no fault of it ends a run. */
-function ignoreFault(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error) return undefined;
-  throw error;
+    return true;
+  });
+  // Half of it, on a full disk, or what a run left that was killed: in containers all processes have the same id.
+  if (!isWritten) tryTo(() => rmSync(temporary, { force: true }));
 }

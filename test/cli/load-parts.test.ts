@@ -149,9 +149,17 @@ describe('the files of a program', () => {
     run();
     expect(existsSync(keptFile)).toBe(false);
     mkdirSync(join(folder, 'kept'));
-    writeFileSync(`${keptFile}.${process.pid}`, 'of somebody else');
+    mkdirSync(`${keptFile}.${process.pid}`);
     run();
     expect(existsSync(keptFile)).toBe(false);
+  });
+
+  it('are kept by the next run after one that was killed while it wrote', () => {
+    writeFileSync(`${keptFile}.${process.pid}`, 'half of it');
+    run();
+    expect(readdirSync(join(folder, 'kept'))).toEqual([]);
+    run();
+    expect(readdirSync(join(folder, 'kept'))).toEqual(['plan']);
   });
 
   it('say in a stack trace where they are', () => {

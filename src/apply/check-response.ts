@@ -64,7 +64,7 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
   });
 }
 
-/** Whether all of it came back; what is not shown at all is not looked for. */
+/** Whether it came back as it was sent, whole. */
 function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): boolean {
   return field === undefined || (live !== undefined && isSameJson(normalizeField(field, sent), live));
 }

@@ -8,8 +8,7 @@ export const ID_PLACEHOLDER = '{id}';
 
 /** The path of one resource, relative to the base URL. `ids` has `id` and, for attached kinds, the ids of parents. */
 export function toResourcePath(kind: Kind, ids: Spec): string {
-  if (kind.role !== 'attached') return `${kind.path}/${toSegment(kind, 'id', ids)}`;
-  return kind.path.replace(/\{(\w+)\}/g, (_, name: string) => toSegment(kind, name, ids));
+  return toPathTemplate(kind).replace(/\{(\w+)\}/g, (_, name: string) => toSegment(kind, name, ids));
 }
 
 /** The path of one resource with `{id}` and the names of parents' ids in it. */

@@ -22,7 +22,7 @@ export interface Ask {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is no text yet: most of it becomes one only on its way. */
+  /** An object becomes its JSON when it is sent. */
   readonly body: JsonObject | string | null;
 }
 

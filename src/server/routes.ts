@@ -145,12 +145,9 @@ function answer(service: Service, { action, kind, module }: Operation, call: Cal
 
 /** The path below the base URL. Any other path becomes one that no route has. */
 function toLocalPath({ url }: Ask, basePath: string): string {
-  const path = PLAIN_URL.exec(url)?.[1] ?? getPath({ url } as Request); // it looks at nothing else
+  const path = getPath({ url } as Request); // it looks at nothing else
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
 }
-
-/** Without escapes: its path is what stands there. */
-const PLAIN_URL = /^https?:\/\/[\w.:-]+((?:\/[\w.~-]+)+)$/;
 
 function refuseRoute(router: Router<Target>, method: string, path: string): Failure {
   const allowed = METHODS.filter((candidate) => router.match(candidate, path)[0].length > 0).join(', ');

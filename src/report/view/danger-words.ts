@@ -40,9 +40,8 @@ function toDangerClause(danger: Danger): string {
   switch (danger.danger) {
     case 'delete':
       return 'will be deleted';
-    case 'replace': {
+    case 'replace':
       return `gets a new id${toLossText(danger.loses)}${toGapText(danger.gap)}`;
-    }
     case 'opens':
       return toOpeningClause(danger);
     case 'unprotects':

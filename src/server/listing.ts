@@ -1,3 +1,5 @@
+import { BoundedMap } from './bounded-map.ts';
+
 /** What is listed: anything with an id. */
 export interface Listed {
   readonly id: string;
@@ -11,7 +13,7 @@ interface Entry<T extends Listed> {
   newer: Entry<T> | undefined;
 }
 
-/** The number of removed places that are remembered; the oldest is forgotten first. */
+/** The number of removed places that are remembered. */
 const MAX_GONE = 100_000;
 
 /**
@@ -23,8 +25,8 @@ export class Listing<T extends Listed> {
   #newest: Entry<T> | undefined;
   /** The oldest first. */
   readonly #byId = new Map<string, Entry<T>>();
-  /** By id: the places of what was removed, the first removed first. */
-  readonly #gone = new Map<string, Entry<T>>();
+  /** By id: the places of what was removed. */
+  readonly #gone = new BoundedMap<string, Entry<T>>(MAX_GONE);
 
   find(id: string): T | undefined {
     return this.#byId.get(id)?.value;
@@ -32,7 +34,7 @@ export class Listing<T extends Listed> {
 
   /** Whether paging can continue from the id: it is listed, or was removed only recently. */
   knows(id: string): boolean {
-    return this.#byId.has(id) || this.#gone.has(id);
+    return this.#byId.has(id) || this.#gone.get(id) !== undefined;
   }
 
   add(value: T): void {
@@ -59,7 +61,7 @@ export class Listing<T extends Listed> {
     entry.value = undefined;
     entry.newer = undefined;
     this.#byId.delete(id);
-    this.#rememberGone(id, entry);
+    this.#gone.set(id, entry);
   }
 
   /** At most `limit` values that were added before the one with the id `before`, newest first. */
@@ -86,11 +88,5 @@ export class Listing<T extends Listed> {
       one = next;
     }
     return older;
-  }
-
-  #rememberGone(id: string, entry: Entry<T>): void {
-    this.#gone.set(id, entry);
-    if (this.#gone.size <= MAX_GONE) return;
-    for (const first of this.#gone.keys().take(1)) this.#gone.delete(first);
   }
 }

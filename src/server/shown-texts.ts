@@ -1,5 +1,6 @@
 import type { Kind } from '../kinds/kind.ts';
 import { getBehaviour } from './behaviours.ts';
+import { BoundedMap } from './bounded-map.ts';
 import type { StoredResource } from './store.ts';
 
 /** How a resource is shown, as text. */
@@ -13,10 +14,10 @@ const MAX_KEPT = 10_000;
 
 /**
  * Resources as the text that shows them, made once for many answers: what is stored is never changed, only put in the place of something. Not for
- * kinds whose computed fields change with time. The first that was made is forgotten first.
+ * kinds whose computed fields change with time.
  */
 export class ShownTexts {
-  readonly #kept = new Map<StoredResource, Shown>();
+  readonly #kept = new BoundedMap<StoredResource, Shown>(MAX_KEPT);
 
   get(
     kind: Kind,
@@ -28,7 +29,6 @@ export class ShownTexts {
     if (known?.baseUrl === baseUrl) return known.text;
     const text = make();
     this.#kept.set(resource, { baseUrl, text });
-    if (this.#kept.size > MAX_KEPT) for (const first of this.#kept.keys().take(1)) this.#kept.delete(first);
     return text;
   }
 }

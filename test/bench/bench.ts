@@ -14,7 +14,7 @@ import { benchServer } from './throughput.ts';
 /**
  * `npm run bench [-- EDGES…]`: times plan and apply of the built command line as whole processes, against the bundled server in a
  * process of its own. Beside each stands the floor, measured in the same run: the same requests at the same concurrency, sent by
- * undici alone, as a whole process too. Prints a Markdown table of medians, and one of the same work as other tools do it.
+ * undici alone, as a whole process too, and what yaml alone takes to read the manifests. Prints a Markdown table of medians, and one of the same work as other tools do it.
  * `server` and `rehearsal` instead of sizes measure those.
  */
 
@@ -78,6 +78,7 @@ async function measureStep(bench: Bench, { command, args, exitCode, toFloor }: S
   const measured = runMeasured([COMMAND, ...args, manifests], { ...toRun(bench), exitCode });
   const requests = server.takeRequests();
   const floor = await measureFloor(bench, await toFloor(toReads(requests)));
+  const yaml = runMeasured([resolve('test/bench/yaml-alone.mjs'), manifests], { ...toRun(bench), exitCode: 0 });
   return {
     ...measured,
     edges,
@@ -86,6 +87,7 @@ async function measureStep(bench: Bench, { command, args, exitCode, toFloor }: S
     requests: requests.length,
     floorSeconds: floor.seconds,
     floorCpuSeconds: floor.cpuSeconds,
+    yamlCpuSeconds: yaml.cpuSeconds,
   };
 }
 

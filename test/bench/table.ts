@@ -1,4 +1,4 @@
-/** What one command took, and the floor of its requests. */
+/** What one command took, the floor of its requests, and what yaml alone takes for its manifests. */
 export interface Row {
   readonly edges: number;
   readonly resources: number;
@@ -8,6 +8,7 @@ export interface Row {
   readonly floorSeconds: number;
   readonly cpuSeconds: number;
   readonly floorCpuSeconds: number;
+  readonly yamlCpuSeconds: number;
   readonly peakMegabytes: number;
 }
 
@@ -21,6 +22,7 @@ const COLUMNS: readonly (readonly [title: string, toCell: (row: Row) => string])
   ['time / floor', ({ seconds, floorSeconds }) => (seconds / floorSeconds).toFixed(2)],
   ['CPU', ({ cpuSeconds }) => `${cpuSeconds.toFixed(2)} s`],
   ['CPU / floor', ({ cpuSeconds, floorCpuSeconds }) => (cpuSeconds / floorCpuSeconds).toFixed(2)],
+  ['yaml alone, CPU', ({ yamlCpuSeconds }) => `${yamlCpuSeconds.toFixed(2)} s`],
   ['CPU a resource', ({ cpuSeconds, resources }) => `${((cpuSeconds / resources) * 1000).toFixed(2)} ms`],
   ['peak memory', ({ peakMegabytes }) => `${peakMegabytes.toFixed(0)} MB`],
 ];
@@ -46,6 +48,7 @@ export function toMedians(runs: readonly (readonly Row[])[]): readonly Row[] {
       floorSeconds: toMedian(same.map(({ floorSeconds }) => floorSeconds)),
       cpuSeconds: toMedian(same.map(({ cpuSeconds }) => cpuSeconds)),
       floorCpuSeconds: toMedian(same.map(({ floorCpuSeconds }) => floorCpuSeconds)),
+      yamlCpuSeconds: toMedian(same.map(({ yamlCpuSeconds }) => yamlCpuSeconds)),
       peakMegabytes: toMedian(same.map(({ peakMegabytes }) => peakMegabytes)),
     };
   });

@@ -17,11 +17,12 @@ import { createTwin, type Twin } from './twin.ts';
 
 /**
  * Tries a plan on a twin of the account, in memory, with the code that applies plans, and plans again. Sends nothing to the service. Gives the
- * plan with what came of it; one that cannot succeed has errors, and no writes any more.
+ * plan with what came of it; one that cannot succeed has errors, and no writes any more. `onLetGo` is told when the twin is not needed any more.
  */
-export async function rehearsePlan(plan: Plan, input: PlanInput): Promise<Plan> {
+export async function rehearsePlan(plan: Plan, input: PlanInput, onLetGo?: () => void): Promise<Plan> {
   if (plan.writes.length === 0) return plan;
   const { live, ...tried } = await tryOnTwin(plan, input);
+  onLetGo?.();
   const again = { ...input, live, targets: [], rotate: [], diagnostics: [] };
   const after = decidePlan(narrow(again, listTouched(plan)));
   const left = after.decisions.filter(({ action }) => action !== 'no-op').map((decision) => toChange(decision, []));

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { toApiError } from '../client/api-error.ts';
 import type { Client } from '../client/client.ts';
 import { createLimit } from '../client/limit.ts';
+import { listClaims } from '../kinds/claims.ts';
 import { type Kind, listSpecFields } from '../kinds/kind.ts';
 import { toModulePath, toPathIds, toResourcePath } from '../kinds/paths.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
@@ -103,7 +104,8 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
       // Nobody else writes to a twin: whatever is new was created in it.
       list: async (kind) => {
         const found = await Promise.all((made.get(kind.name) ?? []).toReversed().map((id) => find(kind, id)));
-        return found.flatMap((one) => (one === undefined ? [] : [one.json]));
+        const listed = await Promise.all(found.map((one) => one && toJson(real.call, kind, one)));
+        return listed.filter((json) => json !== null && json !== undefined);
       },
       send: async (method, path, body) => {
         sent += 1;
@@ -124,7 +126,8 @@ export function createTwin({ live, now, onWrite }: TwinOptions): Twin {
 
 /** A resource as the service shows it, and as it is read. */
 interface Shown {
-  readonly json: JsonObject;
+  /** Kept where an apply lists its kind, to see whether somebody else made the same. */
+  readonly json: JsonObject | undefined;
   readonly resource: LiveResource;
 }
 
@@ -139,12 +142,18 @@ function toWhole({ method, path, body = {} }: Sent, json: JsonObject | null): Sh
   const kind = OWNED_KINDS.find((one) => path === one.path || path.startsWith(`${one.path}/`));
   if (kind === undefined || json === null || (method !== 'POST' && method !== 'PATCH')) return undefined;
   const isPart = listSpecFields(kind).some(([name, { alwaysSent }]) => alwaysSent && !Object.hasOwn(body, name));
-  return method === 'PATCH' && isPart ? undefined : { json, resource: readResource(kind, json) };
+  if (method === 'PATCH' && isPart) return undefined;
+  const resource = readResource(kind, json);
+  return { json: listClaims(kind, resource.spec).length === 0 ? json : undefined, resource };
 }
 
 async function readShown(call: Call, kind: Kind, id: string): Promise<Shown | undefined> {
   const json = await ignoreMissing(call('GET', toResourcePath(kind, { id })));
   return json === null ? undefined : { json, resource: readResource(kind, json) };
+}
+
+async function toJson(call: Call, kind: Kind, { json, resource: { id } }: Shown): Promise<JsonObject | null> {
+  return json ?? call('GET', toResourcePath(kind, { id }));
 }
 
 /** Makes a request: the object in the answer of success; null: there is none. */

@@ -59,10 +59,10 @@ const NOTHING: Noted = { claims: [], uses: [] };
  */
 export class Store {
   readonly #listings = new Map<string, Listing<StoredResource>>();
-  /** By the key of a claim: the ids of the resources that have it. Of what was loaded, several may. */
-  readonly #holders = new Map<string, Set<string>>();
+  /** By the key of a claim: the id of the resource that has it. Of what was loaded, several may. */
+  readonly #holders = new Map<string, Ids>();
   /** By id: the ids of the resources that refer to it. */
-  readonly #referrers = new Map<string, Set<string>>();
+  readonly #referrers = new Map<string, Ids>();
   /** By id: what is noted of a resource in the two above. */
   readonly #noted = new Map<string, Noted>();
   /** By kind: what was loaded, and not asked yet what it claims. */
@@ -108,7 +108,7 @@ export class Store {
     for (const loaded of this.#takeStaying(this.#unclaimed.get(kind.name)))
       this.#noteClaims(kind, loaded.resource.id, loaded.normal ?? loaded.resource.spec);
     for (const claim of claims)
-      for (const holder of this.#holders.get(claim.key) ?? NONE) if (holder !== id) return { claim, id: holder };
+      for (const holder of toSet(this.#holders.get(claim.key))) if (holder !== id) return { claim, id: holder };
     return undefined;
   }
 
@@ -116,7 +116,7 @@ export class Store {
   listReferrers(id: string): ReadonlySet<string> {
     for (const loaded of this.#takeStaying(this.#unreferred))
       this.#noteReferences(loaded.kind, loaded.resource.id, loaded.normal ?? loaded.resource.spec);
-    return this.#referrers.get(id) ?? NONE;
+    return toSet(this.#referrers.get(id));
   }
 
   /** Empties a list of what was loaded. What was put in the place of a loaded resource has said itself what it holds. */
@@ -146,12 +146,20 @@ export class Store {
   }
 }
 
+/** Most sets of ids have one member: that takes no set. */
+type Ids = string | Set<string>;
+
+function toSet(ids: Ids | undefined): ReadonlySet<string> {
+  if (ids === undefined) return NONE;
+  return typeof ids === 'string' ? new Set([ids]) : ids;
+}
+
 /**
  * Takes an id out of the sets in which it no longer is, and puts it into those in which it now is. The others are not touched: a key
  * that is deleted and set again leaves something behind in a Map, which makes the next search for it longer.
  */
 function moveTo(
-  sets: Map<string, Set<string>>,
+  sets: Map<string, Ids>,
   id: string,
   { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },
 ): void {
@@ -160,14 +168,16 @@ function moveTo(
   for (const key of left) removeFrom(sets, key, id);
 }
 
-function addTo(sets: Map<string, Set<string>>, key: string, id: string): void {
+function addTo(sets: Map<string, Ids>, key: string, id: string): void {
   const known = sets.get(key);
-  if (known === undefined) sets.set(key, new Set([id]));
+  if (known === undefined || known === id) sets.set(key, id);
+  else if (typeof known === 'string') sets.set(key, new Set([known, id]));
   else known.add(id);
 }
 
-function removeFrom(sets: Map<string, Set<string>>, key: string, id: string): void {
+function removeFrom(sets: Map<string, Ids>, key: string, id: string): void {
   const known = sets.get(key);
-  known?.delete(id);
-  if (known?.size === 0) sets.delete(key);
+  if (known === undefined) return;
+  if (typeof known !== 'string') known.delete(id);
+  if (known === id || (typeof known !== 'string' && known.size === 0)) sets.delete(key);
 }

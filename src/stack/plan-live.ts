@@ -132,7 +132,7 @@ async function rehearse(plan: Plan, input: PlanInput, { rehearsal, onLetGo }: Pl
   // Loaded only when there is something to try: it brings a whole server.
   const { rehearsePlan } = await import('../rehearse/rehearse.ts');
   onLetGo?.();
-  const rehearsed = await rehearsePlan(plan, input);
+  const rehearsed = await rehearsePlan(plan, input, onLetGo);
   onLetGo?.();
   return rehearsed;
 }

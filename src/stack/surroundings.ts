@@ -18,7 +18,7 @@ export interface Surroundings {
   readonly onManifests?: (bytes: number) => void;
   /** Told when it is decided what becomes of each resource: what a plan makes from then on, it keeps. */
   readonly onDecided?: () => void;
-  /** Told where much of what was made is not needed any more: when a plan is made, was tried in memory, and was shown. */
+  /** Told where much of what was made is not needed any more: when a plan is made, was tried in memory, was compared with what that left, and was shown. */
   readonly onLetGo?: () => void;
   /** Runs the command of a `spec.render`, once for each stack of a run. Absent: nobody has allowed it. */
   readonly render?: (command: RenderCommand) => Promise<RenderOutput>;

@@ -20,7 +20,7 @@ function toScreen(written: string): readonly string[] {
 }
 
 describe('memory', () => {
-  it('is given back when a plan was made, tried and shown, and only where there was something to try', async () => {
+  it('is given back when a plan was made, tried, planned again and shown, and only where there was something to try', async () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
     const seen: string[] = [];
     const see = (what: string): void => {
@@ -35,7 +35,7 @@ describe('memory', () => {
       },
     };
     await edgewise('apply --yes', watched);
-    expect(seen.slice(0, 6)).toEqual(['GET', 'let go', 'let go', 'plan', 'let go', 'POST']);
+    expect(seen.slice(0, 7)).toEqual(['GET', 'let go', 'let go', 'let go', 'plan', 'let go', 'POST']);
     seen.length = 0;
     await edgewise('plan', watched);
     expect(seen).not.toContain('let go');

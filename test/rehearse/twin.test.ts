@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { getKind } from '../../src/kinds/tables/registry.ts';
 import { createTwin } from '../../src/rehearse/twin.ts';
 
 it('lets others have their turn between its writes, who may want to interrupt', async () => {
@@ -14,4 +15,12 @@ it('lets others have their turn between its writes, who may want to interrupt', 
   clearImmediate(next);
   expect(turns).toBeGreaterThanOrEqual(2);
   expect(turns).toBeLessThan(10);
+});
+
+it('lists what was created as the service shows it, with and without values that only one resource can have', async () => {
+  const live = { resources: new Map(), attachments: new Map(), requests: 0 };
+  const { client } = createTwin({ live, now: () => new Date(0), onWrite: async () => undefined });
+  const first = await client.send('POST', '/edges/tcp', { hostports: ['one.example.net:5432'] });
+  const second = await client.send('POST', '/edges/tcp', { description: 'none' });
+  expect(await client.list(getKind('TCPEdge'))).toEqual([second, first]);
 });

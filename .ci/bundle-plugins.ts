@@ -24,8 +24,9 @@ function renderWhole(id: string): string {
   return `module.exports = ${renderLoad(id)};`;
 }
 
+/** By what loads the files, which knows when. */
 function renderLoad(id: string): string {
-  return `process.getBuiltinModule(${JSON.stringify(id)})`;
+  return `require(${JSON.stringify(id)})`;
 }
 
 /** A module that itself is a function is loaded at once, with what it is called with, but for one that does nothing as long as all is well. */

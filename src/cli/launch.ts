@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { loadProgram } from './load-program.ts';
+import { startProgram } from './start-program.ts';
 
 /**
  * Where the command starts: says in one line which Node it needs, before anything is loaded that an older one cannot read. So the
@@ -20,7 +20,7 @@ if (isOlder(process.versions.node, NEEDED)) {
   process.exitCode = INVALID;
 } else {
   const folder = `${import.meta.dirname}/parts`;
-  loadProgram({ process, version: packageJson.version, build: BUILD, folder }).runProgram();
+  startProgram({ process, version: packageJson.version, build: BUILD, folder });
 }
 
 function isOlder(version: string, needed: string): boolean {

@@ -1,5 +1,6 @@
 import type { Script } from 'node:vm';
 import { tryTo } from './compile-cache.ts';
+import type { Engine } from './engine.ts';
 import { type KeptCode, parseKeptCode, renderKeptCode } from './kept-code.ts';
 
 /**
@@ -13,6 +14,8 @@ export interface PartSurroundings {
   readonly process: Pick<NodeJS.Process, 'getBuiltinModule' | 'pid'>;
   /** The folder of the files. */
   readonly folder: string;
+  /** Compiled code is taken and kept while it has its usual settings: else it would be refused. Modules of Node's come with compiled code, too. */
+  readonly engine: Pick<Engine, 'asUsual'>;
   /** Absent: nothing is kept. */
   readonly keptFile: string | undefined;
 }
@@ -34,8 +37,8 @@ interface Part {
   readonly script: Script;
 }
 
-/** The files of a folder, in the form of CommonJS. They may require each other, and nothing else. */
-export function createParts({ process, folder, keptFile }: PartSurroundings): Parts {
+/** The files of a folder, in the form of CommonJS. They may require each other and modules of Node's, and nothing else. */
+export function createParts({ process, folder, engine, keptFile }: PartSurroundings): Parts {
   const kept = keptFile === undefined ? NOTHING : (readKept(keptFile, process) ?? NOTHING);
   const parts = new Map<string, Part>();
   let isKept = Date.now() - kept.atMs < KEPT_MS;
@@ -43,18 +46,26 @@ export function createParts({ process, folder, keptFile }: PartSurroundings): Pa
     const known = parts.get(name);
     if (known !== undefined) return known.module.exports;
     const path = `${folder}/${name}`;
-    const script = compile(path, kept.code.get(name), process);
-    // With other settings of the engine everything is refused. What is refused later, after something was taken, is so because the run changed them.
-    if (!kept.code.has(name) || (script.cachedDataRejected === true && parts.size === 0)) isKept = false;
+    const script = engine.asUsual(() => compile(path, kept.code.get(name), process));
+    if (script.cachedDataRejected !== false) isKept = false;
     const module = { exports: {} };
     parts.set(name, { module, script });
     const run: Wrapped = script.runInThisContext();
-    run(module.exports, (id) => load(id.replace('./', '')), module);
+    run(module.exports, require, module);
     return module.exports;
+  };
+  const builtins = new Map<string, unknown>();
+  const require = (id: string): unknown => {
+    if (!id.startsWith('node:')) return load(id.replace('./', ''));
+    const known = builtins.get(id) ?? engine.asUsual(() => process.getBuiltinModule(id));
+    builtins.set(id, known);
+    return known;
   };
   const keep = (): void => {
     if (keptFile === undefined || isKept) return;
-    const compiled = [...parts].map(([name, { script }]) => [name, script.createCachedData()] as const);
+    const compiled = engine.asUsual(() =>
+      [...parts].map(([name, { script }]) => [name, script.createCachedData()] as const),
+    );
     writeKept(keptFile, { atMs: Date.now(), code: new Map([...kept.code, ...compiled]) }, process);
   };
   return { load, keep };

@@ -35,6 +35,7 @@ export async function reachService(
   const apiKey = given.apiKey ?? readApiKey(surroundings, settings);
   if (given.transport !== undefined)
     return { transport: given.transport, apiKey, baseUrl, warning: undefined, close: async () => undefined };
+  surroundings.onReach?.();
   const proxy = findProxy(surroundings.env);
   const transport = await surroundings.openTransport({
     connections: settings.concurrency,

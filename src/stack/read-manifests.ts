@@ -132,6 +132,7 @@ export async function readValidManifests(
   context: Surroundings,
   options: Omit<ReadOptions, 'requireStack'> = {},
 ): Promise<ValidManifests> {
+  context.onReach?.();
   const { state, diagnostics, policies, isPartial, subject } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
   return { state, diagnostics, policies, isPartial, locate: subject.locate };

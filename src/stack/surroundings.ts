@@ -14,6 +14,8 @@ export interface Surroundings {
   readonly onSubject?: (subject: RunSubject) => void;
   /** Told of each file that is read, relative to `cwd` or absolute, so that none is written over. */
   readonly onInput?: (file: string) => void;
+  /** Told that a service is about to be reached: before manifests are read for it, and again when they are. */
+  readonly onReach?: () => void;
   /** Told how many bytes of manifests there are, before they are parsed. */
   readonly onManifests?: (bytes: number) => void;
   /** Told when it is decided what becomes of each resource: what a plan makes from then on, it keeps. */

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createEngine } from '../../src/cli/engine.ts';
 import { type KeptCode, parseKeptCode, renderKeptCode } from '../../src/cli/kept-code.ts';
 import { createParts, KEPT_MS } from '../../src/cli/load-parts.ts';
 
@@ -66,7 +67,8 @@ describe('the files of a program', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const open = (file: string | undefined = keptFile) => createParts({ process, folder, keptFile: file });
+  const open = (file: string | undefined = keptFile) =>
+    createParts({ process, folder, engine: createEngine(process), keptFile: file });
 
   /** A run: loads the files, calls what they export when it is told to, and ends. */
   function run({ calls = true }: { readonly calls?: boolean } = {}): void {
@@ -112,6 +114,27 @@ describe('the files of a program', () => {
     vi.useFakeTimers({ now: Date.now() + KEPT_MS, toFake: ['Date'] });
     run();
     expect(readFileSync(keptFile).equals(first)).toBe(false);
+  });
+
+  it('are taken as they were kept while the engine has other settings, and so are modules of Node', () => {
+    run();
+    const first = readFileSync(keptFile);
+    const code = `exports.say = (who) => require('node:path').basename(who) + require('./b.cjs').say('');`;
+    writeFileSync(join(folder, 'c.cjs'), code);
+    for (const _ of ['compiles c.cjs', 'takes it']) {
+      const engine = createEngine(process);
+      const { load, keep } = createParts({ process, folder, engine, keptFile });
+      load('main.cjs');
+      engine.set({ usual: '--semi-space-growth-factor=2', value: '--semi-space-growth-factor=3' });
+      const c = load('c.cjs');
+      expect(Object(c).say('/a/file')).toBe('file1');
+      keep();
+      engine.set({ usual: '--semi-space-growth-factor=2', value: '--semi-space-growth-factor=2' });
+    }
+    const second = readFileSync(keptFile);
+    expect(second.equals(first)).toBe(false);
+    run();
+    expect(readFileSync(keptFile).equals(second)).toBe(true);
   });
 
   it('keep it again when a run needs one file more, with those that it does not need', () => {

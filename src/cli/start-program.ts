@@ -1,4 +1,5 @@
 import { type CacheSurroundings, findKeptFile } from './compile-cache.ts';
+import { createEngine } from './engine.ts';
 import { createParts } from './load-parts.ts';
 
 /** Where the program is. */
@@ -11,11 +12,13 @@ export interface ProgramSurroundings extends CacheSurroundings {
 /** The file of the program itself, as the build names it. */
 const PROGRAM = 'program.cjs';
 
-/** Loads the program. What was compiled of it is kept at the end of the process. */
-export function loadProgram(surroundings: ProgramSurroundings): typeof import('./program.ts') {
+/** Runs the program. What was compiled of it is kept at the end of the process. */
+export function startProgram(surroundings: ProgramSurroundings): void {
   const { process, folder } = surroundings;
-  const { load, keep } = createParts({ process, folder, keptFile: findKeptFile(surroundings) });
+  const engine = createEngine(process);
+  const { load, keep } = createParts({ process, folder, engine, keptFile: findKeptFile(surroundings) });
   process.once('exit', keep);
   // What the file exports is what it was made of.
-  return load(PROGRAM) as typeof import('./program.ts');
+  const { runProgram } = load(PROGRAM) as typeof import('./program.ts');
+  runProgram(engine);
 }

@@ -2,6 +2,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { toElapsedMs } from '../model/elapsed.ts';
 import { ApiError, assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { onceInARow } from '../model/once.ts';
 import type { RateLimit } from '../model/rate-limit.ts';
 import { type Send, type Transport, toSend } from '../model/transport.ts';
 import { createAttempt } from './attempt.ts';
@@ -82,7 +83,7 @@ export function createClient(options: ClientOptions): Client {
   if (wrong !== undefined) throw new TypeError(wrong);
   let count = 0;
   const sendPlain = toSend(options.transport);
-  const counted: Send = async (request) => {
+  const counted: Send = (request) => {
     count += 1;
     return sendPlain(request);
   };
@@ -96,11 +97,16 @@ export function createClient(options: ClientOptions): Client {
   const exchange = createExchange({ persist, apiKey, versionHeader, strike });
   const excerpt = (json: Json) => toExcerpt(JSON.stringify(json), strike);
   const limit = createLimit(options.concurrency);
+  // Of creations the path is mostly the same.
+  const toSendUrl = onceInARow((path: string) => toUrl(baseUrl, path));
   return {
     ...createReads({ exchange, limit, baseUrl, pageSize, excerpt }),
     excerpt,
-    send: async (method, path, body, { patience } = {}) =>
-      send(exchange, { method, url: toUrl(baseUrl, path), body, patience }),
+    send: async (method, path, body, { patience } = {}) => {
+      const call = { method, url: toSendUrl(path), body, patience };
+      const json = await exchange(call);
+      return json === undefined ? null : toAnsweredObject(call, json);
+    },
     limit,
     requestCount: () => count,
   };
@@ -159,11 +165,6 @@ async function stopOnFailure<T>(stop: AbortController | undefined, run: () => Pr
     stop?.abort(error);
     throw error;
   }
-}
-
-async function send(exchange: Exchange, call: Parameters<Exchange>[0]): Promise<JsonObject | null> {
-  const json = await exchange(call);
-  return json === undefined ? null : toAnsweredObject(call, json);
 }
 
 /** Gives null where there is nothing: one of the four ways in which services say that a module is not set. */

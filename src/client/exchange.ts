@@ -60,6 +60,6 @@ function toRequest({ method, url, body, signal }: Call, headers: PlainRequest['h
     url: url.href,
     headers,
     body: body === undefined ? null : JSON.stringify(body),
-    signal: signal ?? new AbortController().signal,
+    signal,
   };
 }

@@ -28,7 +28,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
  * Errors that are already of these classes, bugs, and the reason of an aborted request are returned unchanged.
  */
 export function toNetworkFault(error: unknown, request: Pick<PlainRequest, 'method' | 'url' | 'signal'>): unknown {
-  if (request.signal.aborted) return request.signal.reason;
+  if (request.signal?.aborted) return request.signal.reason;
   if (error instanceof NetworkError || error instanceof InvariantError) return error;
   const chain = listCauses(error);
   const fault = chain.map(({ code, name }) => FAULTS[code] ?? FAULTS[name]).find((found) => found !== undefined);

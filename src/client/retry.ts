@@ -61,7 +61,7 @@ export function withRetries(attempt: Attempt, governor: Governor, options: Retry
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
   return async (create, patience) => {
     let uncertain: End | undefined;
-    const persist = async (): Promise<Answer> => {
+    try {
       for (let count = 1; ; count += 1) {
         const request = create();
         const end = await governor.admit(
@@ -76,11 +76,8 @@ export function withRetries(attempt: Attempt, governor: Governor, options: Retry
         onRetry?.({ ...describe(request, end), attempt: count, delayMs });
         if (trouble === 'throttled') governor.throttle(delayMs);
         else await sleep(delayMs, patience ?? request.signal);
-        (patience ?? request.signal).throwIfAborted();
+        (patience ?? request.signal)?.throwIfAborted();
       }
-    };
-    try {
-      return await persist();
     } catch (error) {
       if (uncertain !== undefined && patience?.aborted && error === patience.reason) return settle(uncertain);
       throw error;
@@ -96,13 +93,13 @@ async function tryOnce(
   request: PlainRequest,
   patience: AbortSignal | undefined,
 ): Promise<End> {
-  request.signal.throwIfAborted();
+  request.signal?.throwIfAborted();
   if (request.method !== 'GET') patience?.throwIfAborted();
   try {
     return await attempt();
   } catch (error) {
     // An aborted request rejects with the reason of the abort, which may be the failure of another request.
-    if (error instanceof NetworkError && !request.signal.aborted) return error;
+    if (error instanceof NetworkError && !request.signal?.aborted) return error;
     throw error;
   }
 }

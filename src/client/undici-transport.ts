@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { createHeaders } from '../model/create-headers.ts';
 import { toElapsedMs } from '../model/elapsed.ts';
+import { onceInARow } from '../model/once.ts';
 import type { PlainRequest, PlainResponse, Send, Transport } from '../model/transport.ts';
 import { decodeBody } from './decode-body.ts';
 import { toNetworkFault } from './network-fault.ts';
@@ -43,18 +44,21 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Clo
   const dispatcher = createDispatcher(options);
   const { requestTimeoutMs = 120_000 } = options;
   let usedMs = toElapsedMs();
-  const exchange = async (request: PlainRequest): Promise<Answer> => {
+  const exchange = async <T>(request: PlainRequest, make: (answer: Answer) => T): Promise<T> => {
     try {
-      if (toElapsedMs() - usedMs > IDLE_MS) await noticeClosed();
-      usedMs = toElapsedMs();
-      request.signal.throwIfAborted();
-      return await decode(await dispatch(dispatcher, request, requestTimeoutMs), request);
+      const now = toElapsedMs();
+      if (now - usedMs > IDLE_MS) await noticeClosed();
+      usedMs = now;
+      request.signal?.throwIfAborted();
+      const answer = await dispatch(dispatcher, request, requestTimeoutMs);
+      const encoding = findEncoding(answer);
+      return make(encoding === undefined ? answer : await decode(answer, encoding, request));
     } catch (error) {
       throw toNetworkFault(error, request);
     }
   };
-  const plain: Send = async (request) => toPlainResponse(await exchange(request));
-  const transport: Transport = async (request) => toResponse(await exchange(await toPlainRequest(request)));
+  const plain: Send = (request) => exchange(request, toPlainResponse);
+  const transport: Transport = async (request) => exchange(await toPlainRequest(request), toResponse);
   return Object.assign(transport, { plain, close: () => dispatcher.destroy() });
 }
 
@@ -89,7 +93,8 @@ function createDispatcher(options: UndiciTransportOptions): Dispatcher {
 
 interface Answer {
   readonly status: number;
-  readonly headers: [name: string, value: string][];
+  /** Names are in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer<ArrayBuffer>;
 }
 
@@ -124,9 +129,16 @@ function dispatch(dispatcher: Dispatcher, request: PlainRequest, requestTimeoutM
 }
 
 function toDispatchOptions({ method, url, headers, body }: PlainRequest): Dispatcher.DispatchOptions {
-  const { origin, pathname, search } = new URL(url);
-  return { origin, path: pathname + search, method, headers: { ...headers, 'accept-encoding': 'gzip' }, body };
+  return { ...toTarget(url), method, headers: withEncoding(headers), body };
 }
+
+/** Of many requests in a row the target is the same, and so are the headers. */
+const toTarget = onceInARow((url: string) => {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search };
+});
+
+const withEncoding = onceInARow((headers: PlainRequest['headers']) => ({ ...headers, 'accept-encoding': 'gzip' }));
 
 /** What gathers one response. */
 interface Gathering {
@@ -143,20 +155,20 @@ interface Settle {
 /** Gathers one response. Aborting the request's signal breaks it off. */
 function gather(request: PlainRequest, { resolve, reject }: Settle): Gathering {
   const { signal } = request;
-  let head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: [] };
+  let head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: {} };
   let breakOff = reject;
   let length = 0;
   const chunks: Buffer[] = [];
   const abort = (reason: unknown): void => breakOff(reason);
-  const onAbort = (): void => abort(signal.reason);
-  signal.addEventListener('abort', onAbort);
+  const onAbort = (): void => abort(signal?.reason);
+  signal?.addEventListener('abort', onAbort);
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(controller) {
       breakOff = (reason) => controller.abort(reason instanceof Error ? reason : new Error(String(reason)));
-      if (signal.aborted) onAbort();
+      if (signal?.aborted) onAbort();
     },
     onResponseStart(_controller, status, headers) {
-      head = { status, headers: listHeaders(headers) };
+      head = { status, headers };
     },
     onResponseData(_controller, chunk) {
       chunks.push(chunk);
@@ -164,37 +176,37 @@ function gather(request: PlainRequest, { resolve, reject }: Settle): Gathering {
       if (length > MAX_BODY_BYTES) abort(tooLarge(request, chunks));
     },
     onResponseEnd() {
-      signal.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', onAbort);
       resolve({ ...head, body: Buffer.concat(chunks) });
     },
     onResponseError(_controller, error) {
-      signal.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', onAbort);
       reject(error);
     },
   };
   return { handler, abort };
 }
 
-function listHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Answer['headers'] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((single): [string, string] => [name, single]),
-  );
-}
-
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
+/** How the body of an answer is compressed; `undefined`: it is not. */
+function findEncoding({ status, headers, body }: Answer): string | undefined {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || body.length === 0 || STATUSES_WITHOUT_BODY.has(status)) return undefined;
+  return typeof encoding === 'string' ? encoding : encoding[0];
+}
+
 /** The answer with its body decompressed. */
-async function decode(answer: Answer, request: PlainRequest): Promise<Answer> {
-  const { headers, body } = answer;
-  const encoding = headers.find(([name]) => name === 'content-encoding')?.[1];
-  if (encoding === undefined || body.length === 0 || STATUSES_WITHOUT_BODY.has(answer.status)) return answer;
-  const about = new Set(['content-encoding', 'content-length']);
-  const decoded = await decodeBody(body, encoding, request);
-  return { ...answer, body: decoded, headers: headers.filter(([name]) => !about.has(name)) };
+async function decode(answer: Answer, encoding: string, request: PlainRequest): Promise<Answer> {
+  const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = answer.headers;
+  return { ...answer, body: await decodeBody(answer.body, encoding, request), headers };
 }
 
 function toResponse({ status, headers, body }: Answer): Response {
-  return new Response(STATUSES_WITHOUT_BODY.has(status) ? null : body, { status, headers });
+  const sent = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((single): [string, string] => [name, single]),
+  );
+  return new Response(STATUSES_WITHOUT_BODY.has(status) ? null : body, { status, headers: sent });
 }
 
 function toPlainResponse({ status, headers, body }: Answer): PlainResponse {

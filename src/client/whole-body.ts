@@ -13,18 +13,24 @@ const HEAD_BYTES = 4096;
 
 /** The text of the response to a request. Rejects with `NetworkError` when it breaks off or is longer than `maxBytes`. */
 export async function readText(response: Body, request: Asked, maxBytes = MAX_BODY_BYTES): Promise<string> {
-  return new TextDecoder().decode(await readBytes(response, request, maxBytes));
+  return UTF_8.decode(await readBytes(response, request, maxBytes));
 }
+
+const UTF_8 = new TextDecoder();
 
 async function readBytes(response: Body, request: Asked, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
-    for await (const chunk of response.body ?? []) {
+    const take = (chunk: Uint8Array<ArrayBuffer>): void => {
       length += chunk.byteLength;
       chunks.push(chunk);
       if (length > maxBytes) throw tooLarge(request, chunks, maxBytes);
-    }
+    };
+    const body = response.body ?? [];
+    // What is there already need not be waited for.
+    if (Symbol.asyncIterator in body) for await (const chunk of body) take(chunk);
+    else for (const chunk of body) take(chunk);
     const [first] = chunks;
     return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, length);
   } catch (error) {

@@ -1,11 +1,17 @@
 import type { PlainHeaders } from './transport.ts';
 
-/** The headers of a response, of which some were perhaps sent several times: their values are joined by commas. Sorted by name. */
-export function createHeaders(sent: readonly (readonly [name: string, value: string])[]): PlainHeaders {
-  const byName = Map.groupBy(sent, ([name]) => name.toLowerCase());
-  const values = new Map([...byName].map(([name, all]) => [name, all.map(([, value]) => value).join(', ')] as const));
+/** The headers of a response by their names in lower case. The values of one that was sent several times are joined by commas. Sorted by name. */
+export function createHeaders(sent: Readonly<Record<string, string | readonly string[] | undefined>>): PlainHeaders {
+  const get = (name: string): string | null => {
+    const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+    return typeof value === 'object' ? value.join(', ') : (value ?? null);
+  };
   return {
-    get: (name) => values.get(name.toLowerCase()) ?? null,
-    [Symbol.iterator]: () => [...values].sort(([left], [right]) => (left < right ? -1 : 1))[Symbol.iterator](),
+    get: (name) => get(name.toLowerCase()),
+    [Symbol.iterator]: () =>
+      Object.keys(sent)
+        .sort()
+        .map((name): [string, string] => [name, get(name) ?? ''])
+        [Symbol.iterator](),
   };
 }

@@ -20,7 +20,8 @@ export interface PlainRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
-  readonly signal: AbortSignal;
+  /** Aborted: the response is not wanted any more. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a client reads of a response. A `Response` is one. */
@@ -40,8 +41,8 @@ export interface PlainHeaders extends Iterable<[name: string, value: string]> {
 /** Sends plain values over a transport, whether it takes them or not. Redirects are not followed, since a key would go with them. */
 export function toSend(transport: Transport): Send {
   if (isPlain(transport)) return transport.plain;
-  return ({ url, body, ...rest }) =>
-    transport(new Request(url, { ...rest, redirect: 'manual', ...(body !== null && { body }) }));
+  return ({ url, body, signal = null, ...rest }) =>
+    transport(new Request(url, { ...rest, signal, redirect: 'manual', ...(body !== null && { body }) }));
 }
 
 /** The transport that does something before each request. What it does may throw. */

@@ -77,7 +77,7 @@ export function toPlainResponse({ status, headers, body }: Answer): PlainRespons
     ok: status >= 200 && status < 300,
     status,
     statusText: '',
-    headers: createHeaders(Object.entries(headers)),
+    headers: createHeaders(headers),
     body: text === null ? null : [Buffer.from(text)],
   };
 }

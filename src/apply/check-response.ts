@@ -1,6 +1,6 @@
 import type { Field } from '../kinds/field.ts';
 import { fillUnknown } from '../kinds/fill-unknown.ts';
-import { isModule } from '../kinds/kind.ts';
+import { isModule, type Kind } from '../kinds/kind.ts';
 import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
 import { readAttachment, readResource } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
@@ -27,19 +27,21 @@ export function listNotKept(write: Write, sent: ResolvedWrite, live: LiveResourc
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
   const isKept = write.act === 'release' && live.mark !== undefined;
-  const { metadata: _, ...fields } = sent.body ?? {};
   return [
     ...(isMarked ? [] : [`the service did not keep the metadata of ${live.id}, which holds the mark`]),
     ...(isMarked && !isKept && isOtherMetadata(sent, live) ? ['the service did not accept metadata'] : []),
     ...(isKept ? ['the service left the metadata unchanged, with the mark in it'] : []),
-    ...compareFields(write, fields, live.spec),
+    ...compareFields(write, sent.body ?? {}, live.spec),
   ];
 }
 
 function isOtherMetadata({ body }: ResolvedWrite, { mark, spec }: LiveResource): boolean {
   if (typeof body?.['metadata'] !== 'string') return false;
   const sent = parseMetadata(body['metadata']);
-  return !isSameJson(toJson(sent.mark), toJson(mark)) || !isSameJson(sent.user, spec['metadata'] ?? '');
+  return (
+    (sent.mark !== mark && !isSameJson(toJson(sent.mark), toJson(mark))) ||
+    !isSameJson(sent.user, spec['metadata'] ?? '')
+  );
 }
 
 function toJson(mark: Mark | undefined): JsonObject | null {
@@ -48,10 +50,11 @@ function toJson(mark: Mark | undefined): JsonObject | null {
 
 function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] {
   const kind = getKind(write.kind);
-  if (Object.entries(sent).every(([name, value]) => isTaken(kind.fields[name], value, live[name]))) return [];
+  if (areAllTaken(kind, sent, live)) return [];
   const normal = normalizeSpec(kind, sent);
   const known = fillUnknown(kind, live, normal);
   return Object.entries(sent).flatMap(([name, value]) => {
+    if (name === METADATA) return [];
     const field = kind.fields[name];
     const isForService = field?.serviceDefault === true && isUnset(value);
     if (field === undefined || isForService) return [];
@@ -62,6 +65,15 @@ function compareFields(write: Write, sent: Spec, live: Spec): readonly string[] 
       `the service did not accept ${isModule(field) ? `the module ${name}` : name}: ${show(wanted)} was sent, ${show(got)} came back`,
     ];
   });
+}
+
+/** Looked at on its own, since the mark is in it. */
+const METADATA = 'metadata';
+
+function areAllTaken(kind: Kind, sent: Spec, live: Spec): boolean {
+  for (const name in sent)
+    if (name !== METADATA && !isTaken(kind.fields[name], sent[name] ?? null, live[name])) return false;
+  return true;
 }
 
 /** Whether it came back as it was sent, whole. */

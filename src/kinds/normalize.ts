@@ -15,7 +15,9 @@ import { mapInner, type Visitor } from './walk.ts';
  */
 export function normalizeSpec(kind: Kind, spec: Spec): Spec {
   const normal: Record<string, Json> = {};
-  for (const [name, field] of listSpecFields(kind)) {
+  for (const entry of listSpecFields(kind)) {
+    const name = entry[0];
+    const field = entry[1];
     const value = spec[name];
     if (!field.serviceDefault || !isUnset(value)) normal[name] = normalizeField(field, value);
   }
@@ -71,7 +73,7 @@ const NORMALIZE: Visitor = {
   visit: (type, value) => normalizeValue(type, value, undefined),
   visitFields: (fields, value) => {
     const normal: Record<string, Json> = {};
-    for (const [name, field] of listFields(fields)) normal[name] = normalizeField(field, value[name]);
+    for (const entry of listFields(fields)) normal[entry[0]] = normalizeField(entry[1], value[entry[0]]);
     return normal;
   },
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),

@@ -82,7 +82,9 @@ export function mapGiven(
   visit: (type: FieldType, member: Json, name: string) => Json,
 ): JsonObject {
   let mapped: Record<string, Json> | undefined;
-  for (const [name, { type }] of fields) {
+  for (const entry of fields) {
+    const name = entry[0];
+    const type = entry[1].type;
     const member = value[name];
     if (member === undefined || member === null) continue;
     const visited = visit(type, member, name);

@@ -21,7 +21,13 @@ export function isJsonArray(value: unknown): value is readonly Json[] {
 
 /** The one text of a JSON value: object keys sorted at every level, no white space. Equal values give equal texts. */
 export function toCanonicalJson(value: Json): string {
-  return stringify(value);
+  return isSimple(value) ? JSON.stringify(value) : stringify(value);
+}
+
+/** Whether there are no keys in it to be sorted. */
+function isSimple(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return isJsonArray(value) && value.every((member) => typeof member !== 'object' || member === null);
 }
 
 /** A JSON document for people and for files: indented, keys sorted, a line break at its end. Equal documents give equal bytes. */
@@ -38,17 +44,22 @@ export function toDigest(value: Json, length = 43): string {
 export function isSameJson(left: Json, right: Json): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
-  if (isJsonArray(left))
-    return (
-      isJsonArray(right) && left.length === right.length && left.every((one, at) => isSameJson(one, right[at] ?? null))
-    );
+  if (isJsonArray(left)) return isJsonArray(right) && isSameArray(left, right);
   return isJsonObject(left) && isJsonObject(right) && isSameObject(left, right);
+}
+
+function isSameArray(left: readonly Json[], right: readonly Json[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let at = 0; at < left.length; at += 1) if (!isSameJson(left[at] ?? null, right[at] ?? null)) return false;
+  return true;
 }
 
 function isSameObject(left: JsonObject, right: JsonObject): boolean {
   const names = Object.keys(left);
   if (names.length !== Object.keys(right).length) return false;
-  return names.every((name) => Object.hasOwn(right, name) && isSameJson(left[name] ?? null, right[name] ?? null));
+  for (const name of names)
+    if (!Object.hasOwn(right, name) || !isSameJson(left[name] ?? null, right[name] ?? null)) return false;
+  return true;
 }
 
 /** The deepest nesting that is read in manifests, plan files and requests. */

@@ -1,6 +1,5 @@
 import { isResourceName } from './address.ts';
 import { isJsonObject, type Json, type JsonObject, toDigest } from './json.ts';
-import { onceInARow } from './once.ts';
 
 /**
  * The mark that makes a live resource ours: one key inside its `metadata`, beside the user's own.
@@ -57,18 +56,32 @@ export interface Metadata {
   readonly trouble: string | undefined;
 }
 
-/**
- * Takes a metadata text apart. Never fails: what is not a mark is the user's. A mark is known however its JSON is written. What a write sends, and
- * what its answer shows, is the same text.
- */
-export const parseMetadata = onceInARow((text: string): Metadata => {
+/** Takes a metadata text apart. Never fails: what is not a mark is the user's. A mark is known however its JSON is written. */
+export function parseMetadata(text: string): Metadata {
+  const known = KNOWN.get(text) ?? takeApart(text);
+  keepKnown(text, known);
+  return known;
+}
+
+/** What a write sends comes back in its answer, which several read: the latest texts, with what is in them. */
+const KNOWN = new Map<string, Metadata>();
+const MAX_KNOWN = 64;
+
+function keepKnown(text: string, metadata: Metadata): void {
+  if (KNOWN.has(text)) return;
+  const [oldest] = KNOWN.size < MAX_KNOWN ? [] : KNOWN.keys();
+  if (oldest !== undefined) KNOWN.delete(oldest);
+  KNOWN.set(text, metadata);
+}
+
+function takeApart(text: string): Metadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
   if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, trouble: undefined };
   const mark = toMark(inner);
   if (typeof mark === 'string') return { user: normalizeUserMetadata(text), mark: undefined, trouble: mark };
   const kept = isJsonObject(inner) ? inner['text'] : undefined;
   return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, trouble: undefined };
-});
+}
 
 /** The metadata text of a resource of ours. User text that is not a JSON object is kept under one more key. */
 export function renderMetadata(user: string | JsonObject, mark: Mark): string {
@@ -82,7 +95,11 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
-  return JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
+  const text = JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
+  const known = toMark(inner);
+  const isPlain = typeof normalized === 'string' || !Object.hasOwn(normalized, MARK_KEY);
+  if (isPlain && typeof known === 'object') keepKnown(text, { user: normalized, mark: known, trouble: undefined });
+  return text;
 }
 
 /** The user's metadata without a mark, as a text: what a resource that is not ours carries. */

@@ -47,13 +47,9 @@ export function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 
 /** The mark, once every id that it waits for is known. */
 export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
-  const pending = Object.entries(resolveReferences(kind, draft.pending, created)).map(
-    ([name, value]): [string, string] => {
-      const field = assertDefined(kind.fields[name], `${kind.name}.${name}`);
-      return [name, toFieldDigest(normalizeField(field, value))];
-    },
-  );
   const { stack, name, protect, delivered, was } = draft;
-  const known = { stack, name, protect, delivered, ...(was !== undefined && { was }) };
-  return { ...known, fields: { ...draft.fields, ...Object.fromEntries(pending) } };
+  const fields = { ...draft.fields };
+  for (const [field, value] of Object.entries(resolveReferences(kind, draft.pending, created)))
+    fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
+  return { stack, name, protect, delivered, ...(was !== undefined && { was }), fields };
 }

@@ -58,6 +58,11 @@ export class InterimWatch {
     this.#put(place, held);
   }
 
+  /** Whether anything was there before the first write. */
+  isWatching(): boolean {
+    return this.#before.size > 0;
+  }
+
   /** What a place holds after a write; nothing: it is gone. */
   observe(place: string, holder: Holder | undefined): void {
     this.#step += 1;

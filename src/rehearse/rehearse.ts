@@ -56,7 +56,7 @@ async function tryOnTwin(plan: Plan, { live, now }: PlanInput): Promise<Tried> {
     onWrite: async (write) => {
       const place = places.find(write);
       if (place === undefined) return;
-      if (place.like !== undefined && !isMoving(place)) return watch.pass();
+      if (!watch.isWatching() || (place.like !== undefined && !isMoving(place))) return watch.pass();
       const found = await twin.find(place);
       watch.observe(place.key, found && toHolder(place, found));
     },

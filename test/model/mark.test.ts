@@ -15,7 +15,20 @@ describe('the mark in the metadata', () => {
   ])('stands beside %s', (_, user, kept) => {
     const text = renderMetadata(user, MARK);
     expect(parseMetadata(text)).toEqual({ user: kept, mark: MARK, trouble: undefined });
+    // What is not as it was rendered has not been taken apart before.
+    expect(parseMetadata(`\n${text}`)).toEqual(parseMetadata(text));
     expect(normalizeUserMetadata(user)).toEqual(kept);
+  });
+
+  it('is read from its text where the values that were rendered say something else', () => {
+    const other = { ...MARK, stack: 'other' };
+    expect(parseMetadata(renderMetadata({ edgewise: { ...other } }, MARK))).toEqual({
+      user: '',
+      mark: MARK,
+      trouble: undefined,
+    });
+    const unnamed = renderMetadata({ team: 'data' }, { ...MARK, name: 'No name' });
+    expect(parseMetadata(unnamed)).toMatchObject({ mark: undefined, trouble: 'its name is not a valid name' });
   });
 
   it('is known when somebody wrote its JSON in another way', () => {

@@ -230,7 +230,7 @@ function toState(sources: readonly ManifestBytes[], { documents, references, loc
   };
 }
 
-/** The digest is made when it is asked for: a plan has it, and nothing else. */
+/** The digest is made when it is asked for: a plan file says it, and few reports. */
 function toInput({ file, bytes }: ManifestBytes): DesiredState['inputs'][number] {
   return {
     file,

@@ -36,9 +36,8 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     settings: input.settings,
     targets: targets.toSorted(),
     takeOver: [...new Set([...takeOver, ...listHandingStacks(decisions)])].sort(),
-    inputs: desired.inputs
-      .map(({ file, digest }) => ({ file, digest }))
-      .sort((left, right) => (left.file < right.file ? -1 : 1)),
+    // As they are: few reports say the digests, which are made when they are asked for.
+    inputs: desired.inputs.toSorted((left, right) => (left.file < right.file ? -1 : 1)),
     ...(Object.keys(input.awaited ?? {}).length > 0 && { awaited: input.awaited ?? {} }),
     externals: Object.fromEntries([...desired.externals].sort(([left], [right]) => (left < right ? -1 : 1))),
     ...(desired.stack.ownerLabel !== undefined && { ownerLabel: desired.stack.ownerLabel }),

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { findProgram } from './openssh.ts';
 
 /** Chromium as it is installed, and pages in it that tell of everything they should not do. */
@@ -24,17 +24,58 @@ export interface OpenPage {
   readonly deeds: readonly string[];
 }
 
-/** Opens a document from a file of that name in the folder of artifacts. */
-export async function openDocument(
-  browser: Browser,
-  { name, document, ...options }: { readonly name: string; readonly document: string } & BrowserContextOptions,
-): Promise<OpenPage> {
-  mkdirSync(ARTIFACTS, { recursive: true });
-  const file = join(ARTIFACTS, `${name}.html`);
-  writeFileSync(file, document);
-  const url = pathToFileURL(file).href;
-  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
-  const page = await context.newPage();
+/** A document, and how the browser is to show it. */
+export interface ShownDocument {
+  readonly name: string;
+  readonly document: string;
+  readonly colorScheme?: 'light' | 'dark';
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly javaScriptEnabled?: boolean;
+}
+
+/**
+ * The pages of a browser, one with scripts and one without: to open one takes longer than to show a document in it. Documents keep nothing in a
+ * browser, so none sees what another left.
+ */
+export class Pages {
+  readonly #browser: Browser;
+  readonly #pages = new Map<boolean, Promise<Page>>();
+
+  constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  /** Opens a document from a file of that name in the folder of artifacts, instead of the one before. */
+  async open(shown: ShownDocument): Promise<OpenPage> {
+    const page = await this.#takePage(shown.javaScriptEnabled ?? true);
+    await page.setViewportSize(shown.viewport ?? { width: 1200, height: 900 });
+    await page.emulateMedia({ colorScheme: shown.colorScheme ?? 'light', media: null });
+    mkdirSync(ARTIFACTS, { recursive: true });
+    const file = join(ARTIFACTS, `${shown.name}.html`);
+    writeFileSync(file, shown.document);
+    const url = pathToFileURL(file).href;
+    const deeds = listenTo(page, url);
+    await page.goto(url);
+    return { page, deeds };
+  }
+
+  /** Gives the page, empty, with nobody that listens to it. */
+  async #takePage(javaScriptEnabled: boolean): Promise<Page> {
+    const opened =
+      this.#pages.get(javaScriptEnabled) ??
+      this.#browser.newContext({ javaScriptEnabled }).then((context) => context.newPage());
+    this.#pages.set(javaScriptEnabled, opened);
+    const page = await opened;
+    await page.unrouteAll();
+    await page.goto('about:blank');
+    page.removeAllListeners();
+    page.context().removeAllListeners('page');
+    return page;
+  }
+}
+
+/** Notes all that a page does, but that it asks for its document. */
+function listenTo(page: Page, url: string): readonly string[] {
   const deeds: string[] = [];
   page.on('request', (request) => {
     if (request.url() !== url) deeds.push(`request ${request.url()}`);
@@ -45,9 +86,8 @@ export async function openDocument(
     deeds.push(`dialog ${dialog.message()}`);
     await dialog.dismiss();
   });
-  context.on('page', (other) => deeds.push(`window ${other.url()}`));
-  await page.goto(url);
-  return { page, deeds };
+  page.context().on('page', (other) => deeds.push(`window ${other.url()}`));
+  return deeds;
 }
 
 /** Keeps how a page looks, from top to bottom. */

@@ -7,7 +7,15 @@ import type { Report } from '../../src/report/report.ts';
 import { PLAIN } from '../report/sample-plans.ts';
 import { HOSTILE, makeHostilePlan, makeLargePlan, REPORTS } from '../report/sample-reports.ts';
 import { IS_FULL } from '../tries.ts';
-import { ARTIFACTS, CHROMIUM, keepScreenshot, type OpenPage, openDocument, startBrowser } from './browser.ts';
+import {
+  ARTIFACTS,
+  CHROMIUM,
+  keepScreenshot,
+  type OpenPage,
+  Pages,
+  type ShownDocument,
+  startBrowser,
+} from './browser.ts';
 
 const isSkipped = CHROMIUM === undefined && process.env['EDGEWISE_REQUIRE_SYSTEM'] !== '1';
 if (isSkipped) process.stderr.write('Pages are not tested in a browser, because Chromium is not installed.\n');
@@ -15,20 +23,20 @@ else process.stderr.write(`Pages and screenshots are kept in ${ARTIFACTS}\n`);
 
 describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }, () => {
   let browser: Browser;
+  let pages: Pages;
 
   beforeAll(async () => {
     browser = await startBrowser();
+    pages = new Pages(browser);
   }, 60_000);
 
   afterAll(async () => {
     await browser?.close();
   });
 
-  type Options = Omit<Parameters<typeof openDocument>[1], 'document'>;
-
-  function open(report: Report | undefined, options: Options): Promise<OpenPage> {
+  function open(report: Report | undefined, options: Omit<ShownDocument, 'document'>): Promise<OpenPage> {
     if (report === undefined) throw new Error(`There is no report for ${options.name}`);
-    return openDocument(browser, { document: renderHtmlForm(report, PLAIN), ...options });
+    return pages.open({ document: renderHtmlForm(report, PLAIN), ...options });
   }
 
   describe.each(Object.keys(REPORTS))('of the report %s', (name) => {
@@ -193,7 +201,7 @@ describe.runIf(IS_FULL && !isSkipped)('a page, in Chromium', { timeout: 60_000 }
       '</main>',
       '<script>document.title = "owned"</script><img src="x" onerror="document.title = 1"><a href="javascript:document.title = 2" id="a">x</a></main>',
     );
-    const { page } = await openDocument(browser, { name: 'injected', document });
+    const { page } = await pages.open({ name: 'injected', document });
     await page.locator('#a').click();
     expect(await page.title()).toBe('Plan for stack production on https://api.example.com');
   });

@@ -8,6 +8,8 @@ export const ID_PLACEHOLDER = '{id}';
 
 /** The path of one resource, relative to the base URL. `ids` has `id` and, for attached kinds, the ids of parents. */
 export function toResourcePath(kind: Kind, ids: Spec): string {
+  // By far the most.
+  if (kind.role !== 'attached') return `${kind.path}/${toSegment(kind, 'id', ids)}`;
   return toPathTemplate(kind).replace(/\{(\w+)\}/g, (_, name: string) => toSegment(kind, name, ids));
 }
 

@@ -17,23 +17,33 @@ export interface Spot {
 /** Every place of a spec, outer ones first. Fields that somebody else owns are passed over. */
 export function listSpots(kind: Kind, { spec, lifecycle }: DesiredResource): readonly Spot[] {
   const spots: Spot[] = [];
-  for (const [name, field] of listSpecFields(kind))
-    if (!lifecycle.ignore.includes(name)) collectField(spec, { path: ['spec', name], name, field }, spots);
+  for (const place of listPlaces(kind)) if (!lifecycle.ignore.includes(place.name)) collectField(spec, place, spots);
   return spots;
 }
 
-interface NamedPlace {
+interface Place {
   readonly path: FieldPath;
   readonly name: string;
   readonly field: Field;
 }
 
+/** The places of the fields of a spec. */
+const listPlaces = onceForEachKind((kind): readonly Place[] =>
+  listSpecFields(kind).map(([name, field]) => ({ path: ['spec', name], name, field })),
+);
+
+function collectField(object: JsonObject, { path, name, field }: Place, spots: Spot[]): void {
+  const value = toOwn(object, name);
+  if (isPlace(field, value)) collect({ path, type: field.type, field, value }, spots);
+}
+
+function toOwn(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /** Of the fields that are left out, most by far, only those whose absence means something are places. */
-function collectField(object: JsonObject, { path, name, field }: NamedPlace, spots: Spot[]): void {
-  const { type } = field;
-  const value = Object.hasOwn(object, name) ? object[name] : undefined;
-  if (value !== undefined || field.whenUnset !== undefined || (type.type === 'map' && type.isShares))
-    collect({ path, type, field, value }, spots);
+function isPlace({ type, whenUnset }: Field, value: Json | undefined): boolean {
+  return value !== undefined || whenUnset !== undefined || (type.type === 'map' && type.isShares);
 }
 
 /** Whether any text of a spec that is stated is an expression. Most kinds have none. */
@@ -70,5 +80,5 @@ function collect(spot: Spot, spots: Spot[]): void {
       collect({ path: [...path, index], type: type.of, value: member }, spots);
   } else if (type.type === 'object' && isJsonObject(value))
     for (const [name, field] of listFields(type.fields))
-      collectField(value, { path: [...path, name], name, field }, spots);
+      if (isPlace(field, toOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
 }

@@ -6,9 +6,11 @@ export function toAddress(kind: string, name: string): Address {
   return `${kind}/${name}`;
 }
 
+const ADDRESS = /^([A-Za-z]+)\/([^/\s]+)$/;
+
 /** Splits `Kind/name`; `undefined` when the text is not of that form. */
 export function parseAddress(text: string): { readonly kind: string; readonly name: string } | undefined {
-  const match = /^([A-Za-z]+)\/([^/\s]+)$/.exec(text);
+  const match = ADDRESS.exec(text);
   const [, kind, name] = match ?? [];
   return kind !== undefined && name !== undefined ? { kind, name } : undefined;
 }
@@ -20,7 +22,7 @@ export function toName(address: Address): string {
 
 /** True when a text is of the form `Kind/name`. Ids never contain a slash, so the two cannot be confused. */
 export function isAddress(text: string): text is Address {
-  return parseAddress(text) !== undefined;
+  return ADDRESS.test(text);
 }
 
 /** `Kind/name` as people see it; a duplicate, which bears the same mark as another, is told apart by its id: `Kind/name@id`. */

@@ -1,6 +1,7 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Address, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { once } from '../model/once.ts';
 import type { DesiredResource, FieldPath, LiveResource, LiveState } from '../model/state.ts';
 import { compareBearers } from './compare-bearers.ts';
 
@@ -17,16 +18,19 @@ export type Adoption = LiveResource | Diagnostic | undefined;
 /** What manifests without a resource take over. Costs the same for each manifest, however much is live. */
 export class Adoptions {
   readonly #ownership: Ownership;
-  readonly #byId: ReadonlyMap<string, LiveResource>;
+  // Most plans take over nothing.
+  readonly #byId: () => ReadonlyMap<string, LiveResource>;
   /** By the address in the mark. */
-  readonly #marked: ReadonlyMap<Address, readonly LiveResource[]>;
+  readonly #marked: () => ReadonlyMap<Address, readonly LiveResource[]>;
 
   constructor({ resources }: Pick<LiveState, 'resources'>, ownership: Ownership) {
-    const all = [...resources.values()].flat();
-    const marked = all.filter(({ mark }) => mark !== undefined);
+    const listAll = () => [...resources.values()].flat();
     this.#ownership = ownership;
-    this.#byId = new Map(all.map((one) => [toKey(one.kind, one.id), one]));
-    this.#marked = Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
+    this.#byId = once(() => new Map(listAll().map((one) => [toKey(one.kind, one.id), one])));
+    this.#marked = once(() => {
+      const marked = listAll().filter(({ mark }) => mark !== undefined);
+      return Map.groupBy(marked, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
+    });
   }
 
   /**
@@ -35,7 +39,7 @@ export class Adoptions {
    */
   find(resource: DesiredResource): Adoption {
     const { adopt } = resource.lifecycle;
-    const found = adopt === undefined ? undefined : this.#byId.get(toKey(resource.kind, adopt));
+    const found = adopt === undefined ? undefined : this.#byId().get(toKey(resource.kind, adopt));
     if (found !== undefined) return accept(resource, found, this.#ownership);
     return (
       this.#findHandedOver(resource) ??
@@ -69,7 +73,7 @@ export class Adoptions {
   }
 
   #bearing(kind: string, name: string): readonly LiveResource[] {
-    return this.#marked.get(toAddress(kind, name)) ?? [];
+    return this.#marked().get(toAddress(kind, name)) ?? [];
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Field } from '../kinds/field.ts';
 import { fillUnknown, isUnknown } from '../kinds/fill-unknown.ts';
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import { type Kind, listSpecFields, onceForEachKind } from '../kinds/kind.ts';
 import { normalizeField } from '../kinds/normalize.ts';
 import { isSameJson, type Json } from '../model/json.ts';
 import { toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import { onceInARow } from '../model/once.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
 import { toDefaultDigest } from './attribute.ts';
 import { waitsForId } from './desired-form.ts';
@@ -39,8 +40,13 @@ export function assumeApplied(subject: Subject, live: Live, normal: Spec): Assum
 }
 
 function isShown(kind: Kind, spec: Spec): boolean {
-  return listSpecFields(kind).every(([name, { type }]) => !isUnknown(type, spec[name]));
+  return shownIn(kind)(spec);
 }
+
+/** The differences of a resource are asked for, and then what is unproven. */
+const shownIn = onceForEachKind((kind) =>
+  onceInARow((spec: Spec) => listSpecFields(kind).every(([name, { type }]) => !isUnknown(type, spec[name]))),
+);
 
 /** What the live spec is one of. */
 export interface Subject {

@@ -33,8 +33,9 @@ export function createTuning(engine: Engine, process: StartedProcess): Tuning {
       else end ??= hurry(engine, process);
     },
     onManifests: (bytes) => {
+      const wasLarge = isLarge;
       isLarge = bytes > SHORT_BYTES;
-      if (isLarge) end?.();
+      if (isLarge && !wasLarge) end?.();
       if (bytes > LARGE_BYTES) setGrowth(NO_GROWTH);
     },
     // What is kept anyway is only copied by a larger space, which takes as much memory as the plan of ten thousand resources.

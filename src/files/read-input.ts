@@ -53,6 +53,11 @@ export async function readStream(stream: Readable, { maxBytes = MAX_INPUT_BYTES 
   return Buffer.concat(parts);
 }
 
+/** The same bytes with the functions of a Buffer. What is read from a file is one already. */
+export function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 const PART_BYTES = 65_536;
 
 /** Where parts are read to, before as much as was read is kept. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { toBuffer } from '../files/read-input.ts';
 import { findJsonExcess, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
 
 /** The fields of a document: what has none of them is no manifest that somebody got wrong, but something else. */
@@ -16,7 +17,7 @@ const OTHER_FIELD = /^[\s{-]*["']?[\w@$./-]+["']?\s*:(?:\s|$)/m;
  */
 export function isForeignFile(name: string, bytes: Uint8Array): boolean {
   if (!isUtf8(bytes)) return false;
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const text = toBuffer(bytes).toString('utf8');
   const json = name.endsWith('.json') && findJsonExcess(text) === undefined ? parseJson(text) : undefined;
   if (json !== undefined) return isForeignJson(json);
   return !ANY_FIELD.test(text) && OTHER_FIELD.test(text);

@@ -36,6 +36,12 @@ export interface LoadContext {
   readonly readStdin: () => Promise<Uint8Array>;
 }
 
+/** What loading tells meanwhile. */
+export interface WatchedLoad extends LoadContext {
+  /** Told of the size of each file of a folder as soon as it is read. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
 /** What was read, and what could not be. */
 export interface LoadedManifests {
   readonly sources: readonly ManifestBytes[];
@@ -53,11 +59,11 @@ export async function loadManifests(paths: readonly string[], context: LoadConte
 }
 
 /** The same, with the folder that each fault is in. */
-export async function loadLocated(paths: readonly string[], context: LoadContext): Promise<LocatedManifests> {
+export async function loadLocated(paths: readonly string[], context: WatchedLoad): Promise<LocatedManifests> {
   const reading: Reading = { sources: [], faults: [], seen: new Set() };
   for (const path of paths) {
     if (path === '-') await readStdin(context, reading);
-    else readNamed(path, context.cwd, reading);
+    else readNamed(path, context, reading);
   }
   return { sources: reading.sources, faults: reading.faults };
 }
@@ -126,11 +132,12 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-function readNamed(path: string, cwd: string, reading: Reading): void {
+function readNamed(path: string, context: WatchedLoad, reading: Reading): void {
+  const { cwd } = context;
   const file = { shown: path, real: resolve(cwd, path) };
   try {
     const stats = statSync(file.real);
-    if (stats.isDirectory()) readNamedFolder(file, reading);
+    if (stats.isDirectory()) readNamedFolder(file, context, reading);
     // A pipe has no real path; a shell passes one for `<(command)`.
     else if (!stats.isFile() || isNew(file.real, reading.seen))
       keep({ file: path, bytes: readInput(file.real) }, reading);
@@ -150,16 +157,21 @@ function suggestPath({ shown, real }: Path): string | undefined {
   }
 }
 
-function readNamedFolder(folder: Path, reading: Reading): void {
-  const found: (FoundManifest & { readonly real: string })[] = [];
+function readNamedFolder(folder: Path, { onRead }: WatchedLoad, reading: Reading): void {
+  const found: FoundManifest[] = [];
+  const reals: string[] = [];
   const faults: LocatedFault[] = [];
-  const visit = (manifest: FoundManifest, real: string): number => found.push({ ...manifest, real });
+  const visit = (manifest: FoundManifest, real: string): void => {
+    found.push(manifest);
+    reals.push(real);
+    onRead?.(manifest.bytes.byteLength);
+  };
   const isDone = () => false;
   const count = readFolder(folder, { seen: reading.seen, folders: new Set(), visit, faults, isDone });
   const isOwn = createStackFilter(folder.shown, found);
-  for (const { file, bytes, real, ...manifest } of found) {
-    if (isOwn(manifest)) reading.sources.push({ file, bytes });
-    else reading.seen.delete(real);
+  for (const [index, manifest] of found.entries()) {
+    if (isOwn(manifest)) reading.sources.push(manifest);
+    else reading.seen.delete(reals[index] ?? '');
   }
   reading.faults.push(...faults.filter(isOwn));
   if (count > 0) return;

@@ -20,19 +20,33 @@ export interface SourceText {
 
 /** The text of a file. Its lines are counted when a place is first asked for. */
 export function createSourceText(file: string, text: string): SourceText {
-  let starts: Uint32Array | undefined;
-  return {
-    file,
-    text,
-    toPlace: (span) => {
-      starts ??= listLineStarts(text);
-      return toPlace({ file, text, starts }, span);
-    },
-    toLine: (offset) => {
-      starts ??= listLineStarts(text);
-      return findLine(starts, offset);
-    },
-  };
+  return new CountedText(file, text);
+}
+
+/** There may be ten thousand of them: functions of its own for each would take more than most texts. */
+class CountedText implements SourceText {
+  readonly file: string;
+  readonly text: string;
+  #starts: Uint32Array | undefined;
+
+  constructor(file: string, text: string) {
+    this.file = file;
+    this.text = text;
+  }
+
+  toPlace(span: Span): SourcePlace {
+    const { file, text } = this;
+    return toPlace({ file, text, starts: this.#listStarts() }, span);
+  }
+
+  toLine(offset: number): number {
+    return findLine(this.#listStarts(), offset);
+  }
+
+  #listStarts(): Uint32Array {
+    this.#starts ??= listLineStarts(this.text);
+    return this.#starts;
+  }
 }
 
 /** Where a part of a value's text stands; all of the value where the source writes it in another way. */

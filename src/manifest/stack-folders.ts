@@ -1,3 +1,4 @@
+import { toBuffer } from '../files/read-input.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Environment } from './environment.ts';
 import { createAllowance } from './lex.ts';
@@ -39,7 +40,7 @@ export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly 
 
 /** Whether a file may hold a `Stack`. Fast: most files hold none. */
 export function mayHoldStack(bytes: Uint8Array): boolean {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = toBuffer(bytes);
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
 }
 

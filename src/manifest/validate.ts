@@ -6,7 +6,7 @@ import { type Address, isResourceName } from '../model/address.ts';
 import { type Diagnostic, hasErrors, type ManifestStart, type SourcePlace } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { PolicyDocuments } from '../model/policy.ts';
-import type { DesiredResource, DesiredState, ResourceLifecycle, Spec } from '../model/state.ts';
+import type { DesiredResource, DesiredState, ManifestInput, ResourceLifecycle, Spec } from '../model/state.ts';
 import { toAddedTexts } from './added-texts.ts';
 import { listDoubleClaims, listDuplicates, listStandingNames } from './claims.ts';
 import { createTally, cutAlike, toMore } from './cut.ts';
@@ -128,16 +128,23 @@ function readAll(
 ): ReadDocuments {
   const allowance = createAllowance();
   const { env, readFile = NO_FIELD_FILES, closerChecks = new Map() } = options;
-  const read = sources.map((source): ReadDocuments => {
+  const documents: ManifestDocument[] = [];
+  const diagnostics: Diagnostic[] = [];
+  let mayHideStack = false;
+  // Gathered at once: lists of its own for each of ten thousand files take more than the files.
+  for (const source of sources) {
     const text = decodeSource(source);
-    if ('code' in text) return { documents: [], diagnostics: [text], mayHideStack: true };
-    return readDocuments(text, { env, locator, readFile, closerChecks, allowance, tally });
-  });
-  return {
-    documents: read.flatMap(({ documents }) => documents),
-    diagnostics: read.flatMap(({ diagnostics }) => diagnostics),
-    mayHideStack: read.some(({ mayHideStack }) => mayHideStack),
-  };
+    if ('code' in text) {
+      diagnostics.push(text);
+      mayHideStack = true;
+      continue;
+    }
+    const read = readDocuments(text, { env, locator, readFile, closerChecks, allowance, tally });
+    for (const document of read.documents) documents.push(document);
+    for (const diagnostic of read.diagnostics) diagnostics.push(diagnostic);
+    mayHideStack ||= read.mayHideStack;
+  }
+  return { documents, diagnostics, mayHideStack };
 }
 
 function toIndex(documents: readonly ManifestDocument[]): ReadonlyMap<Address, ManifestDocument> {
@@ -226,16 +233,29 @@ function toState(sources: readonly ManifestBytes[], { documents, references, loc
     resources: new Map(resources),
     externals: references.externals,
     ...(references.foreign.size > 0 && { foreign: references.foreign }),
-    inputs: sources.map(toInput),
+    inputs: sources.map((source) => new Input(source)),
   };
 }
 
-/** The digest is made when it is asked for: a plan file says it, and few reports. */
-function toInput({ file, bytes }: ManifestBytes): DesiredState['inputs'][number] {
-  return {
-    file,
-    get digest() {
-      return hash('sha256', bytes, 'hex');
+/**
+ * The digest is made when it is asked for: a plan file says it, and few reports. All inputs share one getter, because an object with a getter of its own takes ten
+ * times as much memory.
+ */
+class Input implements ManifestInput {
+  readonly file: string;
+  declare readonly digest: string;
+  readonly #bytes: Uint8Array;
+
+  constructor({ file, bytes }: ManifestBytes) {
+    this.file = file;
+    this.#bytes = bytes;
+    Object.defineProperty(this, 'digest', Input.#DIGEST);
+  }
+
+  static readonly #DIGEST: PropertyDescriptor & ThisType<Input> = {
+    enumerable: true,
+    get() {
+      return hash('sha256', this.#bytes, 'hex');
     },
   };
 }
@@ -284,6 +304,7 @@ export function sortByPlace(
   diagnostics: readonly Diagnostic[],
   sources: readonly Pick<ManifestSource, 'file'>[],
 ): readonly Diagnostic[] {
+  if (diagnostics.length < 2) return diagnostics;
   const files = new Map(sources.map(({ file }, index) => [file, index]));
   const toRank = ({ place }: Diagnostic) =>
     place === undefined ? [sources.length, 0, 0] : [files.get(place.file) ?? 0, place.line, place.column];

@@ -1,13 +1,14 @@
 import { dirname, resolve, sep } from 'node:path';
 import { STDIN } from '../manifest/field-files.ts';
-import { isBlank, type LoadedManifests, loadLocated } from '../manifest/load.ts';
+import { isBlank, type LoadedManifests, loadLocated, type WatchedLoad } from '../manifest/load.ts';
 import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toCommandName, toOutputName } from '../model/source-name.ts';
 import type { Surroundings } from './surroundings.ts';
 
 /** What loading the manifests of a stack needs of the process. */
-export type LoadStackContext = Pick<Surroundings, 'cwd' | 'env' | 'readStdin' | 'render' | 'onInput'>;
+export type LoadStackContext = Pick<Surroundings, 'cwd' | 'env' | 'readStdin' | 'render' | 'onInput'> &
+  Pick<WatchedLoad, 'onRead'>;
 
 /** Manifests, and whether they are all that there are. */
 export interface LoadedStack extends LoadedManifests {

@@ -1,3 +1,4 @@
+import { toBuffer } from '../files/read-input.ts';
 import { type CloserChecks, listCloserFormats, loadCloserChecks } from '../kinds/closer-checks.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../lint/lint.ts';
@@ -54,7 +55,11 @@ export async function readManifests(
 ): Promise<ReadManifests> {
   const { cwd, env, onInput = () => undefined } = context;
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
-  const { isPartial, ...found } = await loadStack(given, context, { isRendered });
+  const { isPartial, ...found } = await loadStack(
+    given,
+    { ...context, onRead: toTotal(context.onManifests) },
+    { isRendered },
+  );
   const loaded = withManifests(found, manifests);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
   context.onManifests?.(loaded.sources.reduce((sum, { bytes }) => sum + bytes.byteLength, 0));
@@ -82,14 +87,23 @@ export async function readManifests(
   };
 }
 
+/** Tells the sum of all sizes so far. */
+function toTotal(tell: Surroundings['onManifests']): ((bytes: number) => void) | undefined {
+  if (tell === undefined) return undefined;
+  let total = 0;
+  return (bytes) => {
+    total += bytes;
+    tell(total);
+  };
+}
+
 function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSource[]): LoadedManifests {
   return { ...loaded, sources: [...loaded.sources, ...manifests.map(toBytes)] };
 }
 
 /** The closer checks, loaded only for kinds that some manifest may be of: they cost more than the rest of the start. */
 function loadChecks(sources: readonly ManifestBytes[]): Promise<CloserChecks> {
-  const texts = sources.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  const isMentioned = (name: string): boolean => texts.some((text) => text.includes(name));
+  const isMentioned = (name: string): boolean => sources.some(({ bytes }) => toBuffer(bytes).includes(name));
   const candidates = MANIFEST_KINDS.filter((kind) => listCloserFormats(kind).length > 0);
   return loadCloserChecks(candidates.filter(({ name }) => isMentioned(name)));
 }

@@ -16,7 +16,7 @@ export interface Surroundings {
   readonly onInput?: (file: string) => void;
   /** Told that a service is about to be reached: before manifests are read for it, and again when they are. */
   readonly onReach?: () => void;
-  /** Told how many bytes of manifests there are, before they are parsed. */
+  /** Told how many bytes of manifests were read so far, each time that it is more, before they are parsed. */
   readonly onManifests?: (bytes: number) => void;
   /** Told when it is decided what becomes of each resource: what a plan makes from then on, it keeps. */
   readonly onDecided?: () => void;

@@ -1,3 +1,4 @@
+import { toBuffer } from '../files/read-input.ts';
 import { visitManifests } from '../manifest/load.ts';
 import { type FoundManifest, listRawDocuments, mayHoldStack } from '../manifest/stack-folders.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
@@ -91,7 +92,7 @@ const OF_A_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|External)\b|\brenamed_from\b/
 const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
 
 function inspect({ file, folder, bytes }: FoundManifest, { env }: FindContext): FoundFile {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = toBuffer(bytes);
   const text = buffer.toString('utf8');
   const documents = OF_A_TREE.test(text) ? listRawDocuments(bytes, env) : [];
   const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);

@@ -46,7 +46,8 @@ export function createParts({ process, folder, engine, keptFile }: PartSurroundi
     const known = parts.get(name);
     if (known !== undefined) return known.module.exports;
     const path = `${folder}/${name}`;
-    const script = engine.asUsual(() => compile(path, kept.code.get(name), process));
+    const code = readCode(path, process);
+    const script = engine.asUsual(() => compile(path, { code, cachedData: kept.code.get(name) }, process));
     if (script.cachedDataRejected !== false) isKept = false;
     const module = { exports: {} };
     parts.set(name, { module, script });
@@ -77,9 +78,20 @@ type Wrapped = (exports: object, require: (id: string) => unknown, module: Part[
 
 const HEAD = '(function (exports, require, module) {';
 
-function compile(path: string, cachedData: Uint8Array | undefined, process: PartSurroundings['process']): Script {
-  const code = `${HEAD}${process.getBuiltinModule('node:fs').readFileSync(path, 'utf8')}\n})`;
-  const { Script } = process.getBuiltinModule('node:vm');
+function readCode(path: string, { getBuiltinModule }: PartSurroundings['process']): string {
+  const code = `${HEAD}${getBuiltinModule('node:fs').readFileSync(path, 'utf8')}\n})`;
+  // The engine now makes one text of these, which can have garbage collected, rather than when it compiles them with its usual settings.
+  code.charCodeAt(0);
+  return code;
+}
+
+interface Code {
+  readonly code: string;
+  readonly cachedData: Uint8Array | undefined;
+}
+
+function compile(path: string, { code, cachedData }: Code, { getBuiltinModule }: PartSurroundings['process']): Script {
+  const { Script } = getBuiltinModule('node:vm');
   const place = { filename: path, columnOffset: -HEAD.length };
   return new Script(code, cachedData === undefined ? place : { ...place, cachedData });
 }

@@ -14,7 +14,7 @@ export interface Surroundings {
   readonly onSubject?: (subject: RunSubject) => void;
   /** Told of each file that is read, relative to `cwd` or absolute, so that none is written over. */
   readonly onInput?: (file: string) => void;
-  /** Told that a service is about to be reached: before manifests are read for it, and again when they are. */
+  /** Told that a service is about to be reached: when that is known, before manifests are read for it, and when they are. */
   readonly onReach?: () => void;
   /** Told how many bytes of manifests were read so far, each time that it is more, before they are parsed. */
   readonly onManifests?: (bytes: number) => void;

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createEngine, type Engine } from '../../src/cli/engine.ts';
 import { hurry } from '../../src/cli/short-run.ts';
 import { createTuning } from '../../src/cli/tune-engine.ts';
+import { runCommand } from './fake-context.ts';
 
 /** An engine that leaves what it is told in a list, in place of that of this process. */
 function createFake(): { readonly engine: Engine; readonly told: string[] } {
@@ -87,6 +88,16 @@ describe('a short run', () => {
 });
 
 describe('a run', () => {
+  it('is known to reach a service before its command is loaded, unless it asks for help', async () => {
+    vi.useRealTimers();
+    const reached: string[] = [];
+    const run = (line: string) => runCommand(line.split(' '), { cwd: '.', onReach: () => reached.push(line) });
+    // What is wrong with a command line is found when its command is loaded, and before it does anything.
+    const lines = ['plan --what', 'plan --help', 'apply -h', 'destroy --what', 'drift --what', 'validate --what', '-V'];
+    for (const line of lines) await run(line);
+    expect(reached).toEqual(['plan --what', 'destroy --what', 'drift --what']);
+  });
+
   it('with many manifests gives every compiler its work, and lets the space for new values grow when they are read', () => {
     const { engine, told } = createFake();
     const { onReach, onManifests } = createTuning(engine, STARTED);

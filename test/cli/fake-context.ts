@@ -27,6 +27,8 @@ export interface FakeOptions {
   readonly sleep?: Context['sleep'];
   /** Without it, nothing that waits for time is called back. */
   readonly after?: Context['after'];
+  /** Told that a service is about to be reached. */
+  readonly onReach?: () => void;
   /** Told where a phase has let go of what it made. */
   readonly onLetGo?: () => void;
   /** Called when the process would end at once. */
@@ -65,6 +67,7 @@ export async function runCommand(
       options.onListen?.(listener);
       return () => undefined;
     },
+    ...(options.onReach !== undefined && { onReach: options.onReach }),
     ...(options.onLetGo !== undefined && { onLetGo: options.onLetGo }),
     exitNow: (code) => {
       exits.push(code);

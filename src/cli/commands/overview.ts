@@ -13,6 +13,8 @@ export interface CommandEntry {
   /** Another name of it. */
   readonly alias?: string;
   readonly summary: string;
+  /** Whenever it runs, it talks to a service. */
+  readonly reaches?: true;
   readonly load: () => Promise<Define>;
 }
 
@@ -67,6 +69,7 @@ export const GROUPS: readonly (readonly [heading: string, commands: readonly Com
       {
         name: 'plan',
         summary: 'show what apply would do',
+        reaches: true,
         load: async () => (await import('./plan.ts')).definePlan,
       },
       {
@@ -92,11 +95,13 @@ export const GROUPS: readonly (readonly [heading: string, commands: readonly Com
       {
         name: 'apply',
         summary: 'apply manifests, or a saved plan',
+        reaches: true,
         load: async () => (await import('./apply.ts')).defineApply,
       },
       {
         name: 'destroy',
         summary: 'delete everything that the stack owns',
+        reaches: true,
         load: async () => (await import('./destroy.ts')).defineDestroy,
       },
     ],
@@ -112,6 +117,7 @@ export const GROUPS: readonly (readonly [heading: string, commands: readonly Com
       {
         name: 'drift',
         summary: 'show what others changed at the service',
+        reaches: true,
         load: async () => (await import('./drift.ts')).defineDrift,
       },
       {

@@ -23,11 +23,14 @@ export async function defineProgram(argv: readonly string[], context: Context, a
     .exitOverride();
   const isWanted = ({ name, alias }: CommandEntry): boolean =>
     argv[0] === COMPLETE || argv.some((word) => word === name || word === alias);
+  const isHelp = argv.some((word) => word === '--help' || word === '-h');
   for (const [heading, entries] of GROUPS) {
     program.commandsGroup(heading);
     for (const entry of entries) {
       const command = addCommand(program, entry);
-      if (isWanted(entry)) (await entry.load())(command, act, program);
+      if (!isWanted(entry)) continue;
+      if (entry.reaches === true && !isHelp) context.onReach?.();
+      (await entry.load())(command, act, program);
     }
   }
   if (argv[0] === COMPLETE) {

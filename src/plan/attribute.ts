@@ -46,18 +46,17 @@ export function toDigests(
   normal: Spec,
   { ignored, kept }: SparedFields,
 ): Pick<MarkDraft, 'fields' | 'pending'> {
-  const unmanaged = ignored.map((name): [string, string] => [name, UNMANAGED]);
-  const names = listMarkedFields(kind, normal).filter((name) => !ignored.includes(name));
-  const values = names.map((name): [string, Json] => [name, normal[name] ?? null]);
-  const [pending, known] = partition(values, ([name, value]) => waitsForId(kind, { [name]: value }));
-  const digests = known.map(([name, value]): [string, string] => [name, toFieldDigest(value)]);
-  const fields = Object.fromEntries([...digests, ...unmanaged].filter(([name]) => !kept.has(name)));
-  const old = [...kept].flatMap(([name, digest]) => (digest === undefined ? [] : [[name, digest] as const]));
-  return { fields: { ...fields, ...Object.fromEntries(old) }, pending: Object.fromEntries(pending) };
-}
-
-function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): readonly [readonly T[], readonly T[]] {
-  return [values.filter(isFirst), values.filter((value) => !isFirst(value))];
+  const fields: Record<string, string> = {};
+  const pending: Record<string, Json> = {};
+  for (const name of listMarkedFields(kind, normal)) {
+    if (ignored.includes(name)) continue;
+    const value = normal[name] ?? null;
+    if (waitsForId(kind, { [name]: value })) pending[name] = value;
+    else if (!kept.has(name)) fields[name] = toFieldDigest(value);
+  }
+  for (const name of ignored) if (!kept.has(name)) fields[name] = UNMANAGED;
+  for (const [name, digest] of kept) if (digest !== undefined) fields[name] = digest;
+  return { fields, pending };
 }
 
 /** The digest of a field that the mark does not name; `undefined`: the service chose its value. */

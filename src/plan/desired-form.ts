@@ -53,7 +53,12 @@ function pickLive(live: LiveResource, names: readonly string[]): Spec {
 
 /** Whether a value has an address in one of its reference fields, that is, waits for an id. */
 export function waitsForId(kind: Kind, part: Spec): boolean {
-  return listAwaited(kind, part).length > 0;
+  let isWaiting = false;
+  mapReferences(kind, part, ({ value }) => {
+    isWaiting ||= isAddress(value);
+    return value;
+  });
+  return isWaiting;
 }
 
 /** The addresses in a spec, or in a part of one, whose ids are known after apply. */

@@ -3,6 +3,7 @@ import { type Kind, toSpecType } from '../../kinds/kind.ts';
 import { toDefault } from '../../kinds/normalize.ts';
 import { findInnerType } from '../../kinds/walk.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject } from '../../model/json.ts';
+import { onceForEach } from '../../model/once.ts';
 import type { FieldPath, Spec } from '../../model/state.ts';
 import { isEmpty, isScalar, type KnownType } from './value-type.ts';
 
@@ -24,22 +25,43 @@ export function listLeaves(kind: Kind, spec: Spec): readonly Leaf[] {
 export function toReadingOrder(type: KnownType, value: Json): Json {
   if (isJsonArray(value)) return value.map((member, index) => toReadingOrder(findInnerType(type, index), member));
   if (!isJsonObject(value)) return value;
-  const known = type?.type === 'object' ? Object.keys(type.fields).filter((name) => Object.hasOwn(value, name)) : [];
-  const names = new Set([...known, ...Object.keys(value).sort()]);
-  const members = Array.from(names, (name): [string, Json] => {
+  const names = listInOrder(type, value);
+  const members = names.map((name): [string, Json] => {
     return [name, toReadingOrder(findInnerType(type, name), value[name] ?? null)];
   });
   return Object.fromEntries(members);
 }
 
+function listInOrder(type: KnownType, value: JsonObject): readonly string[] {
+  const names = Object.keys(value);
+  const ranks = type?.type === 'object' ? toRanks(type.fields) : undefined;
+  const isInOrder = names.every((name, at) => at === 0 || compareNames(names[at - 1] ?? '', name, ranks) < 0);
+  return isInOrder ? names : names.sort((left, right) => compareNames(left, right, ranks));
+}
+
+/** The place of each field in its table. */
+const toRanks = onceForEach(
+  (fields: Readonly<Record<string, Field>>): ReadonlyMap<string, number> =>
+    new Map(Object.keys(fields).map((name, rank) => [name, rank])),
+);
+
+function compareNames(left: string, right: string, ranks: ReadonlyMap<string, number> | undefined): number {
+  const [first, second] = [ranks?.get(left), ranks?.get(right)];
+  if (first !== undefined && second !== undefined) return first - second;
+  if (first !== undefined || second !== undefined) return first === undefined ? 1 : -1;
+  return left < right ? -1 : 1;
+}
+
 /** The value without object members that are at their defaults; as it is when all of them are. */
 export function withoutDefaults(type: KnownType, value: Json): Json {
   if (type?.type === 'list' && isJsonArray(value)) return value.map((member) => withoutDefaults(type.of, member));
-  if (type?.type !== 'object' || !isJsonObject(value) || hasOnlyDefaults(type, value)) return value;
-  const kept = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
-    return isAtDefault(type, name, member) ? [] : [[name, withoutDefaults(findInnerType(type, name), member)]];
-  });
-  return Object.fromEntries(kept);
+  if (type?.type !== 'object' || !isJsonObject(value)) return value;
+  const kept: [string, Json][] = [];
+  for (const name of Object.keys(value)) {
+    const member = value[name] ?? null;
+    if (!isAtDefault(type, name, member)) kept.push([name, withoutDefaults(findInnerType(type, name), member)]);
+  }
+  return kept.length === 0 ? value : Object.fromEntries(kept);
 }
 
 function hasOnlyDefaults(type: ObjectType, value: JsonObject): boolean {

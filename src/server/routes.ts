@@ -50,17 +50,27 @@ export function createRoutes(service: Service, admission: Admission): Routes {
 interface Routing {
   readonly service: Service;
   readonly admission: Admission;
-  readonly router: Router<Target>;
+  readonly router: Matcher;
 }
 
-/** The same for all servers: a router is made ready by its first match, which takes longer than many requests. */
-const getRouter = once((): Router<Target> => {
-  const router = new SmartRouter<Target>({ routers: [new RegExpRouter(), new TrieRouter()] });
-  router.add('GET', '/openapi.json', 'document');
-  for (const operation of OPERATIONS)
-    router.add(operation.method, operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), operation);
-  return router;
+type Matcher = Pick<Router<Target>, 'match'>;
+
+/**
+ * The same for all servers, and one for each method: a router is made ready for all that it has by its first match, which takes longer than many requests,
+ * and few runs send requests of every method.
+ */
+const getRouter = once((): Matcher => {
+  const routers = new Map(METHODS.map((method) => [method, once(() => createRouter(method))]));
+  return { match: (method, path) => routers.get(method)?.().match(method, path) ?? [[]] };
 });
+
+function createRouter(method: string): Matcher {
+  const router = new SmartRouter<Target>({ routers: [new RegExpRouter(), new TrieRouter()] });
+  if (method === 'GET') router.add(method, '/openapi.json', 'document');
+  for (const operation of OPERATIONS)
+    if (operation.method === method) router.add(method, operation.path.replaceAll(/\{(\w+)\}/g, ':$1'), operation);
+  return router;
+}
 
 async function answerAsk(routing: Routing, ask: Ask, env: RequestEnv): Promise<Answer> {
   const { service, admission, router } = routing;
@@ -149,7 +159,7 @@ function toLocalPath({ url }: Ask, basePath: string): string {
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
 }
 
-function refuseRoute(router: Router<Target>, method: string, path: string): Failure {
+function refuseRoute(router: Matcher, method: string, path: string): Failure {
   const allowed = METHODS.filter((candidate) => router.match(candidate, path)[0].length > 0).join(', ');
   if (allowed === '') return new Failure('Nothing has this path', { code: 'not_found' });
   return new Failure(`${method} is not allowed here; allowed: ${allowed}`, {

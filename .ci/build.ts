@@ -12,7 +12,7 @@ import { createYamlPlugin } from './yaml-plugin.ts';
 /**
  * Builds dist/cli.js, the command line, and dist/lib, the library, with everything that they need of other packages, in files that both share and that
  * are loaded when they are needed (dist/parts). Beside them dist/THIRD_PARTY_LICENSES and dist/sbom.cdx.json say what of others is in the package.
- * The types (dist/types) are made by the TypeScript compiler: see tsconfig.lib.json.
+ * The types (dist/types) are made by the TypeScript compiler: see tsconfig.lib.json. It checks nothing then: `npm run types` does.
  */
 
 /** What is asked for of dist/parts: the program, and what the library exports. */

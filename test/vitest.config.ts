@@ -36,8 +36,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Test files of one worker share what they import, which takes a large part of the time otherwise. No test changes what it imports.
     isolate: false,
-    // Nothing that a mutant made is kept for others.
-    fsModuleCache: mutant === undefined,
+    fsModuleCache: true,
     globalSetup: 'test/left-out.ts',
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
     projects: [

@@ -40,11 +40,15 @@ export const MUTANTS = {
 export function withMutant(name: string | undefined): Plugin {
   const mutant = Object.entries<Mutant>(MUTANTS).find(([one]) => one === name)?.[1];
   if (name !== undefined && mutant === undefined) throw new Error(`There is no mutant ${name}`);
+  const isBroken = (id: string) => mutant !== undefined && id.endsWith(`/src/kinds/${mutant.file}`);
   return {
     name: 'mutant',
     enforce: 'pre',
+    // Nothing that a mutant made is kept for others.
+    configureVitest: ({ defineCacheKeyGenerator }) =>
+      defineCacheKeyGenerator(({ id }) => (isBroken(id) ? false : undefined)),
     transform: (code, id) => {
-      if (mutant === undefined || !id.endsWith(`/src/kinds/${mutant.file}`)) return undefined;
+      if (mutant === undefined || !isBroken(id)) return undefined;
       if (!code.includes(mutant.from)) throw new Error(`${mutant.file} does not say ${mutant.from}`);
       return code.replace(mutant.from, () => mutant.to);
     },

@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -19,6 +19,8 @@ const COMPANIONS = ['msw', 'typescript', '@types/node'];
 const NOT_IN_GIT = ['.git', 'node_modules', 'dist', 'coverage'];
 /** Says what is wrong, and nothing else. */
 const QUIETLY = ['--loglevel=error', '--no-progress', '--no-audit', '--no-fund'];
+/** Of one program. */
+const MAX_OUTPUT = 2 ** 26;
 const PROJECT = '{ "private": true, "type": "module", "allowScripts": { "node": true } }\n';
 
 const work = resolve(process.argv[2] ?? 'dist/package');
@@ -29,19 +31,34 @@ const MAX_BYTES = 1_100_000;
 const TOO_OLD = ['14', '20', '22.18'];
 
 mkdirSync(work, { recursive: true });
-const archive = execFileSync('npm', ['pack', '--silent', '--pack-destination', work], { encoding: 'utf8' }).trim();
-const tarball = join(work, archive.split('\n').at(-1) ?? '');
-checkSize(tarball);
-checkShape(tarball);
-const projects = [
-  installPackage('tarball', tarball),
-  installPackage('git', `git+${pathToFileURL(createRepository(join(work, 'repository')))}`),
-];
-checkManifest(join(work, 'tarball', 'node_modules', 'edgewise'));
-checkLinks(join(work, 'tarball', 'node_modules', 'edgewise'));
-useAlone(join(work, 'tarball', 'node_modules', 'edgewise'));
-for (const version of SUPPORTED) for (const project of projects) usePackage(project, installNode(version));
-for (const version of TOO_OLD) expectRefusal(projects[0] ?? '', installNode(version));
+const repository = createRepository(join(work, 'repository'));
+const [fromTarball, fromGit] = await Promise.all([
+  packPackage().then((tarball) => installPackage('tarball', tarball)),
+  installPackage('git', `git+${pathToFileURL(repository)}`),
+  installNodes(),
+]);
+const packed = join(fromTarball, 'node_modules', 'edgewise');
+checkManifest(packed);
+checkLinks(packed);
+useAlone(packed);
+await Promise.all(
+  [fromTarball, fromGit].map(async (project) => {
+    for (const version of SUPPORTED) await usePackage(project, version);
+  }),
+);
+for (const version of TOO_OLD) expectRefusal(fromTarball, folderOfNode(version));
+
+/** Packs the package, in a folder of its own: packing builds, and changes package.json for a while. Gives the tarball. */
+async function packPackage(): Promise<string> {
+  const checkout = join(work, 'checkout');
+  await runProgram('git', ['clone', '--quiet', repository, checkout]);
+  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'));
+  const stdout = await runProgram('npm', ['pack', '--silent', '--pack-destination', work], { cwd: checkout });
+  const tarball = join(work, stdout.trim().split('\n').at(-1) ?? '');
+  checkSize(tarball);
+  await checkShape(tarball);
+  return tarball;
+}
 
 /** What makes the package larger is to be noticed. */
 function checkSize(file: string): void {
@@ -54,12 +71,10 @@ function checkSize(file: string): void {
  * What package.json promises of the entry points is so, and their types are found by who imports them. That is: as modules, which each Node that is
  * supported also gives to `require`.
  */
-function checkShape(file: string): void {
+async function checkShape(file: string): Promise<void> {
   const bin = (name: string) => join('node_modules', '.bin', name);
-  execFileSync(bin('publint'), ['run', file, '--strict'], { stdio: 'inherit' });
-  execFileSync(bin('attw'), [file, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji'], {
-    stdio: 'inherit',
-  });
+  await runProgram(bin('publint'), ['run', file, '--strict']);
+  await runProgram(bin('attw'), [file, '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji']);
 }
 
 /** Gives a git repository of these files: this folder may be a shallow clone, another user's, or no repository at all. */
@@ -84,47 +99,65 @@ function createRepository(folder: string): string {
 }
 
 /** Gives the folder of an empty project with the package and what the example program needs besides. */
-function installPackage(name: string, source: string): string {
+async function installPackage(name: string, source: string): Promise<string> {
   const folder = join(work, name);
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), PROJECT);
   const companions = COMPANIONS.map((companion) => `${companion}@${packageJson.devDependencies[companion]}`);
   const install = ['install', ...QUIETLY, '--save-dev', source, ...companions];
-  execFileSync('npm', install, { cwd: folder, stdio: 'inherit' });
+  await runProgram('npm', install, { cwd: folder });
   cpSync('.ci/consumer', folder, { recursive: true });
   cpSync('examples/quickstart', join(folder, 'manifests'), { recursive: true });
   return folder;
 }
 
-/** Gives the folder of a Node's executable. */
-function installNode(version: string): string {
-  const folder = join(work, `node-${version}`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), PROJECT);
-  execFileSync('npm', ['install', ...QUIETLY, `node@${version}`], { cwd: folder, stdio: 'inherit' });
-  return join(folder, 'node_modules', '.bin');
+async function installNodes(): Promise<void> {
+  for (const version of [...SUPPORTED, ...TOO_OLD]) {
+    const folder = join(work, `node-${version}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), PROJECT);
+    await runProgram('npm', ['install', ...QUIETLY, `node@${version}`], { cwd: folder });
+  }
 }
 
-function usePackage(folder: string, node: string): void {
-  const account = { EDGEWISE_BASE_URL: `embedded:account-${Date.now()}.json` };
-  const run = (command: string, ...args: readonly string[]) => {
-    console.log(`$ ${command} ${args.join(' ')}`);
-    const PATH = [node, join(folder, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
-    execFileSync(command, args, { cwd: folder, env: { ...process.env, ...account, PATH }, stdio: 'inherit' });
-  };
-  run('node', '--version');
-  run('edgewise', '--version');
-  const fresh = `fresh-${Date.now()}`;
-  run('edgewise', 'init', fresh, '--stack', 'fresh', '--base-url', 'embedded:');
-  run('edgewise', 'validate', fresh);
-  run('edgewise', 'plan', fresh);
-  run('edgewise', 'validate', 'manifests');
-  run('edgewise', 'plan', 'manifests');
-  run('edgewise', 'apply', '--yes', 'manifests');
-  run('edgewise', 'plan', '--detailed-exitcode', 'manifests');
-  run('tsc', '-p', '.');
-  run('node', 'consumer.ts', packageJson.version);
-  run(
+/** Gives the folder of a Node's executable. */
+function folderOfNode(version: string): string {
+  return join(work, `node-${version}`, 'node_modules', '.bin');
+}
+
+/** Runs a program, and then shows all that it printed: others run beside it. */
+function runProgram(
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<string> {
+  return new Promise((done, fail) => {
+    execFile(program, args, { ...options, encoding: 'utf8', maxBuffer: MAX_OUTPUT }, (error, stdout, stderr) => {
+      console.log(`$ ${[program, ...args].join(' ')}\n${stdout}${stderr}`);
+      if (error === null) done(stdout);
+      else fail(new Error(`${program} failed`, { cause: error }));
+    });
+  });
+}
+
+async function usePackage(folder: string, version: string): Promise<void> {
+  const account = { EDGEWISE_BASE_URL: `embedded:account-${version}.json` };
+  const PATH = [folderOfNode(version), join(folder, 'node_modules', '.bin'), process.env['PATH']].join(delimiter);
+  const env = { ...process.env, ...account, PATH };
+  const run = (command: string, ...args: readonly string[]) => runProgram(command, args, { cwd: folder, env });
+  await run('node', '--version');
+  await run('edgewise', '--version');
+  const fresh = `fresh-${version}`;
+  await run('edgewise', 'init', fresh, '--stack', 'fresh', '--base-url', 'embedded:');
+  await run('edgewise', 'validate', fresh);
+  await run('edgewise', 'plan', fresh);
+  await run('edgewise', 'validate', 'manifests');
+  await run('edgewise', 'plan', 'manifests');
+  await run('edgewise', 'apply', '--yes', 'manifests');
+  await run('edgewise', 'plan', '--detailed-exitcode', 'manifests');
+  await run('tsc', '-p', '.');
+  await run('node', 'consumer.ts', packageJson.version);
+  await run(
     'node',
     '--input-type=commonjs',
     '--eval',

@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 
 /**
  * What npm runs before and after it packs: package.json is packed without what is for a checkout only, and is put back. npm warns whoever installs a
- * tarball whose package.json has `prepare`, though nothing of a tarball is to be prepared.
+ * tarball whose package.json has `prepare`, though nothing of a tarball is to be prepared. It is kept in the checkout: several may share their node_modules.
  */
-const KEPT = 'node_modules/.cache/edgewise/package.json';
+const KEPT = '.edgewise/package.json';
 const FOR_A_CHECKOUT = ['scripts', 'devDependencies', 'allowScripts'];
 
 if (process.argv[2] === 'strip') {

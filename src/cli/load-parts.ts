@@ -48,7 +48,8 @@ export function createParts({ process, folder, engine, keptFile }: PartSurroundi
     const path = `${folder}/${name}`;
     const code = readCode(path, process);
     const script = engine.asUsual(() => compile(path, { code, cachedData: kept.code.get(name) }, process));
-    if (script.cachedDataRejected !== false) isKept = false;
+    // With other settings of the engine everything is refused. What is refused after something was taken would be so each time.
+    if (!kept.code.has(name) || (script.cachedDataRejected === true && parts.size === 0)) isKept = false;
     const module = { exports: {} };
     parts.set(name, { module, script });
     const run: Wrapped = script.runInThisContext();

@@ -13,12 +13,12 @@ const HURRIED: readonly Setting[] = [
   { usual: '--sparkplug', value: '--no-sparkplug' },
   { usual: '--turbofan', value: '--no-turbofan' },
   { usual: '--parallel-scavenge', value: '--no-parallel-scavenge' },
+  { usual: '--maglev', value: '--no-maglev' },
   { usual: '--semi-space-growth-factor=2', value: '--semi-space-growth-factor=8' },
 ];
 
-/** A compiler that Node 22 has and does not use. */
-const MAGLEV: Setting = { usual: '--maglev', value: '--no-maglev' };
-const FIRST_WITH_MAGLEV = 24;
+/** Node 22 has other usual settings, and refuses compiled code that was kept after these were changed for a time. */
+const FIRST_NODE = 24;
 
 /** Where the engine has all of its compilers. */
 const ARCHITECTURES = ['x64', 'arm64'];
@@ -43,6 +43,6 @@ export function hurry(engine: Engine, process: StartedProcess): () => void {
 
 function listSettings({ arch, env, execArgv, versions }: StartedProcess): readonly Setting[] {
   const isGiven = [...execArgv, env['NODE_OPTIONS'] ?? ''].some((words) => GIVEN.test(words));
-  if (isGiven || !ARCHITECTURES.includes(arch)) return [];
-  return Number.parseInt(versions.node, 10) < FIRST_WITH_MAGLEV ? HURRIED : [...HURRIED, MAGLEV];
+  const isKnown = ARCHITECTURES.includes(arch) && Number.parseInt(versions.node, 10) >= FIRST_NODE;
+  return isKnown && !isGiven ? HURRIED : [];
 }

@@ -14,7 +14,7 @@ const HURRIED: readonly Setting[] = [
   { usual: '--turbofan', value: '--no-turbofan' },
   { usual: '--parallel-scavenge', value: '--no-parallel-scavenge' },
   { usual: '--maglev', value: '--no-maglev' },
-  { usual: '--semi-space-growth-factor=2', value: '--semi-space-growth-factor=8' },
+  { usual: '--semi-space-growth-factor=2', value: '--semi-space-growth-factor=4' },
 ];
 
 /** Node 22 has other usual settings, and refuses compiled code that was kept after these were changed for a time. */

@@ -55,7 +55,7 @@ describe('a short run', () => {
     '--no-turbofan',
     '--no-parallel-scavenge',
     '--no-maglev',
-    '--semi-space-growth-factor=8',
+    '--semi-space-growth-factor=4',
   ];
   const USUAL = ['--sparkplug', '--turbofan', '--parallel-scavenge', '--maglev', '--semi-space-growth-factor=2'];
 

@@ -30,12 +30,13 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
       options,
     ),
     options.verbose ? renderWrites(view.writes, options) : [],
-    renderTotals(view, options),
+    // With the line break at the end: to add it to a text of megabytes is to copy that.
+    [...renderTotals(view, options), ''],
   ];
-  return `${sections
+  return sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
-    .join('\n\n')}\n`;
+    .join('\n\n');
 }
 
 function renderViolation(

@@ -37,12 +37,7 @@ export function renderStableJson(document: object): string {
 
 /** A digest of a JSON value: `length` characters of base64url (6 bits each) of the SHA-256 of its canonical text. */
 export function toDigest(value: Json, length = 43): string {
-  return toTextDigest(toCanonicalJson(value), length);
-}
-
-/** The digest of the value that a canonical text is of. */
-export function toTextDigest(text: string, length: number): string {
-  return hash('sha256', text, 'base64url').slice(0, length);
+  return hash('sha256', toCanonicalJson(value), 'base64url').slice(0, length);
 }
 
 /** Whether two JSON values are the same value, whatever the order of their keys. */

@@ -1,5 +1,5 @@
 import { isResourceName } from './address.ts';
-import { isJsonObject, type Json, type JsonObject, toCanonicalJson, toTextDigest } from './json.ts';
+import { isJsonObject, type Json, type JsonObject, toDigest } from './json.ts';
 
 /**
  * The mark that makes a live resource ours: one key inside its `metadata`, beside the user's own.
@@ -44,19 +44,8 @@ export const MARK_KEY = 'edgewise';
 
 /** The short digest of one field that the mark holds. */
 export function toFieldDigest(value: Json): string {
-  const text = toCanonicalJson(value);
-  const known = DIGESTS.get(text);
-  if (known !== undefined) return known;
-  const digest = toTextDigest(text, FIELD_DIGEST_LENGTH);
-  if (DIGESTS.size === MAX_DIGESTS) DIGESTS.clear();
-  if (text.length <= MAX_DIGESTED) DIGESTS.set(text, digest);
-  return digest;
+  return toDigest(value, FIELD_DIGEST_LENGTH);
 }
-
-/** Many resources have the same value, and a value is digested when it is planned and when it is sent. */
-const DIGESTS = new Map<string, string>();
-const MAX_DIGESTS = 2048;
-const MAX_DIGESTED = 200;
 
 /** A resource's metadata, taken apart. */
 export interface Metadata {

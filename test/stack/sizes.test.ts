@@ -5,7 +5,8 @@ import { countSteps } from '../steps/count.ts';
 
 /** Of many resources each takes as many steps as of few, as the engine counts them: nothing that looks at all of them for each. */
 
-const [FEW, MANY] = [30, 240];
+/** More than what is remembered of the resources before: else of few, all is known. */
+const [FEW, MANY] = [60, 480];
 
 /** A process that counts is slow on a busy machine. */
 const TIMEOUT_MS = 120_000;

@@ -1,4 +1,5 @@
 import { isResourceName } from './address.ts';
+import { BoundedMap } from './bounded-map.ts';
 import { isJsonObject, type Json, type JsonObject, toDigest } from './json.ts';
 
 /**
@@ -59,20 +60,12 @@ export interface Metadata {
 /** Takes a metadata text apart. Never fails: what is not a mark is the user's. A mark is known however its JSON is written. */
 export function parseMetadata(text: string): Metadata {
   const known = KNOWN.get(text) ?? takeApart(text);
-  keepKnown(text, known);
+  KNOWN.set(text, known);
   return known;
 }
 
 /** What a write sends comes back in its answer, which several read: the latest texts, with what is in them. */
-const KNOWN = new Map<string, Metadata>();
-const MAX_KNOWN = 64;
-
-function keepKnown(text: string, metadata: Metadata): void {
-  if (KNOWN.has(text)) return;
-  const [oldest] = KNOWN.size < MAX_KNOWN ? [] : KNOWN.keys();
-  if (oldest !== undefined) KNOWN.delete(oldest);
-  KNOWN.set(text, metadata);
-}
+const KNOWN = new BoundedMap<string, Metadata>(64);
 
 function takeApart(text: string): Metadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
@@ -98,7 +91,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
   const text = JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
   const known = toMark(inner);
   const isPlain = typeof normalized === 'string' || !Object.hasOwn(normalized, MARK_KEY);
-  if (isPlain && typeof known === 'object') keepKnown(text, { user: normalized, mark: known, trouble: undefined });
+  if (isPlain && typeof known === 'object') KNOWN.set(text, { user: normalized, mark: known, trouble: undefined });
   return text;
 }
 

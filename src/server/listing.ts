@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
 
 /** What is listed: anything with an id. */
 export interface Listed {

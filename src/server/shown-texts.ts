@@ -1,6 +1,6 @@
 import type { Kind } from '../kinds/kind.ts';
+import { BoundedMap } from '../model/bounded-map.ts';
 import { getBehaviour } from './behaviours.ts';
-import { BoundedMap } from './bounded-map.ts';
 import type { StoredResource } from './store.ts';
 
 /** How a resource is shown, as text. */

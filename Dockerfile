@@ -1,7 +1,8 @@
 # The command line of edgewise. `npm ci` makes dist/, which is all that the image takes from the checkout:
 #   npm ci && docker build --tag edgewise .
 #   docker run --rm --read-only --env EDGEWISE_API_KEY --volume "$PWD:/work:ro" edgewise plan manifests
-FROM docker.io/library/node:26-bookworm-slim
+# The digest decides what is pulled; the tag says what it is. Dependabot proposes newer ones.
+FROM docker.io/library/node:26.10.0-bookworm-slim@sha256:662933cf47f013bc8e4beb31a6116448427a82057ba7c42c97e4c5ba766504c2
 
 ARG VERSION=0.0.0
 ARG REVISION=unknown
@@ -13,7 +14,6 @@ LABEL org.opencontainers.image.title="edgewise" \
 
 COPY --chown=0:0 package.json LICENSE /opt/edgewise/
 COPY --chown=0:0 dist/cli.js dist/THIRD_PARTY_LICENSES dist/sbom.cdx.json /opt/edgewise/dist/
-COPY --chown=0:0 dist/lib /opt/edgewise/dist/lib
 COPY --chown=0:0 dist/parts /opt/edgewise/dist/parts
 RUN ln -s /opt/edgewise/dist/cli.js /usr/local/bin/edgewise
 

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import type { BundledPackage } from './licenses.ts';
 
 /** What a bill of materials in CycloneDX says that matters here. Packages are referred to as `name@version`. */
 export interface BillOfMaterials {
@@ -13,10 +12,9 @@ interface Component {
   readonly properties?: readonly { readonly name: string }[];
 }
 
-/** What the package holds of others. It depends on nothing else. */
-export function renderBillOfMaterials(bundled: readonly BundledPackage[]): string {
-  const shipped = bundled.map(({ name, version }) => `${name}@${version}`);
-  return `${JSON.stringify(selectMaterials(readBill(), shipped), null, 2)}\n`;
+/** What the command line holds of other packages, given as `name@version`. */
+export function renderBillOfMaterials(bundled: readonly string[]): string {
+  return `${JSON.stringify(selectMaterials(readBill(), bundled), null, 2)}\n`;
 }
 
 /** A bill with some of its packages only. A development dependency that is shipped is like any other. Throws when it lacks one. */
@@ -45,7 +43,7 @@ export function selectMaterials(bill: BillOfMaterials, refs: readonly string[]):
 
 /** From the lock file, so that it is the same wherever it is made. */
 function readBill(): BillOfMaterials {
-  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--include', 'dev'];
   const bill: BillOfMaterials = JSON.parse(
     execFileSync('npm', args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }),
   );

@@ -1,10 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { writeExampleOutputs } from './example-outputs.ts';
+import { EXPLANATIONS } from '../src/explain/explanations.ts';
+import { runExample } from './run-example.ts';
 
 /**
  * Writes what is generated in the documents: the output of their commands, the references of manifests, of lint and of the
  * diagnostics; and what the examples of the diagnostics print.
  */
-await writeExampleOutputs();
+const outputs: Record<string, string> = {};
+for (const [code, { bad }] of Object.entries(EXPLANATIONS)) outputs[code] = (await runExample(bad)).output;
+writeFileSync('src/explain/outputs.json', `${JSON.stringify(outputs, null, 2)}\n`);
+// This reads those outputs.
 const { DOC_FILES } = await import('./doc-files.ts');
 for (const [file, render] of DOC_FILES) writeFileSync(file, render());

@@ -14,7 +14,7 @@ const options = { env: { ...process.env, PATH, npm_config_global: 'false' }, she
 const INVALID = 3;
 
 refuseOldNode();
-if (!existsSync(join('node_modules', 'rolldown'))) npm('ci', '--include=dev', '--ignore-scripts', '--silent');
+if (!existsSync(join('node_modules', 'vite'))) npm('ci', '--include=dev', '--ignore-scripts', '--silent');
 npm('run', '--silent', 'build');
 
 /** The Node that builds is the one among the development dependencies, where there is one: npm may run on an older one. */

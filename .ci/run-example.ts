@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Example, type Meanwhile, toFileText, toSeedText } from '../src/explain/explanation.ts';
+import { type ConcurrentRequest, type Example, toFileText, toSeedText } from '../src/explain/explanation.ts';
 import type { Transport } from '../src/model/transport.ts';
-import { createServer, parseApiKey, parseServerSeed } from '../src/server/index.ts';
+import { createServer, parseApiKey, parseServerFaults, parseServerSeed, withFaults } from '../src/server/index.ts';
 import { BASE_URL, NOW, runCommand } from '../test/cli/fake-context.ts';
 import { FOREIGN_IDS } from '../test/foreign-ids.ts';
 
@@ -16,8 +16,11 @@ export interface ExampleResult {
 
 const API_KEY = 'dev';
 
+/** Of a pipeline. An example may have it where it should not be. */
+const TOKEN = 'ghs_not-a-real-token';
+
 /** Runs an example as a user would: its command line, in a folder with its files, in front of the bundled server. */
-export async function runExample({ command, files, live, meanwhile }: Example): Promise<ExampleResult> {
+export async function runExample({ command, files, live, faults, meanwhile }: Example): Promise<ExampleResult> {
   const cwd = mkdtempSync(join(tmpdir(), 'edgewise-example-'));
   try {
     for (const [name, file] of Object.entries(files)) {
@@ -30,12 +33,18 @@ export async function runExample({ command, files, live, meanwhile }: Example): 
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
       seed: { externals: FOREIGN_IDS, ...(live !== undefined && parseServerSeed(toSeedText(live))) },
     });
-    const transport = meanwhile === undefined ? server.handle : withMeanwhile(server.handle, meanwhile);
+    const { handle } = faults === undefined ? server : withFaults(server, parseServerFaults(faults));
+    const transport = meanwhile === undefined ? handle : withMeanwhile(handle, meanwhile);
     let output = '';
     const onWrite = (text: string): void => {
       output += text;
     };
-    const { exitCode } = await runCommand(command.split(' '), { cwd, transport, onWrite });
+    const { exitCode } = await runCommand(command.split(' '), {
+      cwd,
+      transport,
+      onWrite,
+      env: { GITHUB_TOKEN: TOKEN },
+    });
     return { exitCode, output };
   } finally {
     rmSync(cwd, { recursive: true });
@@ -43,7 +52,7 @@ export async function runExample({ command, files, live, meanwhile }: Example): 
 }
 
 /** A transport on which somebody else's request goes before the first that is like it says. */
-function withMeanwhile(handle: Transport, { before, request: line, body }: Meanwhile): Transport {
+function withMeanwhile(handle: Transport, { before, request: line, body }: ConcurrentRequest): Transport {
   let isDone = false;
   return async (request) => {
     if (!isDone && before === `${request.method} ${new URL(request.url).pathname}`) {

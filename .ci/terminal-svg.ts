@@ -1,4 +1,4 @@
-import { toColumns } from '../src/report/view/columns.ts';
+import { toColumns } from '../src/report/view/escape.ts';
 
 /** What a terminal shows, as a picture: text with the colours of `styleText`, on a dark ground as most terminals have it. */
 

@@ -24,7 +24,7 @@ const ENVIRONMENT = {
   NODE_COMPILE_CACHE: join(folder, '.compiled'),
 };
 const PLAN_ARGS = ['plan', 'manifests', '-o', 'plan.json', '--detailed-exitcode'];
-const APPLY_ARGS = ['apply', 'plan.json', '--yes'];
+const APPLY_ARGS = ['apply', 'plan.json', '--manifests', 'manifests', '--yes'];
 const NO_CHANGES = 0;
 const CHANGES = 2;
 

@@ -4,33 +4,41 @@
  */
 
 export { type ApplyContext, applyPlan } from './apply/apply.ts';
-export { createFileWriter, readFiles, type WriteFile } from './apply/certificate-file.ts';
-export { createDirectorySink, createRescueSink } from './apply/directory-sink.ts';
 export type { Journal, JournalEntry } from './apply/journal.ts';
-export { type JournalFile, openJournal } from './apply/journal-file.ts';
-export type { Recipient, SinkContext, TokenSink } from './apply/token-sink.ts';
-export { createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
-export { type CelReading, type ReadCel, readCel } from './cel/read-cel.ts';
+export { type JournalFile, openJournal } from './apply/journal.ts';
+export type { Recipient, SinkContext, TokenSink } from './apply/token-sinks.ts';
+export { createDirectorySink, createRescueSink, createTokenSinks, type TokenSinks } from './apply/token-sinks.ts';
+export { createFileWriter, readFiles, type WriteFile } from './apply/write-files.ts';
 export { type Client, type ClientOptions, createClient } from './client/client.ts';
-export { createFetchTransport, type FetchTransportOptions } from './client/fetch-transport.ts';
-export type { WaitNotice } from './client/governor.ts';
 export { type LiveRequest, readLive } from './client/read-live.ts';
+export type { WaitNotice } from './client/request-limiter.ts';
 export type { RequestNotice } from './client/request-notice.ts';
 export type { RetryNotice } from './client/retry.ts';
 export {
   type ClosableTransport,
+  createFetchTransport,
   createUndiciTransport,
+  type FetchTransportOptions,
   type ProxyOptions,
   type UndiciTransportOptions,
 } from './client/undici-transport.ts';
-export type { LeftOut } from './export/choose-resources.ts';
-export { type Exported, type ExportedDocument, type ExportOptions, exportLive } from './export/export-live.ts';
-export { type ExportFile, type ExportLayout, LAYOUTS, layOut, toSingleText } from './export/lay-out.ts';
-export { type CloserChecks, loadCloserChecks } from './kinds/closer-checks.ts';
+export type { SkippedResource } from './export/export-live.ts';
+export {
+  type Exported,
+  type ExportedDocument,
+  type ExportFile,
+  type ExportOptions,
+  exportLive,
+  layOut,
+  toSingleText,
+} from './export/export-live.ts';
+export { type CelReading, type ReadCel, readCel } from './expressions/read-cel.ts';
+export { type DeepFormatChecks, loadDeepFormatChecks } from './kinds/deep-format-checks.ts';
 export type { Kind } from './kinds/kind.ts';
-export { type PlanDocument, type ShownWrite, toPlanDocument } from './kinds/plan-document.ts';
+export { type PlanDocument, type ShownWrite, toPlanDocument } from './kinds/request-body.ts';
 export { findKind, KINDS } from './kinds/tables/registry.ts';
 export { type LintOptions, lintManifests } from './lint/lint.ts';
+export type { Environment } from './manifest/environment.ts';
 export {
   createFieldFileReader,
   type LoadContext,
@@ -43,19 +51,23 @@ export {
 export { type ValidatedManifests, type ValidateOptions, validateManifests } from './manifest/validate.ts';
 export type { Address } from './model/address.ts';
 export type { Action, Change, Difference, Origin } from './model/change.ts';
+export type { Danger, DangerCounts, DangerGroup, DangerName } from './model/danger.ts';
 export type { Diagnostic, Severity, SourceLocation, SourcePlace, TextPart } from './model/diagnostic.ts';
-export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic-codes.ts';
+export { DIAGNOSTIC_CODES, type DiagnosticCode, LINT_CODES, type LintCode } from './model/diagnostic.ts';
+export type { Inventory, OwnedResource } from './model/drift.ts';
 export {
   type Coverage,
   type Drift,
+  type DriftedField,
   type DriftState,
   hasDrift,
+  type NextAction,
   type ResourceDrift,
-  type Stranger,
   toCoverage,
+  type UnownedResource,
 } from './model/drift.ts';
 export { ApiError, type ApiErrorDetails, InvariantError, NetworkError, TimeoutError } from './model/errors.ts';
-export type { Inventory, OwnedResource } from './model/inventory.ts';
+export type { HttpRequest, HttpResponse, Send } from './model/http.ts';
 export type { Json, JsonObject } from './model/json.ts';
 export type { Mark } from './model/mark.ts';
 export type { ApplyEvent, ApplyResult, FileOutcome, Outcome } from './model/outcome.ts';
@@ -65,38 +77,41 @@ export {
   type Plan,
   type PlannedFile,
   type PlanSettings,
-  type Withheld,
+  type SuppressedDelete,
 } from './model/plan.ts';
 export {
-  type ChangeExcess,
-  type FieldExcess,
+  type ExtraChange,
+  type ExtraChanges,
+  type ExtraField,
   isSamePlan,
   isWithin,
   type PlanComparison,
-  type PlanExcess,
 } from './model/plan-comparison.ts';
-export { parseRateLimit, type RateLimit, toLeastMs } from './model/rate-limit.ts';
 export {
   type LintSettings,
   NO_SINKS,
+  parseRateLimit,
+  type RateLimit,
   type RuleSeverity,
   type StackSettings,
   type TokenSettings,
+  toLeastMs,
 } from './model/stack.ts';
 export type { DesiredResource, DesiredState, LiveResource, LiveState, Spec } from './model/state.ts';
-export type { Transport } from './model/transport.ts';
-export type { Act, Write, WriteId } from './model/write.ts';
+export type { TokenCommand, TokenPlace } from './model/token-place.ts';
+export { type Transport, toSend, toTransport } from './model/transport.ts';
+export type { Write, WriteId, WriteType } from './model/write.ts';
+export { openStack, type StackOptions } from './open-stack.ts';
 export { comparePlans } from './plan/compare/compare-plans.ts';
 export { type DriftInput, toDrift } from './plan/compute-drift.ts';
 export { createPlan } from './plan/create-plan.ts';
-export { toDestroyState } from './plan/destroy.ts';
 export { listFilePaths } from './plan/files.ts';
 export { type Allowances, listStanding } from './plan/guard.ts';
 export type { PlanInput } from './plan/plan-input.ts';
-export { toReleaseState } from './plan/release.ts';
-export { checkPlan, type PlanCheck, toCheckRequest } from './plan/saved/check-plan.ts';
-export { toAgainstRequest, toDriftAgainst } from './plan/saved/drift-against.ts';
-export type { Moved } from './plan/saved/moved.ts';
+export { toDestroyState, toReleaseState } from './plan/plan-input.ts';
+export type { StaleItem } from './plan/saved/check-plan.ts';
+export { checkPlan, type PlanCheck, toStaleCheckReadRequest } from './plan/saved/check-plan.ts';
+export { toDriftAgainst, toDriftReadRequest } from './plan/saved/drift-against.ts';
 export { verifyPlan } from './plan/saved/verify-plan.ts';
 export { type ReadRequest, toReadRequest } from './plan/select-targets.ts';
 export { FORM_NAMES, type FormName, loadForm } from './report/forms.ts';
@@ -120,13 +135,12 @@ export { renderPlanText } from './report/text/plan.ts';
 export { toPlanView } from './report/view/plan-view.ts';
 export { toManifestJsonSchema } from './schemas/manifest.ts';
 export { toOpenApiDocument } from './schemas/openapi.ts';
-export { toPlanJsonSchema } from './schemas/plan-json-schema.ts';
+export { toPlanJsonSchema } from './schemas/plan.ts';
 export { PUBLISHED_SCHEMAS, type PublishedSchema } from './schemas/published.ts';
-export { NotApproved } from './stack/approve.ts';
-export { openStack, type StackOptions } from './stack/open-stack.ts';
+export { InvalidManifests, StackError, type StackErrorReason } from './stack/host.ts';
 export { parsePlan } from './stack/parse-plan.ts';
 export type { PlanOptions } from './stack/plan-live.ts';
 export type { RunOptions } from './stack/run-plan.ts';
+export { NotApproved } from './stack/saved-plan.ts';
 export type { RunSettings } from './stack/settings.ts';
 export type { ApplyOptions, DriftOptions, ExportStackOptions, GetOptions, Stack } from './stack/stack.ts';
-export { InvalidManifests, StackError, type StackErrorReason } from './stack/stack-error.ts';

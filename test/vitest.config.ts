@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { MUTANT_VARIABLE, withBrokenSource } from './broken-source.ts';
 import { findBuiltProgram } from './built-program.ts';
+import { SOURCE_MUTANTS } from './simulation/source-mutants.ts';
+import { MUTANTS } from './stranger/mutants.ts';
 import { STRANGERS } from './stranger/tables.ts';
-import { withMutant } from './stranger/with-mutant.ts';
 import { withStrangers } from './stranger/with-strangers.ts';
 import { IS_FULL } from './tries.ts';
 
@@ -9,7 +11,9 @@ import { IS_FULL } from './tries.ts';
 const results = process.env['EDGEWISE_TEST_RESULTS'];
 
 /** What to break, so that it is seen that tests notice. */
-const mutant = process.env['EDGEWISE_MUTANT'];
+const mutant = process.env[MUTANT_VARIABLE] ?? '';
+const broken = { ...SOURCE_MUTANTS, ...MUTANTS }[mutant];
+if (mutant !== '' && broken === undefined) throw new Error(`There is no mutant ${mutant}`);
 
 /** What tests start that start the command line as a process. */
 const program = process.env['EDGEWISE_BIN'] ?? findBuiltProgram() ?? 'src/cli/main.ts';
@@ -40,10 +44,14 @@ export default defineConfig({
     globalSetup: 'test/left-out.ts',
     reporters: results === undefined ? ['default'] : ['default', ['json', { outputFile: results }]],
     projects: [
-      { extends: true, test: { name: 'edgewise', include: ['test/*.test.ts', 'test/!(stranger)/**/*.test.ts'] } },
       {
         extends: true,
-        plugins: [withStrangers(), withMutant(mutant)],
+        plugins: [withBrokenSource(broken)],
+        test: { name: 'edgewise', include: ['test/*.test.ts', 'test/!(stranger)/**/*.test.ts'] },
+      },
+      {
+        extends: true,
+        plugins: [withStrangers(), withBrokenSource(broken)],
         test: {
           name: 'stranger',
           include: [STRANGER, ...WITH_STRANGERS],

@@ -27,6 +27,7 @@ import {
   toDrift,
   toPlanView,
   toReadRequest,
+  toSend,
   validateManifests,
 } from 'edgewise';
 import { createMswHandlers } from 'edgewise/msw';
@@ -46,14 +47,14 @@ const BASE_URL = 'https://api.example.com/v2';
 async function readManifests(): Promise<DesiredState> {
   const context = { cwd: process.cwd(), readStdin: async () => new Uint8Array() };
   const { sources } = await loadManifests(['manifests'], context);
-  const { state, diagnostics } = validateManifests(sources, { env: {} });
+  const { state, diagnostics } = validateManifests(sources, { env: { variables: {}, offered: [] } });
   assert.ok(state, JSON.stringify(diagnostics));
   return state;
 }
 
 function connect(transport: Transport, baseUrl: string) {
   return createClient({
-    transport,
+    send: toSend(transport),
     baseUrl,
     apiKey: 'dev',
     versionHeader: 'Service-Version',
@@ -84,7 +85,7 @@ async function planLive(transport: Transport, baseUrl: string): Promise<{ plan: 
     targets: [],
     now,
     rotate: [],
-    files: await readFiles(listFilePaths(desired), process.cwd()),
+    files: await readFiles(listFilePaths(desired), { cwd: process.cwd() }),
     diagnostics: [],
   });
   return { plan: made, live, now };
@@ -104,7 +105,7 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
   const first = await plan(transport, baseUrl);
   assert.match(renderPlanText(toPlanView(first), { color: false, width: 80, verbose: false }), /create/);
   const file = join(tmpdir(), `edgewise-consumer-${process.pid}.ndjson`);
-  const journal = await openJournal(file, first, () => new Date());
+  const journal = await openJournal(file, first, { now: () => new Date() });
   const result = await applyPlan(first, {
     client: connect(transport, baseUrl),
     sinks: createTokenSinks(NO_SINKS, { cwd: process.cwd(), env: process.env, temporaryFolder: tmpdir() }),
@@ -114,7 +115,7 @@ async function apply(transport: Transport, baseUrl: string): Promise<void> {
     done: new Map(),
     ids: new Map(),
     texts: new Map(),
-    writeFile: createFileWriter(process.cwd()),
+    writeFile: createFileWriter({ cwd: process.cwd() }),
     journal: journal.write,
   });
   assert.equal(await journal.close(), undefined);

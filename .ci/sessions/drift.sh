@@ -1,4 +1,4 @@
-# A stack with one edge that somebody changed, one that nobody applied yet, and one that changed in its manifest. One more edge is nobody's.
+# A stack with one edge that somebody changed and opened, one that nobody applied yet, and one that changed in its manifest. One more edge is nobody's.
 export EDGEWISE_BASE_URL=embedded:account.json
 cat >account.json <<'JSON'
 { "resources": { "TCPEdge": [{ "id": "edgtcp_3ALKRDJGD5v0k1wQmB7sHcYfJ2d", "hostports": ["1.tcp.example.net:20009"] }] } }
@@ -12,9 +12,15 @@ mkdir manifests
 {
   printf 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: production }\n'
   edge postgres 'Postgres for the data team' 1.tcp.example.net:20001
+  printf '  ip_restriction: { ip_policy_ids: [ipp_2k9XLR3nGNPfyoIk0A3yD8vPq7M] }\n'
   edge mysql 'MySQL for the shop' 1.tcp.example.net:20002
 } >manifests/edges.yaml
 edgewise apply manifests --yes
 sed -i.bak 's|Postgres for the data team|by hand|' account.json
+node -e '
+const account = JSON.parse(fs.readFileSync("account.json", "utf8"));
+for (const edge of account.resources.TCPEdge) if (edge.description === "by hand") edge.ip_restriction = null;
+fs.writeFileSync("account.json", JSON.stringify(account));
+'
 sed -i.bak 's|1.tcp.example.net:20002|1.tcp.example.net:20003|' manifests/edges.yaml
 edge redis 'Redis for the shop' 1.tcp.example.net:20004 >>manifests/edges.yaml

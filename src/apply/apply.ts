@@ -1,23 +1,19 @@
 import type { Client } from '../client/client.ts';
-import { sleepFor } from '../client/sleep.ts';
 import type { Address } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { sleepFor } from '../model/elapsed.ts';
 import type { ApplyEvent, ApplyResult, Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Write, WriteId } from '../model/write.ts';
-import { listKnownIds } from '../plan/known-ids.ts';
-import type { WriteFile } from './certificate-file.ts';
-import { Meanwhile } from './changed-meanwhile.ts';
-import { Deliveries } from './deliveries.ts';
+import { listKnownIds } from '../plan/saved/finder.ts';
+import { ConcurrentChangeDetector } from './concurrent-changes.ts';
+import { ListReader, resolveDuplicates, type SettleContext } from './duplicates.ts';
 import type { Journal } from './journal.ts';
-import { LookUps } from './look-ups.ts';
-import { performWrite } from './perform-write.ts';
+import { performWrite, type WriteContext } from './perform-write.ts';
 import { createRequests, type Requests } from './requests.ts';
-import { runWrites } from './run-writes.ts';
-import { type SettleContext, settleRivals } from './settle-rivals.ts';
-import type { TokenSinks } from './token-sinks.ts';
-import type { WriteContext } from './write-context.ts';
-import { writePlannedFiles } from './write-files.ts';
+import { type RunOptions, runWrites } from './run-writes.ts';
+import { Deliveries, type TokenSinks } from './token-sinks.ts';
+import { type WriteFile, writePlannedFiles } from './write-files.ts';
 
 /**
  * Carries out a plan. Each write starts as soon as its dependencies have succeeded; when one fails, writes that depend on it are skipped and the
@@ -25,7 +21,7 @@ import { writePlannedFiles } from './write-files.ts';
  * that case it deletes its own creation. Deliberately absent: comparing and deciding.
  */
 export interface ApplyContext {
-  readonly client: Pick<Client, 'send' | 'limit' | 'list'>;
+  readonly client: Pick<Client, 'send' | 'limit' | 'list' | 'shown'>;
   /** Where tokens go. Each credential that the plan creates has one. */
   readonly sinks: TokenSinks;
   readonly onEvent: (event: ApplyEvent) => void;
@@ -44,8 +40,20 @@ export interface ApplyContext {
   readonly writeFile: WriteFile;
   /** Gets a line before and after each request. */
   readonly journal?: Journal | undefined;
-  /** Waited for when all writes are over, before it is looked whether a concurrent apply created the same: several plans share that look. */
-  readonly untilOthersWrote?: (() => Promise<void>) | undefined;
+  /** Plans of other stacks of the account are applied at the same time. */
+  readonly sideBySide?: SideBySide | undefined;
+}
+
+/** How a plan is applied side by side with those of other stacks: after its other writes come rounds, which all of them end before the next one begins. */
+export interface SideBySide {
+  /** Plans of other stacks start only when this one has written: it does not wait for them before it looks for what concurrent applies created. */
+  readonly isAwaited: boolean;
+  /** The round of each write that is in one, from 1 on. */
+  readonly rounds: ReadonlyMap<WriteId, number>;
+  /** Called when all writes that are in no round are over. */
+  readonly onWritten: (outcomes: readonly Outcome[]) => void;
+  /** Says that this plan is ready for a round. Resolves when every plan is, or has ended. */
+  readonly untilRound: (round: number) => Promise<void>;
 }
 
 /** Applies a plan. Never rejects because of the service or the network: failures are in the result. */
@@ -60,7 +68,7 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
   const deliveries = new Deliveries({ ...context, known: listKnown(plan) });
   const settle = toSettleContext(plan, context, { requests, note });
   const write: WriteContext = {
-    meanwhile: new Meanwhile(plan),
+    meanwhile: new ConcurrentChangeDetector(plan),
     requests,
     deliveries,
     settle,
@@ -69,16 +77,14 @@ export async function applyPlan(plan: Plan, context: ApplyContext): Promise<Appl
     texts: new Map(context.texts),
     unrecorded: new Set(),
   };
-  const ended = await run(plan, context, write);
-  await context.untilOthersWrote?.();
-  const outcomes = await settleRivals(ended, settle);
+  const outcomes = await runPhases(plan, context, write);
   const texts = toFileTexts(outcomes, write.texts, context);
   return {
     outcomes,
     tokens: deliveries.tokens,
     files: await writePlannedFiles(plan, { write: context.writeFile, texts, signal }),
     diagnostics,
-    lookUps: settle.rivals.lookUps.count,
+    lookUps: settle.duplicates.lookUps.count,
     interrupted: signal.aborted,
   };
 }
@@ -90,30 +96,55 @@ function listKnown({ changes }: Plan): ReadonlySet<Address> {
 
 function toSettleContext(
   plan: Plan,
-  { sleep = sleepFor, signal }: ApplyContext,
+  { client, sleep = sleepFor, signal }: ApplyContext,
   { requests, note }: { readonly requests: Requests; readonly note: SettleContext['note'] },
 ): SettleContext {
-  const rivals = {
-    lookUps: new LookUps(requests.list),
+  const duplicates = {
+    lookUps: new ListReader(requests.list, client.shown),
     known: listKnownIds(plan),
     sleep: (ms: number) => sleep(ms, signal),
   };
-  return { rivals, remove: requests.remove, note };
+  return { duplicates, remove: requests.remove, note };
 }
 
-function run(
+/** The outcomes, changed where a creation was taken back because a concurrent apply created the same. */
+async function runPhases(plan: Plan, context: ApplyContext, write: WriteContext): Promise<readonly Outcome[]> {
+  const { sideBySide } = context;
+  const rounds = sideBySide?.rounds ?? new Map<WriteId, number>();
+  const run = (round: number | undefined, ended: readonly Outcome[]) =>
+    runWrites(
+      plan.writes.filter(({ id }) => rounds.get(id) === round),
+      toRunOptions(plan, { context, write, ended }),
+    );
+  const written = await run(undefined, []);
+  const early = sideBySide?.isAwaited === true ? await resolveDuplicates(written, write.settle) : undefined;
+  sideBySide?.onWritten(early ?? written);
+  await sideBySide?.untilRound(1);
+  const settled = early ?? (await resolveDuplicates(written, write.settle));
+  const late: Outcome[] = [];
+  for (let round = 1; round <= Math.max(0, ...rounds.values()); round += 1) {
+    await sideBySide?.untilRound(round);
+    late.push(...(await run(round, [...written, ...late])));
+  }
+  return [...settled, ...late];
+}
+
+function toRunOptions(
   { writes }: Plan,
-  { client, done, onEvent }: ApplyContext,
-  context: WriteContext,
-): Promise<readonly Outcome[]> {
-  return runWrites(writes, {
+  {
+    context: { done, onEvent },
+    write: context,
+    ended,
+  }: { readonly context: ApplyContext; readonly write: WriteContext; readonly ended: readonly Outcome[] },
+): RunOptions {
+  return {
+    ended,
     find: (write) =>
       done.has(write.id) ? { outcome: 'applied', write, id: done.get(write.id), alreadyDone: true } : undefined,
     accepts: (write, needed) => needed.outcome === 'applied' || isMakeshift(write, needed, context),
-    inTurn: client.limit.inTurn,
     perform: (write) => performWrite(write, context),
-    onEnded: (result, ended) => onEvent({ event: 'write-ended', result, done: ended, total: writes.length }),
-  });
+    onEnded: (result, count) => onEvent({ event: 'write-ended', result, done: count, total: writes.length }),
+  };
 }
 
 /** An unrecorded delivery still counts: the credential that it replaces can be deleted. */

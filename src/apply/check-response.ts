@@ -1,29 +1,31 @@
 import type { Field } from '../kinds/field.ts';
-import { fillUnknown } from '../kinds/fill-unknown.ts';
 import { isModule, type Kind } from '../kinds/kind.ts';
 import { isUnset, normalizeField, normalizeSpec } from '../kinds/normalize.ts';
-import { readAttachment, readResource } from '../kinds/read-response.ts';
+import { fillUnknown, readAttachment, readResource } from '../kinds/read-response.ts';
+import { resolveReferences } from '../kinds/references.ts';
+import { type CreatedIds, toWriteRequest, type WriteRequest } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
-import { type Mark, parseMetadata } from '../model/mark.ts';
+import { assertNever } from '../model/errors.ts';
+import { isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import { type Mark, type MarkDraft, parseMetadata, renderMetadata } from '../model/mark.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import type { Write } from '../model/write.ts';
-import type { ResolvedWrite } from './resolve-write.ts';
+import type { CreateWrite, SetModuleWrite, Write } from '../model/write.ts';
+import { resolveMark } from '../plan/writes.ts';
 
 /** What the answer to a write shows: the whole resource, or the module that was set. */
-export function readAnswer(write: Write, answer: JsonObject): LiveResource {
+export function readResponseBody(write: Write, answer: JsonObject): LiveResource {
   const kind = getKind(write.kind);
   return write.act === 'set-module' ? readAttachment(kind, {}, { [write.module]: answer }) : readResource(kind, answer);
 }
 
 /** Fields that the service did not accept as sent: compares its answer with the request, field by field, in normal form. Empty: it accepted everything. */
-export function listNotTaken(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
-  if (write.act !== 'set-module') return listNotKept(write, sent, live);
+export function diffUnaccepted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+  if (write.act !== 'set-module') return diffUnpersisted(write, sent, live);
   return compareFields(write, { [write.module]: sent.body ?? null }, live.spec);
 }
 
 /** The same for a whole resource. A lost mark is named first, because without it the resource is not recognized as ours later. */
-export function listNotKept(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
+export function diffUnpersisted(write: Write, sent: ResolvedWrite, live: LiveResource): readonly string[] {
   const mark = 'mark' in write ? write.mark : undefined;
   const isMarked = mark === undefined || (live.mark?.stack === mark.stack && live.mark.name === mark.name);
   const isKept = write.act === 'release' && live.mark !== undefined;
@@ -84,4 +86,56 @@ function isTaken(field: Field | undefined, sent: Json, live: Json | undefined): 
 function show(value: Spec[string]): string {
   const text = toCanonicalJson(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}
+
+/** A write with every id in it known: what is sent. */
+export interface ResolvedWrite extends WriteRequest {
+  readonly body: JsonObject | undefined;
+}
+
+/**
+ * Replaces addresses in the plan by the ids that earlier writes returned, and durations by times. Every id that the write
+ * depends on must be known.
+ */
+export function resolveWrite(write: Write, ids: CreatedIds, now: Date): ResolvedWrite {
+  return { ...toWriteRequest(write, ids), body: resolveBody(write, ids, now) };
+}
+
+function resolveBody(write: Write, ids: CreatedIds, now: Date): JsonObject | undefined {
+  const kind = getKind(write.kind);
+  const toMetadata = (mark: MarkDraft) => ({ metadata: renderMetadata(mark.user, resolveMark(kind, mark, ids)) });
+  switch (write.act) {
+    case 'create':
+      return { ...resolveReferences(kind, write.body, ids), ...toTimes(write, now), ...toMetadata(write.mark) };
+    case 'update':
+    case 'adopt':
+      return { ...resolveReferences(kind, write.body, ids), ...(write.mark !== undefined && toMetadata(write.mark)) };
+    case 'deliver':
+    case 'deliver-again':
+      return toMetadata(write.mark);
+    case 'set-module':
+      return resolveModule(write, ids);
+    case 'release':
+    case 'give-up':
+      return write.body;
+    case 'remove-module':
+    case 'delete':
+      return undefined;
+    default:
+      return assertNever(write);
+  }
+}
+
+/** The time of validity of what is made now, in whole seconds, as services keep it. */
+function toTimes({ kind, validForMs }: CreateWrite, now: Date): JsonObject {
+  const { validity } = getKind(kind);
+  if (validForMs === undefined || validity === undefined) return {};
+  const startMs = Math.floor(now.getTime() / 1000) * 1000;
+  const toText = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+  return { [validity.after]: toText(startMs), [validity.until]: toText(startMs + validForMs) };
+}
+
+function resolveModule({ kind, module, body }: SetModuleWrite, ids: CreatedIds): JsonObject {
+  const resolved = resolveReferences(getKind(kind), { [module]: body }, ids)[module];
+  return isJsonObject(resolved) ? resolved : body;
 }

@@ -2,16 +2,17 @@ import type { Client } from '../client/client.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { toResourcePath } from '../kinds/paths.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { NetworkError } from '../model/errors.ts';
-import { type JsonObject, toDigest } from '../model/json.ts';
-import type { Write } from '../model/write.ts';
+import { ApiError, assertDefined, NetworkError } from '../model/errors.ts';
+import { isJsonObject, type JsonObject, toDigest } from '../model/json.ts';
+import { renderMetadata } from '../model/mark.ts';
+import type { LiveResource } from '../model/state.ts';
+import type { DeliverWrite, RedeliverWrite, Write } from '../model/write.ts';
+import type { ResolvedWrite } from './check-response.ts';
+import { type CreatedResource, type DuplicateContext, listResourcesWithMark } from './duplicates.ts';
 import { type Journal, type JournalEntry, journaled } from './journal.ts';
-import type { RecordWrite } from './overtaken.ts';
-import type { ResolvedWrite } from './resolve-write.ts';
-import type { Made } from './rivals.ts';
 
 /** What sending takes. */
-export interface RequestContext {
+interface RequestContext {
   readonly client: Pick<Client, 'send' | 'limit' | 'list'>;
   /** Gets a line before and after each request. */
   readonly journal?: Journal | undefined;
@@ -22,7 +23,7 @@ export interface RequestContext {
 }
 
 /** What was sent, and what was answered to it. */
-export interface Exchanged {
+interface Exchanged {
   readonly sent: ResolvedWrite;
   readonly answer: JsonObject | null;
 }
@@ -34,7 +35,7 @@ export interface Requests {
   /** Everything of a kind. */
   readonly list: (kind: Kind) => Promise<readonly JsonObject[]>;
   /** Takes back what this run itself made. */
-  readonly remove: (made: Made) => Promise<void>;
+  readonly remove: (made: CreatedResource) => Promise<void>;
   /** Corrects a mark that claims too much. */
   readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
 }
@@ -45,7 +46,7 @@ export function createRequests(context: RequestContext): Requests {
   const undo = async ({ id, address }: Write, { method, path, body }: ResolvedWrite, resourceId?: string) => {
     const known = { ...toBodyDigest(body), ...(resourceId !== undefined && { id: resourceId }) };
     const entry = { request: 'undo', write: id, method, path, address, ...known } as const;
-    await client.limit(() => sendAside(context, entry, () => client.send(method, path, body, { patience: signal })));
+    await client.limit(() => sendAside(context, entry, () => client.send(method, path, body, { waitSignal: signal })));
   };
   return {
     send: (write, resolve) =>
@@ -74,7 +75,7 @@ async function exchange(
   sent: ResolvedWrite,
 ): Promise<Exchanged | undefined> {
   const { method, path, body } = sent;
-  const send = () => client.send(method, path, body, { patience: signal });
+  const send = () => client.send(method, path, body, { waitSignal: signal });
   try {
     return { sent, answer: await journaled(journal, () => toEntry(write, sent), { send, toId, signal }) };
   } catch (error) {
@@ -118,4 +119,42 @@ function toBodyDigest(body: JsonObject | undefined): Pick<JournalEntry, 'body'> 
 
 function toId(answer: JsonObject | null): string | undefined {
   return typeof answer?.['id'] === 'string' ? answer['id'] : undefined;
+}
+
+/**
+ * Two concurrent applies of one stack can overtake each other. The first creates a credential and is about to deliver its token; the second
+ * takes that credential for abandoned and replaces it; both deliver, and the dead token may be the one that stays. Two rules prevent this, in any order.
+ * An apply that deletes an undelivered credential delivers its own token again afterwards, and records that. An apply that finds its delivered
+ * credential deleted marks the replacement as undelivered, so that the next apply replaces it.
+ */
+
+/** A write that records a delivery. */
+export type RecordWrite = DeliverWrite | RedeliverWrite;
+
+/** Whether there was nothing to record a delivery on. */
+export function isResourceGone(error: unknown): boolean {
+  return error instanceof ApiError && error.response.status === 404;
+}
+
+/** What taking a delivery back takes. */
+interface LostDeliveryContext {
+  readonly duplicates: DuplicateContext;
+  /** Rejects as the client does. */
+  readonly patch: (write: RecordWrite, id: string, body: JsonObject) => Promise<void>;
+}
+
+/** Marks the replacement of a deleted credential as undelivered, so that the next apply replaces it. Returns what was seen and done; rejects as the client does. */
+export async function markUndelivered(write: RecordWrite, { duplicates, patch }: LostDeliveryContext): Promise<string> {
+  const delivered = (await listResourcesWithMark(write, duplicates)).filter(({ mark }) => mark?.delivered === true);
+  for (const bearer of delivered) await patch(write, bearer.id, toBody(bearer));
+  if (delivered.length === 0)
+    return 'somebody deleted it while its token was being delivered, so that token no longer works';
+  const ids = delivered.map(({ id }) => id).join(', ');
+  return `another apply replaced it by ${ids} while its token was being delivered. It is unknown which token arrived last, so ${ids} counts as not delivered, and the next apply replaces it`;
+}
+
+function toBody({ spec, mark }: LiveResource): JsonObject {
+  const user = spec['metadata'];
+  const kept = typeof user === 'string' || isJsonObject(user) ? user : '';
+  return { metadata: renderMetadata(kept, { ...assertDefined(mark, 'mark of what bears one'), delivered: false }) };
 }

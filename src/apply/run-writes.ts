@@ -1,15 +1,16 @@
+import { createConcurrencyLimit } from '../client/request-limiter.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Write, WriteId } from '../model/write.ts';
 
 /** How writes are carried out in their order. */
 export interface RunOptions {
+  /** What was carried out before: writes may depend on these too. */
+  readonly ended?: readonly Outcome[];
   /** How a write ended before this run; `undefined`: it did not. */
   readonly find: (write: Write) => Outcome | undefined;
   /** Whether a write can start, given how one of its dependencies ended. */
   readonly accepts: (write: Write, needed: Outcome) => boolean;
-  /** Calls a function once there is a place for the request of one more write, in the order in which this was asked. */
-  readonly inTurn: (start: () => void) => void;
   /** Makes one write whose dependencies have succeeded. Never rejects because of the service or the network. */
   readonly perform: (write: Write) => Promise<Outcome>;
   /** Called when a write ends, with the number that have ended. */
@@ -23,11 +24,14 @@ export interface RunOptions {
 export async function runWrites(writes: readonly Write[], options: RunOptions): Promise<readonly Outcome[]> {
   const early = writes.filter(({ last }) => !last);
   const late = writes.filter(({ last }) => last);
-  const ended = new Map<WriteId, Outcome>();
+  const ended = new Map(options.ended?.map((outcome) => [outcome.write.id, outcome] as const));
   for (const part of [early, late])
     await new Promise<void>((resolve, reject) => new Run(ended, { ...options, resolve, reject }).start(part));
   return [...early, ...late].map(({ id }) => assertDefined(ended.get(id), `outcome of ${id}`));
 }
+
+/** As many as a client has requests at once. Of ten thousand writes that can be made, what is under way takes as much memory as all else. */
+const MOST_UNDER_WAY = 64;
 
 interface Settle {
   readonly resolve: () => void;
@@ -41,6 +45,7 @@ class Run {
   /** How many dependencies have not ended yet. */
   readonly #open = new Map<WriteId, number>();
   readonly #waiting = new Map<WriteId, Write[]>();
+  readonly #start = createConcurrencyLimit(MOST_UNDER_WAY);
   #left = 0;
 
   constructor(ended: Map<WriteId, Outcome>, options: RunOptions & Settle) {
@@ -75,13 +80,13 @@ class Run {
   }
 
   #begin(write: Write): void {
-    const { find, accepts, inTurn, perform, reject } = this.#options;
+    const { find, accepts, perform, reject } = this.#options;
     const needed = write.needs.map((id) => assertDefined(this.#ended.get(id), `outcome of ${id}`));
     const inVain = needed.filter((one) => !accepts(write, one));
     const known = find(write) ?? toSkipped(write, inVain);
     // Not at once: a long chain of writes that are skipped would be a deep call.
     if (known !== undefined) queueMicrotask(() => this.#end(known));
-    else inTurn(() => perform(write).then((outcome) => this.#end(outcome), reject));
+    else this.#start(() => perform(write)).then((outcome) => this.#end(outcome), reject);
   }
 
   #end(outcome: Outcome): void {

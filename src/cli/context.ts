@@ -1,8 +1,13 @@
-import type { Surroundings } from '../stack/surroundings.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Host } from '../stack/host.ts';
 
 /** A place that text is written to. */
 export interface Output {
   readonly write: (text: string) => void;
+  /** Writes our own commands to the runner of a job, in which nothing of others can be another one. Absent: `write` does. */
+  readonly writeCommands?: (text: string) => void;
+  /** A regular file. */
+  readonly isFile?: boolean;
   readonly isTerminal: boolean;
   /** 0 when it is not a terminal. */
   readonly columns: () => number;
@@ -17,7 +22,7 @@ export interface RunInputs {
 }
 
 /** Everything that a command gets from the process that it runs in. Tests give their own. */
-export interface Context extends Surroundings {
+export interface Context extends Host {
   readonly stdout: Output;
   readonly stderr: Output;
   /** Calls back once after a time, unless the returned function is called before. Keeps no process alive. */
@@ -31,3 +36,6 @@ export interface Context extends Surroundings {
   /** Ends the process without waiting. */
   readonly exitNow: (code: number) => void;
 }
+
+/** The version of this package. */
+export const VERSION: string = packageJson.version;

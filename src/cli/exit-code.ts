@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { toPrintable } from '../model/printable.ts';
 
 /** Every exit code of the command line. The output format never changes one. */
 export const EXIT = {
@@ -36,6 +37,13 @@ export function toValidationExitCode(diagnostics: readonly Diagnostic[]): ExitCo
   return errors.every(({ code }) => code === 'policy-refused') ? EXIT.refused : EXIT.invalid;
 }
 
+/** How a command ends. */
+interface CommandErrorOptions extends ErrorOptions {
+  readonly exitCode: ExitCode;
+  readonly remedy?: string;
+  readonly isUnreported?: boolean;
+}
+
 /** Ends a command with an exit code and a message. For faults that the user can correct, never for bugs. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
@@ -45,11 +53,10 @@ export class CommandError extends Error {
   /** Not even this failure may be written to the files that reports were asked for. */
   readonly isUnreported: boolean;
 
-  constructor(
-    message: string,
-    options: ErrorOptions & { readonly exitCode: ExitCode; readonly remedy?: string; readonly isUnreported?: boolean },
-  ) {
-    super(message, options);
+  /** A list says several things, each on a line of its own. */
+  constructor(message: string | readonly string[], options: CommandErrorOptions) {
+    // A name of somebody else's must not begin a line.
+    super((typeof message === 'string' ? [message] : message).map(toPrintable).join('\n'), options);
     this.isUnreported = options.isUnreported === true;
     this.exitCode = options.exitCode;
     this.remedy = options.remedy;

@@ -1,5 +1,48 @@
-import { runProgram } from './program.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 
-// Nothing is awaited: what a command loads could not import a file that waits for the command to end. Nothing else is here: the bundle shares files
-// between the command line and the library, and whatever is done on loading a shared file, the library would do too.
-runProgram();
+/**
+ * Where the command starts. It says which Node it needs before anything is loaded that an older Node cannot read: the build puts this file, and nothing else
+ * of src, into a file of its own in older JavaScript.
+ */
+const NEEDED = packageJson.engines.node.replace('>=', '');
+
+/** As `EXIT.invalid`, which stands in a file that an older Node may not read. */
+const INVALID = 3;
+
+if (isOlder(process.versions.node, NEEDED)) {
+  process.stderr.write(
+    `edgewise ${packageJson.version} needs Node ${NEEDED} or newer; this is Node ${process.versions.node}.\n`,
+  );
+  process.exitCode = INVALID;
+} else {
+  keepCompiledCode();
+  import('./program.ts').then(({ runProgram }) => runProgram());
+}
+
+function isOlder(version: string, needed: string): boolean {
+  const left = version.split('.').map(Number);
+  const right = needed.split('.').map(Number);
+  for (let index = 0; index < 3; index += 1) {
+    const difference = Number(left[index]) - Number(right[index]);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+/** Has Node keep compiled code for the next start, in the user's own cache: whoever can write there decides what runs. A container may have no home. */
+function keepCompiledCode(): void {
+  // An import of these would load all that they export, which takes as long as the start.
+  const { isAbsolute, join } = process.getBuiltinModule('node:path');
+  const { HOME, USERPROFILE, XDG_CACHE_HOME } = process.env;
+  const cache = [XDG_CACHE_HOME, join(HOME ?? USERPROFILE ?? '', '.cache')].find((path = '') => isAbsolute(path));
+  if (cache !== undefined && isOwn(cache)) {
+    process.getBuiltinModule('node:module').enableCompileCache(join(cache, 'edgewise'));
+  }
+}
+
+/** Under sudo the home may be of somebody else. Windows has no user ids, and closes a home to others. */
+function isOwn(folder: string): boolean {
+  const found = process.getBuiltinModule('node:fs').statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  return process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0);
+}

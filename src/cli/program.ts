@@ -1,27 +1,24 @@
-import { sleepFor } from '../client/sleep.ts';
+import { fstatSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { readStream } from '../files/read-input.ts';
-import { createAsk } from './ask.ts';
+import { sleepFor } from '../model/elapsed.ts';
 import type { Context } from './context.ts';
-import { createEngine, type Engine } from './engine.ts';
 import { EXIT } from './exit-code.ts';
-import { createDirectWrite } from './output/direct-write.ts';
 import { createOutput, settleOutputs } from './output/output.ts';
 import { run } from './run.ts';
-import { createTuning } from './tune-engine.ts';
 
-/** Without a listener, a signal ends the process even while it waits. */
-const mayWait = (): boolean => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM') === 0;
-
-const stdout = createOutput({ open: () => process.stdout, findDirect: () => createDirectWrite(1, mayWait) });
-const stderr = createOutput({ open: () => process.stderr, findDirect: () => createDirectWrite(2, mayWait) });
+const stdout = createOutput(() => process.stdout, { isFile: () => isRegularFile(1) });
+const stderr = createOutput(() => process.stderr, { isFile: () => isRegularFile(2) });
 
 /** The parts of this process that a run gets. No other file but the one that starts it names the process. */
-function createContext(engine: Engine): Context {
+function createContext(): Context {
   return {
     stdout,
     stderr,
     env: process.env,
     cwd: process.cwd(),
+    uid: process.getuid?.(),
     now: () => new Date(),
     sleep: sleepFor,
     after: (ms, act) => {
@@ -29,19 +26,20 @@ function createContext(engine: Engine): Context {
       return () => clearTimeout(timer);
     },
     readStdin: () => readStream(process.stdin),
-    ...createTuning(engine, process),
-    ask: (question) => createAsk({ input: process.stdin, output: process.stderr, onInterrupt })(question),
+    ask: (question) => createPrompt({ input: process.stdin, output: process.stderr, onInterrupt })(question),
     onInterrupt,
     exitNow: (code) => process.exit(code),
-    openTransport: async (settings) => (await import('../stack/open-transport.ts')).openTransport(settings),
+    rehearse: async (...tried) => (await import('../rehearse/rehearse.ts')).rehearsePlan(...tried),
+    openNeighbours: async (...asked) => (await import('../repository/find-stacks.ts')).openNeighbours(...asked),
+    openTransport: async (settings) => (await import('../stack/process-host.ts')).openTransport(settings),
   };
 }
 
 /** Runs the words of this process, and leaves it the exit code. */
-export async function runProgram(engine: Engine = createEngine(process)): Promise<void> {
+export async function runProgram(): Promise<void> {
   // So that a run which never comes to its end does not look like a success.
   process.exitCode = EXIT.bug;
-  process.exitCode = await settleOutputs(await run(process.argv.slice(2), createContext(engine)), { stdout, stderr });
+  process.exitCode = await settleOutputs(await run(process.argv.slice(2), createContext()), { stdout, stderr });
 }
 
 function onInterrupt(listener: () => void): () => void {
@@ -50,5 +48,42 @@ function onInterrupt(listener: () => void): () => void {
   return () => {
     process.off('SIGINT', listener);
     process.off('SIGTERM', listener);
+  };
+}
+
+function isRegularFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch (error) {
+    if (error instanceof Error) return false; // it was closed
+    throw error;
+  }
+}
+
+/** Where a person is asked. */
+export interface Terminal {
+  readonly input: Readable & { readonly isTTY?: boolean };
+  readonly output: Writable;
+  readonly onInterrupt: Context['onInterrupt'];
+}
+
+/** Asks at a terminal. Leaving the question (Ctrl-C, Ctrl-D, SIGTERM) gives the empty answer. */
+export function createPrompt({ input, output, onInterrupt }: Terminal): Context['ask'] {
+  return async (question) => {
+    if (input.isTTY !== true) return undefined;
+    const prompt = question.slice(question.lastIndexOf('\n') + 1);
+    output.write(question.slice(0, question.length - prompt.length));
+    const { promise: closed, resolve: setClosed } = Promise.withResolvers<void>();
+    let answer: string | undefined;
+    const reader = createInterface({ input, output }).once('close', setClosed);
+    const stopListening = onInterrupt(() => reader.close());
+    reader.question(prompt, (text) => {
+      answer = text;
+      reader.close();
+    });
+    await closed;
+    stopListening();
+    if (answer === undefined) output.write('\n');
+    return answer ?? '';
   };
 }

@@ -1,10 +1,9 @@
 import type { Field } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isId } from '../kinds/paths.ts';
+import { ID_FORM, isId } from '../kinds/paths.ts';
 import { NetworkError } from '../model/errors.ts';
 import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { toModuleSchema, toResponseSchema } from '../schemas/field.ts';
-import { isSureOfType, isSureResponse } from '../schemas/is-sure-to-fit.ts';
 
 /** A resource of a list, by its id. */
 export interface ListedResource {
@@ -26,23 +25,18 @@ export interface Origin {
 /** A member of a list as the resource that it must be. Throws `NetworkError` when it does not fit. */
 export function toListedResource(kind: Kind, json: Json, { place, excerpt }: Origin): ListedResource {
   const id = isJsonObject(json) ? json['id'] : undefined;
-  if (!isJsonObject(json) || !isId(id))
+  if (!isJsonObject(json) || typeof id !== 'string' || id === '')
     throw new NetworkError(`${place} is not an object with an id${toShown(json, excerpt)}`);
-  expectFit(json, {
-    origin: { place: `${place} (${id})`, excerpt },
-    isSure: () => isSureResponse(kind, json),
-    findSchema: () => getSchema(kind, () => toResponseSchema(kind, 'response')),
-  });
+  if (!isId(id)) throw new NetworkError(`${place} has an invalid id. An id is ${ID_FORM}${toShown(json, excerpt)}`);
+  const schema = getSchema(kind, () => toResponseSchema(kind, 'response'));
+  expectFit(json, schema, { place: `${place} (${id})`, excerpt });
   return { id, json };
 }
 
 /** Throws `NetworkError` when the JSON of a module that is set does not fit. */
 export function expectModule(field: Field, json: JsonObject, origin: Origin): void {
-  expectFit(json, {
-    origin,
-    isSure: () => isSureOfType(field.type, json, 'response'),
-    findSchema: () => getSchema(field, () => toModuleSchema(field, 'response')),
-  });
+  const schema = getSchema(field, () => toModuleSchema(field, 'response'));
+  expectFit(json, schema, origin);
 }
 
 function getSchema(table: Kind | Field, create: () => Schema): Schema {
@@ -51,20 +45,10 @@ function getSchema(table: Kind | Field, create: () => Schema): Schema {
   return schema;
 }
 
-/** What JSON must fit, and the quick answer of that schema. */
-interface Fit {
-  readonly origin: Origin;
-  readonly isSure: () => boolean;
-  readonly findSchema: () => Schema;
-}
-
 /** JSON that is nested too deeply is refused: it would exhaust the stack later. */
-function expectFit(json: JsonObject, { origin: { place, excerpt }, isSure, findSchema }: Fit): void {
+function expectFit(json: JsonObject, schema: Schema, { place, excerpt }: Origin): void {
   if (isDeeper(json, MAX_DEPTH)) throw new NetworkError(`${place} is nested too deeply`);
-  if (isSure()) return;
-  const found = findSchema()
-    .safeParse(json)
-    .error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const found = schema.safeParse(json).error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   if (found !== undefined)
     throw new NetworkError(`${place} does not match the interface: ${found.join('; ')}${toShown(json, excerpt)}`);
 }

@@ -1,7 +1,7 @@
-import type { Attachment } from '../kinds/attachment.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { toModulePath } from '../kinds/paths.ts';
-import { readAttachment, readResources } from '../kinds/read-response.ts';
+import { type Attachment, toModulePath } from '../kinds/paths.ts';
+import { readAttachment, readResource } from '../kinds/read-response.ts';
+import type { Address } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
@@ -31,7 +31,7 @@ export async function readLive(client: Omit<Client, 'send'>, request: LiveReques
   try {
     const [resources, attached] = await Promise.all([
       Promise.all(kinds.map(async (kind) => [kind.name, await readKind(client, kind, stop)] as const)),
-      Promise.all(attachments.map(async (each) => [each.address, await readModules(client, each, stop)] as const)),
+      readAttachments(client, attachments, stop),
     ]);
     const requests = client.requestCount() - countBefore;
     return { resources: new Map(resources), attachments: new Map(attached), requests };
@@ -44,12 +44,12 @@ export async function readLive(client: Omit<Client, 'send'>, request: LiveReques
 }
 
 async function readKind(
-  client: Pick<Client, 'list'>,
+  client: Pick<Client, 'list' | 'shown'>,
   kind: Kind,
   stop: AbortController,
 ): Promise<readonly LiveResource[]> {
   const list = await client.list(kind, stop);
-  const known = READ.get(list) ?? readResources(kind, list);
+  const known = READ.get(list) ?? readResources(client, kind, list);
   READ.set(list, known);
   return known;
 }
@@ -57,11 +57,31 @@ async function readKind(
 /** What was made of a list: several stacks may be given the same one. */
 const READ = new WeakMap<readonly JsonObject[], readonly LiveResource[]>();
 
-async function readModules(
-  client: Pick<Client, 'readModule' | 'excerpt'>,
-  attachment: Attachment,
+/** The live resources of a list, as the service gave it. What one of them leaves out, all of them decide. */
+function readResources(
+  { shown }: Pick<Client, 'shown'>,
+  kind: Kind,
+  list: readonly JsonObject[],
+): readonly LiveResource[] {
+  for (const json of list) shown.note(kind, json);
+  return list.map((json, listIndex) => ({ ...shown.complete(kind, readResource(kind, json)), listIndex }));
+}
+
+async function readAttachments(
+  client: ModuleReader,
+  attachments: readonly Attachment[],
   stop: AbortController,
-): Promise<LiveResource> {
+): Promise<readonly (readonly [Address, LiveResource])[]> {
+  const read = await Promise.all(attachments.map((each) => readModules(client, each, stop)));
+  return attachments.flatMap(({ address, kind }, index) => {
+    const live = read[index];
+    return live === undefined ? [] : [[address, client.shown.complete(kind, live)] as const];
+  });
+}
+
+type ModuleReader = Pick<Client, 'readModule' | 'excerpt' | 'shown'>;
+
+async function readModules(client: ModuleReader, attachment: Attachment, stop: AbortController): Promise<LiveResource> {
   const { kind, ids, modules } = attachment;
   const answers = modules.map(async (module): Promise<[string, Json]> => {
     const path = toModulePath(kind, ids, module);
@@ -73,5 +93,7 @@ async function readModules(
       });
     return [module, json];
   });
-  return readAttachment(kind, ids, Object.fromEntries(await Promise.all(answers)));
+  const json = Object.fromEntries(await Promise.all(answers));
+  client.shown.note(kind, json);
+  return readAttachment(kind, ids, json);
 }

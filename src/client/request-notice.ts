@@ -1,9 +1,6 @@
 import { toReason } from '../model/errors.ts';
-import { findOperationId } from './api-error.ts';
-import type { Answer, Attempt } from './attempt.ts';
-import { toOneLine } from './printable.ts';
-import type { Strike } from './strike-key.ts';
-import { toPath } from './target.ts';
+import { isSuccess } from '../model/http.ts';
+import { type Attempt, findOperationId, type ReceivedResponse, type Redactor, toOneLine, toPath } from './api-error.ts';
 
 /** Tells of one request: that it is sent, and what came of it. Holds no key, no token and no body. */
 export type RequestNotice = SentNotice | AnsweredNotice | FailedNotice;
@@ -17,14 +14,14 @@ interface NoticeStart {
 }
 
 /** A request that goes out now. */
-export interface SentNotice extends NoticeStart {
+interface SentNotice extends NoticeStart {
   readonly event: 'sent';
   /** Those of its headers that say nothing secret. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** A request that was answered, whatever the answer says. */
-export interface AnsweredNotice extends NoticeStart {
+interface AnsweredNotice extends NoticeStart {
   readonly event: 'answered';
   readonly status: number;
   /** From when it was sent until its answer was read. */
@@ -37,33 +34,33 @@ export interface AnsweredNotice extends NoticeStart {
 }
 
 /** A request without an answer that can be used. */
-export interface FailedNotice extends NoticeStart {
+interface FailedNotice extends NoticeStart {
   readonly event: 'failed';
   readonly ms: number;
   readonly cause: string;
 }
 
 /** What notices are made with. */
-export interface NoticeOptions {
+interface NoticeOptions {
   /** Milliseconds since some moment. */
   readonly now: () => number;
-  readonly strike: Strike;
+  readonly redact: Redactor;
   readonly onRequest: (notice: RequestNotice) => void;
 }
 
 /** An attempt that tells of itself. */
 export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
-  const { now, strike, onRequest } = options;
+  const { now, redact, onRequest } = options;
   return async (request, count) => {
-    const start = { method: request.method, path: strike(toPath(new URL(request.url))), attempt: count };
+    const start = { method: request.method, path: redact(toPath(new URL(request.url))), attempt: count };
     const startedAt = now();
-    onRequest({ event: 'sent', ...start, headers: listHeaders(Object.entries(request.headers), strike) });
+    onRequest({ event: 'sent', ...start, headers: listHeaders(request.headers, redact) });
     try {
       const answer = await attempt(request, count);
-      onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer, strike) });
+      onRequest({ event: 'answered', ...start, ms: now() - startedAt, ...describeAnswer(answer, redact) });
       return answer;
     } catch (error) {
-      const cause = toOneLine(strike(toReason(error)));
+      const cause = toOneLine(redact(toReason(error)));
       onRequest({ event: 'failed', ...start, ms: now() - startedAt, cause });
       throw error;
     }
@@ -72,12 +69,12 @@ export function withNotices(attempt: Attempt, options: NoticeOptions): Attempt {
 
 type AnswerFacts = Pick<AnsweredNotice, 'status' | 'operationId' | 'bytes' | 'headers'>;
 
-function describeAnswer({ response, body }: Answer, strike: Strike): AnswerFacts {
+function describeAnswer({ response, body }: ReceivedResponse, redact: Redactor): AnswerFacts {
   return {
     status: response.status,
-    operationId: findOperationId({ headers: response.headers, body: response.ok ? '' : body }, strike),
+    operationId: findOperationId({ headers: response.headers, body: isSuccess(response) ? '' : body }, redact),
     bytes: Buffer.byteLength(body),
-    headers: listHeaders(response.headers, strike),
+    headers: listHeaders(response.headers, redact),
   };
 }
 
@@ -85,11 +82,10 @@ function describeAnswer({ response, body }: Answer, strike: Strike): AnswerFacts
 const PLAIN_HEADERS =
   /^(?:accept|accept-encoding|age|cache-control|content-(?:encoding|language|length|type)|date|etag|retry-after|server|user-agent|vary|(?:x-)?ratelimit-[\w-]+|(?:[\w-]+-)?(?:operation|request|trace|correlation)-id|[\w-]*version)$/;
 
-function listHeaders(
-  headers: Iterable<[name: string, value: string]>,
-  strike: Strike,
-): Readonly<Record<string, string>> {
+function listHeaders(headers: Readonly<Record<string, string>>, redact: Redactor): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    [...headers].filter(([name]) => PLAIN_HEADERS.test(name)).map(([name, value]) => [name, strike(value)]),
+    Object.entries(headers)
+      .filter(([name]) => PLAIN_HEADERS.test(name))
+      .map(([name, value]) => [name, redact(value)]),
   );
 }

@@ -1,9 +1,8 @@
+import { sleepFor } from '../model/elapsed.ts';
 import { NetworkError } from '../model/errors.ts';
-import type { PlainHeaders, PlainRequest } from '../model/transport.ts';
-import type { Answer, Attempt } from './attempt.ts';
-import type { Governor } from './governor.ts';
-import { sleepFor } from './sleep.ts';
-import { toPath } from './target.ts';
+import type { HttpRequest, HttpResponse } from '../model/http.ts';
+import { type Attempt, type ReceivedResponse, toPath } from './api-error.ts';
+import type { RequestLimiter } from './request-limiter.ts';
 
 /** Tells of a request that failed and will be sent again. */
 export interface RetryNotice {
@@ -28,10 +27,10 @@ export interface RetryOptions {
  * What went wrong. `unsent`: the request was certainly not sent. `network`: no usable answer. `throttled`: refused with 429 before it was
  * processed. `server`: 5xx.
  */
-type Trouble = 'unsent' | 'network' | 'throttled' | 'server';
+type FailureClass = 'unsent' | 'network' | 'throttled' | 'server';
 
 /** How often a request is sent at most, by method and by what went wrong. */
-const ATTEMPTS: Readonly<Record<string, Readonly<Record<Trouble, number>>>> = {
+const ATTEMPTS: Readonly<Record<string, Readonly<Record<FailureClass, number>>>> = {
   GET: { unsent: 4, network: 4, throttled: 10, server: 5 },
   PUT: { unsent: 4, network: 4, throttled: 10, server: 5 },
   DELETE: { unsent: 4, network: 4, throttled: 10, server: 5 },
@@ -47,54 +46,54 @@ const MAX_DELAY_MS = 30_000;
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /**
- * Sends a request until it has a final answer; `create` makes one for each attempt, because a body can be read only once. When `patience` is
+ * Sends a request until it has a final answer; `create` makes one for each attempt, because a body can be read only once. When `waitSignal` is
  * aborted, nothing waits any more and no further write is sent: it rejects with the reason of the abort, unless an attempt may have taken effect;
  * then that attempt's result is final.
  */
-export type Persistence = (create: () => PlainRequest, patience?: AbortSignal) => Promise<Answer>;
+export type SendWithRetries = (create: () => HttpRequest, waitSignal?: AbortSignal) => Promise<ReceivedResponse>;
 
 /**
  * Retries what is safe to retry, after an exponential delay with full jitter or the delay that the service asks for. A service that
  * throttles one request slows down all of them.
  */
-export function withRetries(attempt: Attempt, governor: Governor, options: RetryOptions): Persistence {
+export function withRetries(attempt: Attempt, limiter: RequestLimiter, options: RetryOptions): SendWithRetries {
   const { sleep = sleepFor, random = Math.random, onRetry } = options;
-  return async (create, patience) => {
+  return async (create, waitSignal) => {
     let uncertain: End | undefined;
     try {
       for (let count = 1; ; count += 1) {
         const request = create();
-        const end = await governor.admit(
-          () => tryOnce(() => attempt(request, count), request, patience),
-          patience ?? request.signal,
+        const end = await limiter.admit(
+          () => tryOnce(() => attempt(request, count), request, waitSignal),
+          waitSignal ?? request.signal,
         );
-        const trouble = toTrouble(end);
-        if (trouble === undefined) governor.recover();
-        if (trouble === 'network' || trouble === 'server') uncertain = end;
-        const delayMs = toDelay({ end, trouble, count, method: request.method, random });
+        const failure = classify(end);
+        if (failure === undefined) limiter.recover();
+        if (failure === 'network' || failure === 'server') uncertain = end;
+        const delayMs = toDelay({ end, failure, count, method: request.method, random });
         if (delayMs === undefined) return settle(end);
         onRetry?.({ ...describe(request, end), attempt: count, delayMs });
-        if (trouble === 'throttled') governor.throttle(delayMs);
-        else await sleep(delayMs, patience ?? request.signal);
-        (patience ?? request.signal)?.throwIfAborted();
+        if (failure === 'throttled') limiter.throttle(delayMs);
+        else await sleep(delayMs, waitSignal ?? request.signal);
+        (waitSignal ?? request.signal)?.throwIfAborted();
       }
     } catch (error) {
-      if (uncertain !== undefined && patience?.aborted && error === patience.reason) return settle(uncertain);
+      if (uncertain !== undefined && waitSignal?.aborted && error === waitSignal.reason) return settle(uncertain);
       throw error;
     }
   };
 }
 
-type End = Answer | NetworkError;
+type End = ReceivedResponse | NetworkError;
 
-/** After an abort of `patience` a read is still sent if it need not wait. */
+/** After an abort of `waitSignal` a read is still sent if it need not wait. */
 async function tryOnce(
-  attempt: () => Promise<Answer>,
-  request: PlainRequest,
-  patience: AbortSignal | undefined,
+  attempt: () => Promise<ReceivedResponse>,
+  request: HttpRequest,
+  waitSignal: AbortSignal | undefined,
 ): Promise<End> {
   request.signal?.throwIfAborted();
-  if (request.method !== 'GET') patience?.throwIfAborted();
+  if (request.method !== 'GET') waitSignal?.throwIfAborted();
   try {
     return await attempt();
   } catch (error) {
@@ -104,7 +103,7 @@ async function tryOnce(
   }
 }
 
-function settle(end: End): Answer {
+function settle(end: End): ReceivedResponse {
   if (end instanceof NetworkError) throw end;
   return end;
 }
@@ -112,20 +111,20 @@ function settle(end: End): Answer {
 /** How long to wait before sending again; `undefined`: don't. */
 function toDelay(after: {
   readonly end: End;
-  readonly trouble: Trouble | undefined;
+  readonly failure: FailureClass | undefined;
   readonly count: number;
   readonly method: string;
   readonly random: () => number;
 }): number | undefined {
-  const { end, trouble, count, method, random } = after;
-  if (trouble === undefined || count >= (ATTEMPTS[method]?.[trouble] ?? 1)) return undefined;
+  const { end, failure, count, method, random } = after;
+  if (failure === undefined || count >= (ATTEMPTS[method]?.[failure] ?? 1)) return undefined;
   const askedMs = end instanceof NetworkError ? undefined : parseRetryAfter(end.response.headers);
   if (askedMs === undefined) return Math.round(random() * Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (count - 1)));
   return askedMs > MAX_RETRY_AFTER_MS ? undefined : askedMs + Math.round(random() * FIRST_DELAY_MS);
 }
 
 /** A retry of an answer that is too large would be too large again. */
-function toTrouble(end: End): Trouble | undefined {
+function classify(end: End): FailureClass | undefined {
   if (end instanceof NetworkError && end.head !== undefined) return undefined;
   if (end instanceof NetworkError) return end.isUnsent ? 'unsent' : 'network';
   if (end.response.status === 429) return 'throttled';
@@ -133,14 +132,14 @@ function toTrouble(end: End): Trouble | undefined {
 }
 
 /** Milliseconds that the service asks to wait: in seconds, or as a date beside the date of its answer. */
-function parseRetryAfter(headers: PlainHeaders): number | undefined {
-  const text = headers.get('retry-after')?.trim() ?? '';
+function parseRetryAfter(headers: HttpResponse['headers']): number | undefined {
+  const text = headers['retry-after']?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const waitMs = Date.parse(text) - Date.parse(headers.get('date') ?? '');
+  const waitMs = Date.parse(text) - Date.parse(headers['date'] ?? '');
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-function describe(request: PlainRequest, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause'> {
+function describe(request: HttpRequest, end: End): Pick<RetryNotice, 'method' | 'path' | 'cause'> {
   const cause = end instanceof NetworkError ? end.message : `HTTP ${end.response.status}`;
   return { method: request.method, path: toPath(new URL(request.url)), cause };
 }

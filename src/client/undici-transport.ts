@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { brotliDecompress, constants, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
-import { createHeaders } from '../model/create-headers.ts';
 import { toElapsedMs } from '../model/elapsed.ts';
-import { onceInARow } from '../model/once.ts';
-import type { PlainRequest, PlainResponse, Send, Transport } from '../model/transport.ts';
-import { decodeBody } from './decode-body.ts';
-import { toNetworkFault } from './network-fault.ts';
-import { MAX_BODY_BYTES, tooLarge } from './whole-body.ts';
+import { NetworkError } from '../model/errors.ts';
+import { type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send, tooLarge } from '../model/http.ts';
+import type { Transport } from '../model/transport.ts';
+import { toNetworkError } from './api-error.ts';
 
 /** Time limits, the way to the service, and how many connections there may be. */
 export interface UndiciTransportOptions {
@@ -32,34 +32,33 @@ export interface ProxyOptions {
   readonly except?: string | undefined;
 }
 
-/** A transport that holds connections open; `close` ends them, and breaks off what is still under way. */
-export type ClosableTransport = Transport & { readonly close: () => Promise<void> };
+/** The way to a service over connections that are held open; `close` ends them, and breaks off what is still under way. */
+export interface ClosableTransport {
+  readonly send: Send;
+  readonly close: () => Promise<void>;
+}
 
 /**
- * The transport over real sockets: undici's dispatcher and a response made by hand, since its `fetch` takes several times as long.
- * Connections are kept and reused. HTTP/1.1 only, where a request that failed is known to be the one that its connection carried.
- * Redirects are not followed.
+ * Sends over real sockets: by undici's dispatcher, since its `fetch` takes several times as long. Connections are kept and reused. HTTP/1.1 only, where a
+ * request that failed is known to be the one that its connection carried. Redirects are not followed.
  */
 export function createUndiciTransport(options: UndiciTransportOptions = {}): ClosableTransport {
   const dispatcher = createDispatcher(options);
   const { requestTimeoutMs = 120_000 } = options;
   let usedMs = toElapsedMs();
-  const exchange = async <T>(request: PlainRequest, make: (answer: Answer) => T): Promise<T> => {
+  const send: Send = async (request) => {
     try {
       const now = toElapsedMs();
       if (now - usedMs > IDLE_MS) await noticeClosed();
       usedMs = now;
       request.signal?.throwIfAborted();
-      const answer = await dispatch(dispatcher, request, requestTimeoutMs);
-      const encoding = findEncoding(answer);
-      return make(encoding === undefined ? answer : await decode(answer, encoding, request));
+      const response = await dispatch(dispatcher, request, requestTimeoutMs);
+      return await decode(response, request);
     } catch (error) {
-      throw toNetworkFault(error, request);
+      throw toNetworkError(error, request);
     }
   };
-  const plain: Send = (request) => exchange(request, toPlainResponse);
-  const transport: Transport = async (request) => exchange(await toPlainRequest(request), toResponse);
-  return Object.assign(transport, { plain, close: () => dispatcher.destroy() });
+  return { send, close: () => dispatcher.destroy() };
 }
 
 /** Servers close connections that are idle for a few seconds. */
@@ -91,31 +90,15 @@ function createDispatcher(options: UndiciTransportOptions): Dispatcher {
   return new EnvHttpProxyAgent({ ...agent, httpProxy, httpsProxy, noProxy, requestTls: tls, proxyTls: tls });
 }
 
-interface Answer {
-  readonly status: number;
-  /** Names are in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Buffer<ArrayBuffer>;
-}
+/** A response as it came. */
+type Received = HttpResponse & { readonly body: Buffer<ArrayBuffer> };
 
-async function toPlainRequest(request: Request): Promise<PlainRequest> {
-  const { method, url, signal } = request;
-  const headers = Object.fromEntries(request.headers);
-  return {
-    method,
-    url,
-    signal,
-    headers,
-    body: request.body === null ? null : new Uint8Array(await request.arrayBuffer()),
-  };
-}
-
-function dispatch(dispatcher: Dispatcher, request: PlainRequest, requestTimeoutMs: number): Promise<Answer> {
+function dispatch(dispatcher: Dispatcher, request: HttpRequest, requestTimeoutMs: number): Promise<Received> {
   return new Promise((resolve, reject) => {
     const gathering = gather(request, {
-      resolve: (answer) => {
+      resolve: (response) => {
         clearTimeout(timer);
-        resolve(answer);
+        resolve(response);
       },
       reject: (error) => {
         clearTimeout(timer);
@@ -128,17 +111,10 @@ function dispatch(dispatcher: Dispatcher, request: PlainRequest, requestTimeoutM
   });
 }
 
-function toDispatchOptions({ method, url, headers, body }: PlainRequest): Dispatcher.DispatchOptions {
-  return { ...toTarget(url), method, headers: withEncoding(headers), body };
-}
-
-/** Of many requests in a row the target is the same, and so are the headers. */
-const toTarget = onceInARow((url: string) => {
+function toDispatchOptions({ method, url, headers, body }: HttpRequest): Dispatcher.DispatchOptions {
   const { origin, pathname, search } = new URL(url);
-  return { origin, path: pathname + search };
-});
-
-const withEncoding = onceInARow((headers: PlainRequest['headers']) => ({ ...headers, 'accept-encoding': 'gzip' }));
+  return { origin, path: pathname + search, method, headers: { ...headers, 'accept-encoding': 'gzip' }, body };
+}
 
 /** What gathers one response. */
 interface Gathering {
@@ -148,14 +124,14 @@ interface Gathering {
 }
 
 interface Settle {
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (response: Received) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Gathers one response. Aborting the request's signal breaks it off. */
-function gather(request: PlainRequest, { resolve, reject }: Settle): Gathering {
+function gather(request: HttpRequest, { resolve, reject }: Settle): Gathering {
   const { signal } = request;
-  let head: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: {} };
+  let head: Pick<HttpResponse, 'status' | 'headers'> = { status: 0, headers: {} };
   let breakOff = reject;
   let length = 0;
   const chunks: Buffer[] = [];
@@ -168,7 +144,7 @@ function gather(request: PlainRequest, { resolve, reject }: Settle): Gathering {
       if (signal?.aborted) onAbort();
     },
     onResponseStart(_controller, status, headers) {
-      head = { status, headers };
+      head = { status, headers: toHeaders(headers) };
     },
     onResponseData(_controller, chunk) {
       chunks.push(chunk);
@@ -187,34 +163,82 @@ function gather(request: PlainRequest, { resolve, reject }: Settle): Gathering {
   return { handler, abort };
 }
 
+/** Several values of one header are one value with commas between them. */
+function toHeaders(sent: Readonly<Record<string, string | readonly string[] | undefined>>): HttpResponse['headers'] {
+  return Object.fromEntries(Object.entries(sent).map(([name, value = '']) => [name, [value].flat().join(', ')]));
+}
+
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** How the body of an answer is compressed; `undefined`: it is not. */
-function findEncoding({ status, headers, body }: Answer): string | undefined {
-  const encoding = headers['content-encoding'];
-  if (encoding === undefined || body.length === 0 || STATUSES_WITHOUT_BODY.has(status)) return undefined;
-  return typeof encoding === 'string' ? encoding : encoding[0];
+/** The response with its body decompressed. */
+async function decode(response: Received, request: HttpRequest): Promise<HttpResponse> {
+  const { status, headers, body } = response;
+  const { 'content-encoding': encoding, 'content-length': _length, ...others } = headers;
+  if (STATUSES_WITHOUT_BODY.has(status)) return { status, headers, body: '' };
+  if (encoding === undefined || body.length === 0) return response;
+  return { status, headers: others, body: await decodeBody(body, encoding, request) };
 }
 
-/** The answer with its body decompressed. */
-async function decode(answer: Answer, encoding: string, request: PlainRequest): Promise<Answer> {
-  const { 'content-encoding': _encoding, 'content-length': _length, ...headers } = answer.headers;
-  return { ...answer, body: await decodeBody(answer.body, encoding, request), headers };
+/** Node's decompression is loaded by the first body that needs it. */
+const DECODERS: Readonly<Record<string, Decode>> = {
+  gzip: (body, options) => promisify(gunzip)(body, options),
+  'x-gzip': (body, options) => promisify(gunzip)(body, options),
+  deflate: (body, options) => promisify(inflate)(body, options),
+  br: (body, options) => promisify(brotliDecompress)(body, options),
+};
+
+type Decode = (body: Buffer<ArrayBuffer>, options: ZlibOptions) => Promise<Buffer<ArrayBuffer>>;
+
+/** Decompresses a body. Rejects with `NetworkError` when that fails or the result is above the size limit. */
+async function decodeBody(
+  body: Buffer<ArrayBuffer>,
+  encoding: string,
+  request: Pick<HttpRequest, 'method' | 'url'>,
+): Promise<Buffer<ArrayBuffer>> {
+  const decode = DECODERS[encoding.trim().toLowerCase()];
+  const refuse = (what: string, cause?: unknown) =>
+    new NetworkError(`${request.method} ${request.url}: the response ${what}`, { cause });
+  if (encoding.trim().toLowerCase() === 'identity') return body;
+  if (decode === undefined) throw refuse('has an encoding that was not requested');
+  try {
+    return await decode(body, { maxOutputLength: MAX_BODY_BYTES });
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+    if (isTooLarge) throw tooLarge(request, [await decodeHead(body, decode)]);
+    throw refuse('cannot be decompressed', error);
+  }
 }
 
-function toResponse({ status, headers, body }: Answer): Response {
-  const sent = Object.entries(headers).flatMap(([name, value]) =>
-    [value ?? []].flat().map((single): [string, string] => [name, single]),
-  );
-  return new Response(STATUSES_WITHOUT_BODY.has(status) ? null : body, { status, headers: sent });
+/** This many compressed bytes decompress to at most about a megabyte. */
+const COMPRESSED_HEAD_BYTES = 1024;
+
+/** The beginning of a body that is refused for its size; empty where it cannot be decompressed. */
+async function decodeHead(body: Buffer<ArrayBuffer>, decode: Decode): Promise<Buffer<ArrayBuffer>> {
+  const options = { maxOutputLength: MAX_BODY_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
+  try {
+    return await decode(body.subarray(0, COMPRESSED_HEAD_BYTES), options);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
-function toPlainResponse({ status, headers, body }: Answer): PlainResponse {
-  return {
-    ok: status >= 200 && status < 300,
-    status,
-    statusText: '',
-    headers: createHeaders(headers),
-    body: STATUSES_WITHOUT_BODY.has(status) ? null : [body],
+/** How to use the platform's `fetch`. */
+export interface FetchTransportOptions {
+  /** Until the response has been read to its end. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * A transport over the global `fetch` at the time of the call: for platforms other than Node, and where tests or tracing wrap `fetch`.
+ * Several times slower than `createUndiciTransport`. Redirects are followed only when the request says so.
+ */
+export function createFetchTransport({ timeoutMs = 30_000 }: FetchTransportOptions = {}): Transport {
+  return async (request) => {
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      return await fetch(request, { signal });
+    } catch (error) {
+      throw toNetworkError(error, request);
+    }
   };
 }

@@ -1,11 +1,19 @@
+import { type Field, listInnerFields } from '../kinds/field.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { toRemedy } from '../manifest/suggest.ts';
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic-codes.ts';
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
 import { DOCUMENT_KINDS } from '../schemas/document.ts';
-import { type CodePage, toCodePage } from './code-page.ts';
-import { type FieldPage, type FoundPage, findFieldPage, toKindPage, toSettingPage } from './field-page.ts';
-import { type FieldWay, findFields, listFieldNames } from './find-fields.ts';
-import { findSchemaPage } from './schema-page.ts';
+import {
+  type CodePage,
+  type FieldPage,
+  type FoundPage,
+  findFieldPage,
+  findSchemaPage,
+  listSchemaPaths,
+  toCodePage,
+  toKindPage,
+  toSettingPage,
+} from './pages.ts';
 
 /**
  * The meaning of the words of edgewise: diagnostic codes, kinds, fields and settings. Pure values and their text; the command
@@ -13,14 +21,14 @@ import { findSchemaPage } from './schema-page.ts';
  */
 
 /** What can be explained, for an explanation of nothing in particular. */
-export interface TopicsPage {
+interface TopicsPage {
   readonly about: 'topics';
   readonly kinds: readonly Topic[];
   readonly codes: readonly Topic[];
 }
 
 /** The fields that have a name, where there are several. */
-export interface FieldsPage {
+interface FieldsPage {
   readonly about: 'fields';
   readonly name: string;
   readonly fields: readonly Topic[];
@@ -36,7 +44,7 @@ export interface Topic {
 export type Page = CodePage | FieldPage | FieldsPage | TopicsPage;
 
 /** There is no such word. */
-export interface UnknownTopic {
+interface UnknownTopic {
   readonly message: string;
   readonly remedy: string | undefined;
 }
@@ -122,4 +130,42 @@ function toUnknownField({ unknown, before, known }: Unknown, { kind, steps }: Fi
     message: known.length === 0 ? `${before} has no fields.` : `${before} has no field ${unknown}.`,
     remedy: deeper === undefined ? near : `Did you mean \`${[kind, ...deeper.steps].join('.')}\`?`,
   };
+}
+
+/** A field by the kind and the names that lead to it. */
+interface FieldWay {
+  readonly kind: string;
+  readonly steps: readonly string[];
+}
+
+/** The fields and settings of all kinds, or of one, whose names end like this; `spec` may stand before them. */
+function findFields(names: readonly string[], kinds: readonly string[] = DOCUMENT_KINDS): readonly FieldWay[] {
+  const wanted = names[0] === 'spec' && names.length > 1 ? names.slice(1) : names;
+  const end = `.${wanted.join('.')}`;
+  return kinds.flatMap((kind) =>
+    listWays(kind)
+      .filter((steps) => `.${steps.join('.')}`.endsWith(end))
+      .map((steps) => ({ kind, steps })),
+  );
+}
+
+/** The name of every field and setting, each once. */
+function listFieldNames(): readonly string[] {
+  return [...new Set(DOCUMENT_KINDS.flatMap((kind) => listWays(kind).map((steps) => steps.at(-1) ?? '')))];
+}
+
+/** The schema of a kind repeats its table, so it is not searched for that. */
+function listWays(kind: string): readonly (readonly string[])[] {
+  const table = findKind(kind);
+  const inSchema = listSchemaPaths(kind);
+  if (table === undefined)
+    return inSchema.map((steps) => (steps[0] === 'spec' && steps.length > 1 ? steps.slice(1) : steps));
+  return [...listTableWays(table.fields), ...inSchema.filter(([first]) => first !== 'spec')];
+}
+
+function listTableWays(fields: Readonly<Record<string, Field>>): readonly (readonly string[])[] {
+  return Object.entries(fields).flatMap(([name, { type }]) => [
+    [name],
+    ...listTableWays(listInnerFields(type)).map((inner) => [name, ...inner]),
+  ]);
 }

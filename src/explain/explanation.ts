@@ -9,14 +9,15 @@ export interface Explanation {
   /** An example that yields the code. */
   readonly bad: Example;
   /** The parts that differ in the corrected example. */
-  readonly good: Mending;
+  readonly good: Fix;
 }
 
 /** The parts that differ in a corrected example. `null`: removed. */
-export interface Mending {
+interface Fix {
   readonly command?: string;
   readonly files?: Readonly<Record<string, string | null>>;
   readonly live?: LiveResources;
+  readonly faults?: null;
   readonly meanwhile?: null;
 }
 
@@ -27,18 +28,20 @@ export interface Example {
   readonly files: Readonly<Record<string, FileText>>;
   /** What the service holds, by kind: the `resources` of a seed of the bundled server. */
   readonly live?: LiveResources;
+  /** Faults of the service, as a faults file of the bundled server. */
+  readonly faults?: string;
   /** A request of somebody else at the same time. */
-  readonly meanwhile?: Meanwhile;
+  readonly meanwhile?: ConcurrentRequest;
 }
 
 /** Resources by kind, as a seed has them. */
 export type LiveResources = Readonly<Record<string, readonly JsonObject[]>>;
 
 /** The text of a file; with `latin1`, in that encoding instead of UTF-8. */
-export type FileText = string | { readonly latin1: string };
+type FileText = string | { readonly latin1: string };
 
 /** One request of somebody else, right before the first request of the command that matches `before`. */
-export interface Meanwhile {
+export interface ConcurrentRequest {
   /** Method and path. */
   readonly before: string;
   readonly request: string;
@@ -61,8 +64,8 @@ export function toMarked(stack: string, name: string, more: JsonObject = {}): st
 }
 
 /** The corrected example of a code. */
-export function toMendedExample({ bad, good }: Explanation): Example {
-  const { files = {}, command = bad.command, live = bad.live, meanwhile = bad.meanwhile } = good;
+export function toFixedExample({ bad, good }: Explanation): Example {
+  const { files = {}, command = bad.command, live = bad.live, meanwhile = bad.meanwhile, faults = bad.faults } = good;
   const mended = Object.entries({ ...bad.files, ...files }).flatMap(([name, text]) =>
     text === null ? [] : [[name, text] as const],
   );
@@ -70,6 +73,7 @@ export function toMendedExample({ bad, good }: Explanation): Example {
     command,
     files: Object.fromEntries(mended),
     ...(live !== undefined && { live }),
+    ...(faults && { faults }),
     ...(meanwhile && { meanwhile }),
   };
 }

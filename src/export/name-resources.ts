@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { LiveResource } from '../model/state.ts';
 
 /** Something that needs a name. */
-export interface Nameless {
+interface Unnamed {
   readonly id: string;
   /** Its name, if no other resource has the same. */
   readonly base: string;
@@ -20,7 +20,7 @@ const SUFFIX_LEVELS = 3;
  * A unique name for each, by id. All that would have the same name get a suffix. It depends on the id only, so that the order of the
  * resources does not matter.
  */
-export function nameAll(members: readonly Nameless[]): ReadonlyMap<string, string> {
+export function assignNames(members: readonly Unnamed[]): ReadonlyMap<string, string> {
   const levels = new Map(members.map(({ id }) => [id, 0]));
   for (;;) {
     const names = new Map(members.map((member) => [member.id, toName(member, levels.get(member.id) ?? 0)]));
@@ -49,7 +49,7 @@ export function toIdName(id: string): string {
 }
 
 function listKeys(kind: Kind, { spec }: LiveResource, isRequired: boolean): readonly string[] {
-  return listSpecFields(kind).flatMap(([name, { unique, required, type }]) => {
+  return kind.specFields.flatMap(([name, { unique, required, type }]) => {
     if (!unique || required !== isRequired || type.type === 'reference') return [];
     const value = spec[name];
     const first = isJsonArray(value) ? value[0] : value;
@@ -89,7 +89,7 @@ function cutAtWord(slug: string): string {
   return slug.slice(0, end > MAX_BASE_LENGTH / 2 ? end : MAX_BASE_LENGTH);
 }
 
-function toName({ id, base, isFixed }: Nameless, level: number): string {
+function toName({ id, base, isFixed }: Unnamed, level: number): string {
   if (isFixed || level === 0) return base;
   const suffix = level === 1 ? toTail(id) : hash('sha256', id, 'hex').slice(0, level === 2 ? 12 : 48);
   return `${trim(base.slice(0, 62 - suffix.length))}-${suffix}`;

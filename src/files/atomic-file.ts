@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Who may read a file. */
-export interface AtomicFileOptions {
+interface AtomicFileOptions {
   readonly mode: number;
 }
 
@@ -20,7 +19,7 @@ export async function writeAtomically(file: string, text: string, { mode }: Atom
 }
 
 /** Rejects when a file cannot be written there now. Leaves nothing behind. */
-export async function tryOutWriting(file: string, { mode }: AtomicFileOptions): Promise<void> {
+export async function checkWritable(file: string, { mode }: AtomicFileOptions): Promise<void> {
   const temporary = toTemporary(file);
   try {
     await writeNew(temporary, '', mode);
@@ -32,7 +31,7 @@ export async function tryOutWriting(file: string, { mode }: AtomicFileOptions): 
 
 /** Hidden, and not named like a manifest. */
 function toTemporary(file: string): string {
-  return join(dirname(file), `.${basename(file)}.${randomUUID()}`);
+  return join(dirname(file), `.${basename(file)}.${crypto.randomUUID()}`);
 }
 
 async function writeNew(file: string, text: string, mode: number): Promise<void> {
@@ -51,7 +50,7 @@ const LEFT_OVER_MS = 60_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Removes what runs that were killed left beside a file that is not written now. */
-export async function tidyBeside(file: string): Promise<void> {
+export async function removeStaleTempFiles(file: string): Promise<void> {
   await removeLeftovers(file, Date.now());
 }
 

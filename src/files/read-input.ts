@@ -1,47 +1,97 @@
-import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { toReason } from '../model/errors.ts';
 
 /** The most that is read of one file, or of standard input: a plan of ten thousand changes has half of it. */
-export const MAX_INPUT_BYTES = 32 * 1024 * 1024;
+const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 
 /** An input that is refused, and why: `is a folder`. */
 export class InputError extends Error {
   override readonly name = 'InputError';
   /** Follows the name of the file in a message. */
-  readonly fault: string;
+  readonly finding: string;
 
-  constructor(fault: string) {
-    super(`it ${fault}`);
-    this.fault = fault;
+  constructor(finding: string) {
+    super(`it ${finding}`);
+    this.finding = finding;
   }
 }
 
 /** The limit of a read. */
-export interface ReadLimit {
+interface ReadLimit {
   readonly maxBytes?: number;
   /** A pipe is refused too, because reading it could wait forever. */
   readonly onlyFiles?: boolean;
+  /** What all reads together may come to. */
+  readonly budget?: ReadBudget | undefined;
+}
+
+/** The most that a run reads, and that is kept at once. */
+export interface ReadBudget {
+  /** Takes a file before it is read. Throws `InputError` when that would be too much. */
+  readonly take: (bytes: number) => void;
+}
+
+/** How much all reads of a budget may come to. */
+interface BudgetLimits {
+  readonly maxBytes: number;
+  readonly maxFiles: number;
+  /** What the limit is of, in a message: `one stack`. */
+  readonly of: string;
+}
+
+/** A budget, as a part of a larger one. */
+export function createReadBudget({ maxBytes, maxFiles, of }: BudgetLimits, around?: ReadBudget): ReadBudget {
+  let [bytes, files] = [0, 0];
+  return {
+    take: (size) => {
+      if (bytes + size > maxBytes) throw new BudgetError(`of ${toSizeText(maxBytes)} for the files of ${of}`);
+      if (files + 1 > maxFiles) throw new BudgetError(`of ${maxFiles.toLocaleString('en')} files for ${of}`);
+      around?.take(size);
+      bytes += size;
+      files += 1;
+    },
+  };
+}
+
+/** A file that was not read, because everything before it is all that may be read. */
+export class BudgetError extends InputError {
+  constructor(limit: string) {
+    super(`is where the limit ${limit} was reached`);
+  }
 }
 
 /**
  * The bytes of a file or a pipe: the one function by which files are read. Throws `InputError` on anything else and on what is too large, and as the system
  * does. Size and end are found by reading: a pipe has no size, and a file may grow.
  */
-export function readInput(path: string, { maxBytes = MAX_INPUT_BYTES, onlyFiles = false }: ReadLimit = {}): Buffer {
+export function readInput(
+  path: string,
+  { maxBytes = MAX_INPUT_BYTES, onlyFiles = false, budget }: ReadLimit = {},
+): Buffer {
   const stats = statSync(path);
   if (!stats.isFile() && (onlyFiles || !stats.isFIFO())) throw new InputError(`is a ${toKindName(stats)}, not a file`);
   if (stats.size > maxBytes) throw toSizeError(maxBytes);
-  const file = openSync(path, 'r');
+  budget?.take(stats.size);
+  // What was a file may be a pipe by now: opening that would wait for somebody who writes.
+  const file = openSync(path, stats.isFile() ? constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) : 'r');
   try {
+    if (stats.isFile() && !fstatSync(file).isFile()) throw new InputError('became another file while it was read');
     return readAll(file, maxBytes);
   } finally {
     closeSync(file);
   }
 }
 
+/** Whether a path names a pipe, which can be read once. Throws as the system does. */
+export function isPipe(path: string): boolean {
+  return statSync(path).isFIFO();
+}
+
 /** All that a stream gives. Rejects with `InputError` when that is too large. */
-export async function readStream(stream: Readable, { maxBytes = MAX_INPUT_BYTES }: ReadLimit = {}): Promise<Buffer> {
+export async function readStream(
+  stream: AsyncIterable<Uint8Array>,
+  { maxBytes = MAX_INPUT_BYTES }: ReadLimit = {},
+): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of stream) {
@@ -92,13 +142,13 @@ function toKindName(stats: Stats): string {
 }
 
 /** Why a file could not be read; follows its name in a message. */
-export function toFileFault(error: unknown): string {
-  if (error instanceof InputError) return error.fault;
+export function toFileError(error: unknown): string {
+  if (error instanceof InputError) return error.finding;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return FAULTS[code] ?? `cannot be read: ${toReason(error)}`;
+  return FINDINGS[code] ?? `cannot be read: ${toReason(error)}`;
 }
 
-const FAULTS: Readonly<Record<string, string>> = {
+const FINDINGS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   EACCES: 'cannot be read: permission denied',
   EPERM: 'cannot be read: permission denied',

@@ -3,6 +3,8 @@
  * report in Markdown, and its first line, the marker that identifies it.
  */
 export interface Forge {
+  /** Where requests go, each with the token. */
+  readonly url: string;
   /** For people: `pull request 12 of example/infra`. */
   readonly place: string;
   /** Comments of the account that the token belongs to, oldest first. Rejects when the pull request cannot be read. */
@@ -77,4 +79,46 @@ function isSameText(left: string, right: string): boolean {
 
 function toComparable(text: string): string {
   return text.replaceAll('\r\n', '\n').trimEnd();
+}
+
+/** A forge answered with a way to somewhere else. */
+export class OtherOrigin extends Error {
+  /** What has this name, octokit does not send again. */
+  override readonly name = 'AbortError';
+}
+
+const MAX_REDIRECTS = 5;
+/** Of one report: twenty thousand comments have no more pages. */
+const MAX_REQUESTS = 1000;
+const TIMEOUT_MS = 60_000;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+
+/**
+ * A `fetch` for requests that carry a token: they go to one origin, and to no other, whoever says so. A redirect that stays there is followed with the
+ * same method and body, as forges expect it. Node's own would take headers such as `Private-Token` along to every origin. Pages without an end, and answers without
+ * one, are not waited for.
+ */
+export function createOneOriginFetch(baseUrl: string): typeof fetch {
+  const { origin } = new URL(baseUrl);
+  let requests = 0;
+  return async (input, init) => {
+    let url = toUrl(input);
+    requests += 1;
+    if (requests > MAX_REQUESTS) throw new OtherOrigin(`the forge leads on and on, lately to ${url.pathname}`);
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(init?.signal ? [init.signal] : [])]);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      if (url.origin !== origin)
+        throw new OtherOrigin(`the forge leads to ${url.origin}, but the token is only for ${origin}`);
+      const response = await fetch(url, { ...init, signal, redirect: 'manual' });
+      const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null;
+      if (location === null) return response;
+      await response.body?.cancel();
+      url = new URL(location, url);
+    }
+    throw new OtherOrigin(`the forge leads on and on, lately to ${url.pathname}`);
+  };
+}
+
+function toUrl(input: Parameters<typeof fetch>[0]): URL {
+  return new URL(input instanceof Request ? input.url : input);
 }

@@ -1,9 +1,9 @@
 import { retry } from '@octokit/plugin-retry';
 import { Octokit } from '@octokit/rest';
-import type { Forge, Post } from './forge.ts';
+import { createOneOriginFetch, type Forge, OtherOrigin, type Post } from './forge.ts';
 
 /** Where a repository is, and with which right. */
-export interface GitHubOptions {
+interface GitHubOptions {
   /** `https://api.github.com`, or that of an enterprise server. */
   readonly apiUrl: string;
   /** `owner/name`. */
@@ -23,6 +23,7 @@ export function createGitHub({ apiUrl, repository, token, number }: GitHubOption
   const where = { owner, repo };
   const pull = { ...where, issue_number: number ?? 0 };
   return {
+    url: apiUrl,
     place: number === undefined ? repository : `pull request ${number} of ${repository}`,
     listComments: async () => {
       const isOwn = await createOwnerTest(octokit);
@@ -69,22 +70,40 @@ export async function findPullRequest(
 
 function createOctokit(apiUrl: string, token: string) {
   const WithRetry = Octokit.plugin(retry);
-  return new WithRetry({ auth: token, baseUrl: apiUrl, userAgent: 'edgewise', log: SILENT });
+  const request = { fetch: createOneOriginFetch(apiUrl) };
+  return new WithRetry({ auth: token, baseUrl: apiUrl, userAgent: 'edgewise', log: SILENT, request });
 }
 
 /** Errors are thrown by the client and shown once by the caller. */
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Others could write our marker too. A workflow's token may not ask whose it is; what it writes belongs to a bot. */
+/** Who writes with the token of a workflow. */
+const WORKFLOW_BOT = 'github-actions[bot]';
+
+/** Others can write our marker too, people and bots: only what has our own name is ours. */
 async function createOwnerTest(octokit: Octokit): Promise<(user: Author) => boolean> {
-  const login = await octokit.rest.users.getAuthenticated().then(
-    ({ data }) => data.login,
-    (error: unknown) => {
-      if (isRefused(error)) return undefined;
-      throw error;
-    },
-  );
-  return (user) => (login === undefined ? user?.type === 'Bot' : user?.login === login);
+  const own = (await findLogin(octokit)) ?? WORKFLOW_BOT;
+  return (user) => user?.login === own && (user.type === 'Bot') === own.endsWith('[bot]');
+}
+
+/** Whose the token is. That of an app, such as a workflow's, may ask by GraphQL only; `undefined`: nor by that. */
+async function findLogin(octokit: Octokit): Promise<string | undefined> {
+  try {
+    return (await octokit.rest.users.getAuthenticated()).data.login;
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+  const { viewer } = await octokit.graphql<Viewer>('{ viewer { login } }').catch(toNobody);
+  return viewer === undefined ? undefined : `${viewer.login.replace(/\[bot\]$/, '')}[bot]`;
+}
+
+interface Viewer {
+  readonly viewer?: { readonly login: string };
+}
+
+function toNobody(error: unknown): Viewer {
+  if (error instanceof OtherOrigin) throw error;
+  return {};
 }
 
 function isRefused(error: unknown): boolean {

@@ -1,8 +1,10 @@
-import { Gitlab } from '@gitbeaker/rest';
-import type { Forge, Post } from './forge.ts';
+import { setTimeout } from 'node:timers/promises';
+import { createRequesterFn } from '@gitbeaker/requester-utils';
+import { GitbeakerRequestError, Gitlab } from '@gitbeaker/rest';
+import { createOneOriginFetch, type Forge, type Post } from './forge.ts';
 
 /** Where a project is, and with which right. */
-export interface GitLabOptions {
+interface GitLabOptions {
   /** `https://gitlab.com`. */
   readonly host: string;
   readonly project: string;
@@ -13,7 +15,7 @@ export interface GitLabOptions {
 
 /** Notes on merge requests, and issues, at GitLab. */
 export function createGitLab({ host, project, token, number }: GitLabOptions): Forge {
-  const gitlab = new Gitlab({ host, token });
+  const gitlab = createClient(host, token);
   const iid = number ?? 0;
   const toNote = (note: { readonly id: number; readonly body: string }): Post => ({
     id: note.id,
@@ -21,18 +23,21 @@ export function createGitLab({ host, project, token, number }: GitLabOptions): F
     url: `${host}/projects/${project}/merge_requests/${iid}#note_${note.id}`,
   });
   return {
+    url: host,
     place: number === undefined ? `project ${project}` : `merge request ${number} of project ${project}`,
     listComments: async () => {
-      const own = await gitlab.Users.showCurrentUser();
+      const own = await findUserId(gitlab);
+      if (own === undefined) return [];
       const notes = await gitlab.MergeRequestNotes.all(project, iid, { sort: 'asc', orderBy: 'created_at' });
-      return notes.filter(({ author, system }) => author.id === own.id && !system).map(toNote);
+      return notes.filter(({ author, system }) => author.id === own && !system).map(toNote);
     },
     createComment: async (body) => toNote(await gitlab.MergeRequestNotes.create(project, iid, body)),
     updateComment: async ({ id }, body) => toNote(await gitlab.MergeRequestNotes.edit(project, iid, id, { body })),
     listOpenIssues: async () => {
-      const own = await gitlab.Users.showCurrentUser();
-      const issues = await gitlab.Issues.all({ projectId: project, state: 'opened', authorId: own.id, sort: 'asc' });
-      return issues.map(toIssue);
+      const own = await findUserId(gitlab);
+      if (own === undefined) return [];
+      const issues = await gitlab.Issues.all({ projectId: project, state: 'opened', authorId: own, sort: 'asc' });
+      return issues.filter(({ author }) => author.id === own).map(toIssue);
     },
     createIssue: async (title, body) => toIssue(await gitlab.Issues.create(project, title, { description: body })),
     updateIssue: async ({ id }, body) => toIssue(await gitlab.Issues.edit(project, id, { description: body })),
@@ -46,9 +51,72 @@ export async function findMergeRequest(
   { host, project, token }: Omit<GitLabOptions, 'number'>,
   sha: string,
 ): Promise<number | undefined> {
-  const gitlab = new Gitlab({ host, token });
+  const gitlab = createClient(host, token);
   const requests = await gitlab.Commits.allMergeRequests(project, sha);
   return (requests.find(({ state }) => state === 'merged') ?? requests[0])?.iid;
+}
+
+type Client = ReturnType<typeof createClient>;
+
+/** Whose the token is. `undefined`: it may not ask, so nothing that is there is known to be ours. */
+async function findUserId(gitlab: Client): Promise<number | undefined> {
+  try {
+    const { id }: { readonly id?: number } = await gitlab.Users.showCurrentUser();
+    return id;
+  } catch (error) {
+    const status = error instanceof GitbeakerRequestError ? error.cause?.response.status : undefined;
+    if (status === 403 || status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** What the package sends requests by follows every redirect, with the token. */
+function createClient(host: string, token: string) {
+  const send = createOneOriginFetch(host);
+  const requesterFn = createRequesterFn(
+    async (_, options) => options,
+    async (endpoint, options = {}) => {
+      const { prefixUrl, searchParams = '', method, headers, body, signal } = options as unknown as HandlerOptions; // as the package makes them
+      const url = new URL(endpoint, `${prefixUrl.replace(/\/+$/, '')}/`);
+      url.search = searchParams;
+      const request = { method, headers, ...(body !== undefined && { body }), ...(signal !== undefined && { signal }) };
+      return toAnswer(url, request, await sendPatiently(() => send(url, request)));
+    },
+  );
+  return new Gitlab({ host, token, requesterFn });
+}
+
+interface HandlerOptions {
+  readonly prefixUrl: string;
+  readonly searchParams?: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** What a forge answers while it is busy. */
+const BUSY: ReadonlySet<number> = new Set([429, 502]);
+const TRIES = 5;
+const PAUSE_MS = 250;
+
+async function sendPatiently(send: () => Promise<Response>): Promise<Response> {
+  let response = await send();
+  for (let count = 1; count < TRIES && BUSY.has(response.status); count += 1) {
+    await setTimeout(PAUSE_MS * 2 ** count);
+    response = await send();
+  }
+  return response;
+}
+
+async function toAnswer(url: URL, request: RequestInit, response: Response) {
+  const { status, headers, ok } = response;
+  const text = await response.text();
+  if (ok) return { body: text === '' ? null : JSON.parse(text), headers: Object.fromEntries(headers), status };
+  const description = `${status} ${text}`.slice(0, 500);
+  throw new GitbeakerRequestError(description, {
+    cause: { description, request: new Request(url, request), response },
+  });
 }
 
 function toIssue(issue: {

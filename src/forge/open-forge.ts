@@ -1,8 +1,9 @@
+import { GITHUB_TOKENS, GITLAB_TOKENS } from '../model/api-key.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 import type { Forge } from './forge.ts';
 
 /** What a pipeline says of itself. */
-export interface ForgeContext {
+interface ForgeContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The text of a file that the pipeline names. */
   readonly readFile: (path: string) => Promise<string>;
@@ -29,7 +30,7 @@ export async function openForge(context: ForgeContext): Promise<Forge> {
 
 async function openGitHub(repository: string, context: ForgeContext): Promise<Forge> {
   const { env } = context;
-  const token = requireToken(env, ['GITHUB_TOKEN', 'GH_TOKEN']);
+  const token = requireToken(env, GITHUB_TOKENS);
   const where = { apiUrl: env['GITHUB_API_URL'] ?? 'https://api.github.com', repository, token };
   const { createGitHub, findPullRequest } = await import('./github.ts');
   const sha = env['GITHUB_SHA'];
@@ -42,7 +43,7 @@ async function openGitHub(repository: string, context: ForgeContext): Promise<Fo
 
 async function openGitLab(project: string, context: ForgeContext): Promise<Forge> {
   const { env } = context;
-  const token = requireToken(env, ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN']);
+  const token = requireToken(env, GITLAB_TOKENS);
   const where = { host: env['CI_SERVER_URL'] ?? 'https://gitlab.com', project, token };
   const { createGitLab, findMergeRequest } = await import('./gitlab.ts');
   const sha = env['CI_COMMIT_SHA'];

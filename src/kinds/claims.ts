@@ -1,7 +1,7 @@
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
 import type { Field } from './field.ts';
-import { type Kind, onceForEachKind } from './kind.ts';
+import type { Kind } from './kind.ts';
 import { isUnset, normalizeField } from './normalize.ts';
 
 /** A value that one resource has at a time. */
@@ -36,15 +36,15 @@ interface UniqueField {
   readonly isList: boolean;
 }
 
-const listUniqueFields = onceForEachKind(({ fields }): readonly UniqueField[] =>
-  Object.entries(fields)
+function listUniqueFields({ fields }: Kind): readonly UniqueField[] {
+  return Object.entries(fields)
     .filter(([, { unique }]) => unique)
     .map(([name, field]) =>
       field.type.type === 'list'
         ? { name, field: { ...field, type: field.type.of }, isList: true }
         : { name, field, isList: false },
-    ),
-);
+    );
+}
 
 /** The value of a unique field, or one member of its list. */
 interface Member {

@@ -1,6 +1,5 @@
-import type { LintCode } from '../model/diagnostic-codes.ts';
+import type { LintCode } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
-import { onceForEach } from '../model/once.ts';
 import type { TextFormat } from './formats.ts';
 
 /**
@@ -40,7 +39,7 @@ export interface TextType {
   readonly isPath?: boolean;
 }
 
-export interface EnumType {
+interface EnumType {
   readonly type: 'enum';
   readonly values: readonly string[];
 }
@@ -107,20 +106,28 @@ export interface IdleReason {
 }
 
 /** What lint has against a field that is empty, false, or a module that is disabled. */
-export interface UnsetAdvice {
+interface UnsetAdvice {
   readonly code: LintCode;
   /** What is wrong, without the address. */
   readonly message: string;
 }
 
 /**
- * How a value restricts access. `while-on`: it restricts while it is true, or set and not disabled. `by-each`: each member is a restriction, or the text is.
- * `but-each`: each member allows somebody; without members nobody is allowed. `but-each-or-all`: the same, but without members everybody is allowed.
+ * How a value restricts access, and so what a change of it proves. `while-on`: it restricts while it is true, or set and not disabled. `by-each`: each member
+ * is a restriction, or the text is: without it, more is let in. `but-each`: each member allows somebody: with it, more is let in. `but-each-or-all`: the same,
+ * but without members everybody is allowed. `by-rules`: a list of rules, each of which may let in or keep out. `unproven`: who is let in is decided elsewhere,
+ * so of a change is known that there is one.
  */
-export type Protection = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all';
+export type Protection = 'while-on' | 'by-each' | 'but-each' | 'but-each-or-all' | 'by-rules' | 'unproven';
+
+/**
+ * How a value carries traffic. `by-each`: each member is an address that is served, or the text is. `while-on`: traffic is led on while it is set and not disabled.
+ * `by-share`: a member gets traffic in proportion to its number, and 0 gets none.
+ */
+export type Carriage = 'by-each' | 'while-on' | 'by-share';
 
 /** A clause about a resource: `listens on` before the values of the field. */
-export interface Trait {
+interface SummaryClause {
   /** Stands before the values. */
   readonly said: string;
   /** Stands instead when there is no value, or when it is switched off. Absent: nothing does. */
@@ -156,10 +163,16 @@ export interface Field {
   readonly absentWhenDefault: boolean;
   /** How it restricts access; absent: it does not. Decides when a change of it opens something. */
   readonly protects: Protection | undefined;
+  /** How it carries traffic; absent: it does not. Decides when a change of it ends something. */
+  readonly carries: Carriage | undefined;
+  /** What follows when the service chooses another value, or the value goes: `delegate the domain again`. */
+  readonly whenReplaced: string | undefined;
+  /** What somebody has to do with what the service computed for a new resource: `set the NS records of its domain to`, before the values. */
+  readonly whenCreated: string | undefined;
   /** It only names what it stands in: with another value that restricts access as before. */
   readonly isCaption: boolean;
   /** What it says of a resource to who has to judge it; absent: it does not tell what the resource is. */
-  readonly tells: Trait | undefined;
+  readonly tells: SummaryClause | undefined;
   /** What to think of before leaving it unset. */
   readonly whenUnset: UnsetAdvice | undefined;
 }
@@ -184,6 +197,9 @@ export function field(type: FieldType, description: string, options: FieldOption
     nullWhenUnset: false,
     absentWhenDefault: false,
     protects: undefined,
+    carries: undefined,
+    whenReplaced: undefined,
+    whenCreated: undefined,
     isCaption: false,
     tells: undefined,
     whenUnset: undefined,
@@ -288,8 +304,3 @@ export function listInnerFields(type: FieldType | undefined): Readonly<Record<st
 
 /** A field, and the name that it has in its table. */
 export type NamedField = readonly [name: string, field: Field];
-
-/** The fields of a table in its order. */
-export const listFields = onceForEach((fields: Readonly<Record<string, Field>>): readonly NamedField[] =>
-  Object.entries(fields),
-);

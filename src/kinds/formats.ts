@@ -1,5 +1,5 @@
 import { DURATION_EXPECTED, DURATION_PATTERN, toDurationMs } from './duration.ts';
-import { compileRe2 } from './re2.ts';
+import { checkRe2 } from './re2.ts';
 
 /** The checked forms of text. */
 export type TextFormat =
@@ -37,6 +37,8 @@ export interface FormatRule {
   readonly loadCloserCheck?: () => Promise<TextCheck>;
   /** The one form of equal texts. */
   readonly normalize: (text: string) => string;
+  /** `*` stands in it for any text. */
+  readonly hasWildcards?: true;
 }
 
 const LABEL = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?';
@@ -68,6 +70,11 @@ const KEY_TYPES: Readonly<Record<string, string>> = {
   'ecdsa-sha2-nistp384': 'ecdsa',
   'ecdsa-sha2-nistp521': 'ecdsa',
 };
+/** One line: type, key, and perhaps a comment. A file's own line break may follow. */
+const SSH_LINE = `(${Object.keys(KEY_TYPES).join('|')})[ \\t]+AAAA[A-Za-z0-9+/]+={0,3}([ \\t][^\\r\\n\\x00]*)?`;
+const SSH_PUBLIC_KEY_PATTERN = `^\\s*${SSH_LINE}\\s*$`;
+/** For a text without white space around it: two parts that match spaces would share them out in every way. */
+const SSH_PUBLIC_KEY = new RegExp(`^${SSH_LINE}$`);
 
 /** The table of text forms. */
 export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
@@ -95,12 +102,13 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     pattern: `^(\\*|bind:(${BINDING_PATTERN}))$`,
     check: checkAclRule,
     normalize: (text) => text,
+    hasWildcards: true,
   },
   're2-pattern': {
     title: 'regular expression',
     expected: 'a regular expression in RE2 syntax',
     example: '(Pingdom|curl)/(\\d+)\\.',
-    check: checkRe2,
+    check: checkPattern,
     normalize: (text) => text,
   },
   'header-name': {
@@ -123,9 +131,9 @@ export const FORMATS: Readonly<Record<TextFormat, FormatRule>> = {
     title: 'SSH public key',
     expected: 'an RSA, ECDSA or Ed25519 public key in OpenSSH authorized-keys format',
     example: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L alice@example.com',
-    pattern: `^\\s*(${Object.keys(KEY_TYPES).join('|')})\\s+\\S`,
+    pattern: SSH_PUBLIC_KEY_PATTERN,
     check: checkSshPublicKey,
-    loadCloserCheck: async () => (await import('./ssh-key.ts')).findSshKeyFault,
+    loadCloserCheck: async () => (await import('./ssh-key.ts')).checkSshKey,
     normalize: (text) => text.trim().split(/\s+/).slice(0, 2).join(' '),
   },
   'http-url': {
@@ -199,9 +207,9 @@ function checkAclRule(text: string): string | undefined {
   return 'binds neither a domain, a `host:port`, a `key=value` nor `*`';
 }
 
-function checkRe2(text: string): string | undefined {
-  const compiled = compileRe2(text);
-  return 'fault' in compiled ? `is not valid RE2 syntax: ${compiled.fault}` : undefined;
+function checkPattern(text: string): string | undefined {
+  const finding = checkRe2(text);
+  return finding === undefined ? undefined : `is not valid RE2 syntax: ${finding}`;
 }
 
 function hasForbiddenHeaderByte(text: string): boolean {
@@ -215,7 +223,7 @@ function checkSshPublicKey(text: string): string | undefined {
   const bytes = Buffer.from(blob, 'base64');
   const length = bytes.length >= 4 ? bytes.readUInt32BE(0) : 0;
   if (bytes.toString('latin1', 4, 4 + length) !== name) return `does not contain the ${name} key that it announces`;
-  return undefined;
+  return SSH_PUBLIC_KEY.test(text.trim()) ? undefined : 'is not a type, a key in base64 and a comment on one line';
 }
 
 function checkPrincipal(text: string): string | undefined {

@@ -1,9 +1,7 @@
 import { InvariantError } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
-import { onceForEach } from '../model/once.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { type Field, listFields, type NamedField, objectOf, toTable } from './field.ts';
-import { findSubmissionFault, type Submission } from './submission.ts';
+import { type Field, type FieldType, type NamedField, type ObjectType, objectOf, toTable } from './field.ts';
 
 /**
  * A kind: one table that says all there is to say about a type of resource.
@@ -27,20 +25,26 @@ export interface Kind {
   /** Whether `uri` is a full URL or only its path. */
   readonly uri: 'absolute' | 'path';
   readonly fields: Readonly<Record<string, Field>>;
+  /** The fields that a manifest may state, in the order of the table. */
+  readonly specFields: readonly NamedField[];
   /** What a manifest may say under `lifecycle` of this kind alone. */
   readonly lifecycle: Readonly<Record<string, Field>>;
   /** The fields with the start and end of its validity; absent: valid as long as it exists. */
   readonly validity: Validity | undefined;
   /** The computed field that `lifecycle.write_to` has written to a file. */
   readonly fileField: string | undefined;
+  /** What is wrong with a text of that field, so that it must not be written: `is for another public key`. `spec`: what was asked for, as far as it is known. */
+  readonly checkFile: (text: string, spec: Spec) => string | undefined;
   /** Submitted kinds only: how one is submitted and decided. */
   readonly submission: Submission | undefined;
   /** Checks that concern several fields. Called on specs whose fields are valid. */
-  readonly check: (spec: Spec) => readonly SpecProblem[];
+  readonly check: (spec: Spec) => readonly SpecFinding[];
   /** Checks that concern several settings of `lifecycle`; paths are inside of it. Called when fields and settings are valid. */
-  readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecProblem[];
+  readonly checkLifecycle: (settings: Spec, spec: Spec) => readonly SpecFinding[];
   /** What is wrong with a resource that exists, by its computed fields. */
-  readonly findTroubles: (computed: JsonObject) => readonly Trouble[];
+  readonly checkHealth: (computed: JsonObject) => readonly HealthFinding[];
+  /** What is to be known of a resource at a glance, by its computed fields: `certificate renews in 60 days`. */
+  readonly describeState: (computed: JsonObject, now: Date) => readonly string[];
   /** It restricts access to other resources: deleting it opens them. */
   readonly isProtection: boolean;
   /** Whether a resource with this spec can lock its own caller out: its writes come last. */
@@ -48,7 +52,7 @@ export interface Kind {
 }
 
 /** The names of the fields of a time of validity, both immutable timestamps, and its usual length. */
-export interface Validity {
+interface Validity {
   readonly after: string;
   readonly until: string;
   /** The validity when no end is stated. */
@@ -56,7 +60,7 @@ export interface Validity {
 }
 
 /** Something that the service cannot do for a resource at present. */
-export interface Trouble {
+export interface HealthFinding {
   /** What cannot be done: `its certificate cannot be provisioned`. */
   readonly message: string;
   readonly remedy: string;
@@ -65,7 +69,7 @@ export interface Trouble {
 }
 
 /** Something wrong in a spec, at a path inside of it. */
-export interface SpecProblem {
+export interface SpecFinding {
   readonly path: FieldPath;
   readonly message: string;
 }
@@ -73,7 +77,8 @@ export interface SpecProblem {
 type Unsaid =
   | 'check'
   | 'checkLifecycle'
-  | 'findTroubles'
+  | 'checkHealth'
+  | 'describeState'
   | 'canLockOut'
   | 'isProtection'
   | 'uri'
@@ -81,21 +86,27 @@ type Unsaid =
   | 'lifecycle'
   | 'validity'
   | 'fileField'
+  | 'checkFile'
   | 'submission';
-type KindOptions = Omit<Kind, Unsaid> & Partial<Pick<Kind, Unsaid>>;
+type KindOptions = Omit<Kind, Unsaid | 'specFields'> & Partial<Pick<Kind, Unsaid>>;
 
 /** Checks a kind's table and fills in defaults. Throws `InvariantError` on a table that contradicts itself. */
 export function defineKind(options: KindOptions): Kind {
-  const kind: Kind = { ...NOTHING_SAID, ...options, fields: toTable(options.fields) };
-  const fault = findFault(kind);
-  if (fault !== undefined) throw new InvariantError(`Kind ${kind.name}: ${fault}`);
+  const fields = toTable(options.fields);
+  const specFields = Object.entries(fields).filter(([, { lifecycle }]) => STATED.includes(lifecycle));
+  const kind: Kind = { ...NOTHING_SAID, ...options, fields, specFields };
+  const finding = findFinding(kind);
+  if (finding !== undefined) throw new InvariantError(`Kind ${kind.name}: ${finding}`);
   return kind;
 }
+
+const STATED: readonly Field['lifecycle'][] = ['mutable', 'immutable'];
 
 const NOTHING_SAID: Pick<Kind, Unsaid> = {
   check: () => [],
   checkLifecycle: () => [],
-  findTroubles: () => [],
+  checkHealth: () => [],
+  describeState: () => [],
   canLockOut: () => false,
   isProtection: false,
   uri: 'absolute',
@@ -103,10 +114,11 @@ const NOTHING_SAID: Pick<Kind, Unsaid> = {
   lifecycle: {},
   validity: undefined,
   fileField: undefined,
+  checkFile: () => undefined,
   submission: undefined,
 };
 
-function findFault(kind: Kind): string | undefined {
+function findFinding(kind: Kind): string | undefined {
   if ((kind.role === 'owned') !== (kind.listKey !== undefined)) return 'owned kinds, and only those, have a listKey';
   if ((kind.role === 'submitted') !== (kind.submission !== undefined))
     return 'submitted kinds, and only those, have a submission';
@@ -121,7 +133,7 @@ function findFault(kind: Kind): string | undefined {
     if (field.hasPath && !isModule(field)) return `${name} has a path but is no module`;
     if (field.clear === 'delete' && !field.hasPath) return `${name} is cleared by a DELETE but has no path`;
   }
-  return kind.submission && findSubmissionFault(kind.fields, kind.submission);
+  return kind.submission && checkSubmission(kind.fields, kind.submission);
 }
 
 /** The name of a kind in names of files and commands: `TCPEdge` → `tcp-edge`. */
@@ -145,13 +157,10 @@ export function isModule(field: Field): boolean {
   return field.type.type === 'object' && field.type.module;
 }
 
-/** The fields that a manifest may state. */
-export const listSpecFields = onceForEachKind(({ fields }): readonly NamedField[] =>
-  listFields(fields).filter(([, { lifecycle }]) => lifecycle === 'mutable' || lifecycle === 'immutable'),
-);
-
 /** The type of a whole spec. */
-export const toSpecType = onceForEachKind(({ fields }) => objectOf(fields));
+export function toSpecType({ fields }: Kind): ObjectType {
+  return objectOf(fields);
+}
 
 /** Whether a resource can be due for replacement though it equals its manifest, because it expires or is rotated. */
 export function isRotatable(kind: Kind): boolean {
@@ -159,16 +168,79 @@ export function isRotatable(kind: Kind): boolean {
 }
 
 /** The names of the fields that only the response to the creation shows. */
-export const listOneTimeFields = onceForEachKind(({ fields }): readonly string[] =>
-  listFields(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'one-time' ? [name] : [])),
-);
+export function listOneTimeFields({ fields }: Kind): readonly string[] {
+  return Object.entries(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'one-time' ? [name] : []));
+}
 
 /** The names of the fields that the service alone decides. */
-export const listComputedNames = onceForEachKind(({ fields }): readonly string[] =>
-  listFields(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'computed' ? [name] : [])),
-);
+export function listComputedNames({ fields }: Kind): readonly string[] {
+  return Object.entries(fields).flatMap(([name, { lifecycle }]) => (lifecycle === 'computed' ? [name] : []));
+}
 
-/** A function of a kind's table, which never changes: computed at the first call for a kind. */
-export function onceForEachKind<T>(compute: (kind: Kind) => T): (kind: Kind) => T {
-  return onceForEach(compute);
+/**
+ * What a submitted kind says besides its fields: how a command line states one, and how the service decides about it, part by part.
+ */
+export interface Submission {
+  /** What it is called in short: `report`. */
+  readonly noun: string;
+  /** What one does by submitting it: `report URLs with suspected abusive content`. */
+  readonly purpose: string;
+  /** The field that holds the words of the command line. Every other field that can be stated is an option. */
+  readonly words: string;
+  /** Two words that may stand there. */
+  readonly examples: readonly [string, string];
+  /** The computed field that says how far it is, and its value once everything is decided. */
+  readonly status: { readonly field: string; readonly decided: string };
+  readonly parts: SubmissionParts;
+}
+
+/** The computed list of what is decided about: each part has a name and a status. */
+export interface SubmissionParts {
+  readonly field: string;
+  /** For people: `host name`. */
+  readonly title: string;
+  readonly name: string;
+  readonly status: string;
+  /** What each status stands for. */
+  readonly decisions: Readonly<Record<string, Decision>>;
+}
+
+/** What was decided about a part; `open`: nothing yet. */
+export type Decision = 'open' | 'rejected' | 'accepted' | 'ignored';
+
+type Fields = Readonly<Record<string, Field>>;
+
+/** What contradicts the fields of the table; `undefined`: nothing. */
+function checkSubmission(fields: Fields, submission: Submission): string | undefined {
+  const { words, status, parts } = submission;
+  const list = fields[words]?.type;
+  if (list?.type !== 'list' || list.of.type !== 'text') return `${words} is no list of texts`;
+  const odd = Object.entries(fields).find(([name, field]) => name !== words && isStated(field) && !isText(field));
+  if (odd !== undefined) return `${odd[0]} is no text, so no option can state it`;
+  if (!listValues(fields[status.field]?.type).includes(status.decided))
+    return `${status.field} is never ${status.decided}`;
+  const part = fields[parts.field]?.type;
+  const members = part?.type === 'list' && part.of.type === 'object' ? part.of.fields : {};
+  if (members[parts.name]?.type.type !== 'text') return `the members of ${parts.field} have no ${parts.name}`;
+  const statuses = listValues(members[parts.status]?.type);
+  if (statuses.join() !== Object.keys(parts.decisions).join())
+    return `not every status of ${parts.field} is a decision`;
+  return undefined;
+}
+
+/** `a report`, `an inquiry`. */
+export function toIndefinite(noun: string): string {
+  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
+function isStated({ lifecycle }: Field): boolean {
+  return lifecycle === 'mutable' || lifecycle === 'immutable';
+}
+
+function isText({ type }: Field): boolean {
+  return type.type === 'text' || type.type === 'metadata';
+}
+
+function listValues(type: FieldType | undefined): readonly string[] {
+  return type?.type === 'enum' ? type.values : [];
 }

@@ -1,12 +1,11 @@
 import { assertNever } from '../model/errors.ts';
-import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
 import { normalizeUserMetadata } from '../model/mark.ts';
-import { onceForEach } from '../model/once.ts';
 import type { Spec } from '../model/state.ts';
-import { type Field, type FieldType, type ListType, listFields } from './field.ts';
+import type { Field, FieldType, ListType } from './field.ts';
 import { FORMATS } from './formats.ts';
-import { type Kind, listSpecFields } from './kind.ts';
-import { mapInner, type Visitor } from './walk.ts';
+import type { Kind } from './kind.ts';
+import { mapInner, mapPresentFields, type Visitor } from './walk.ts';
 
 /**
  * Normal form: one value for everything that means the same. Desired and live specs are compared, digested and shown in it.
@@ -15,9 +14,7 @@ import { mapInner, type Visitor } from './walk.ts';
  */
 export function normalizeSpec(kind: Kind, spec: Spec): Spec {
   const normal: Record<string, Json> = {};
-  for (const entry of listSpecFields(kind)) {
-    const name = entry[0];
-    const field = entry[1];
+  for (const [name, field] of kind.specFields) {
     const value = spec[name];
     if (!field.serviceDefault || !isUnset(value)) normal[name] = normalizeField(field, value);
   }
@@ -31,16 +28,13 @@ export function isUnset(value: Json | undefined): value is undefined | null | ''
 
 /** The normal form of one field's value. */
 export function normalizeField(field: Field, value: Json | undefined): Json {
-  if (value === undefined) return toDefault(field);
-  return toNormal(field, value);
+  const normal = normalizeValue(field.type, value, field.default);
+  return field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
 }
 
 /** The normal form of a field that is left out. */
-export const toDefault = onceForEach((field: Field): Json => toNormal(field, undefined));
-
-function toNormal(field: Field, value: Json | undefined): Json {
-  const normal = normalizeValue(field.type, value, field.default);
-  return field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal;
+export function toDefault(field: Field): Json {
+  return normalizeField(field, undefined);
 }
 
 function normalizeValue(type: FieldType, value: Json | undefined, fallback: Json | undefined): Json {
@@ -73,7 +67,7 @@ const NORMALIZE: Visitor = {
   visit: (type, value) => normalizeValue(type, value, undefined),
   visitFields: (fields, value) => {
     const normal: Record<string, Json> = {};
-    for (const entry of listFields(fields)) normal[entry[0]] = normalizeField(entry[1], value[entry[0]]);
+    for (const [name, field] of Object.entries(fields)) normal[name] = normalizeField(field, value[name]);
     return normal;
   },
   visitKey: ({ caseInsensitive }, key) => (caseInsensitive ? key.toLowerCase() : key),
@@ -112,17 +106,69 @@ function normalizeList(type: ListType, value: Json): Json {
 }
 
 function toSet(members: readonly Json[]): readonly Json[] {
-  if (members.length < 2) return members;
-  const texts = members.map(toCanonicalJson);
-  // What was sent, and what comes back, is in order already.
-  if (texts.every((text, at) => at === 0 || (texts[at - 1] ?? '') < text)) return members;
-  const byText = new Map(members.map((member, at) => [texts[at] ?? '', member]));
+  const byText = new Map(members.map((member) => [toCanonicalJson(member), member]));
   return [...byText].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, member]) => member);
 }
 
-function isDisabledAndEmpty(value: Json): boolean {
+/** Whether a module that is removed by disabling it means the same as none, by what is known of it. */
+export function isDisabledAndEmpty(value: Json): boolean {
   if (!isJsonObject(value) || value['enabled'] !== false) return false;
   return Object.entries(value).every(
     ([name, member]) => name === 'enabled' || (isJsonArray(member) && member.length === 0),
   );
+}
+
+/** The fields whose digest a mark holds: those that are not at their default. The spec is in normal form. */
+export function listMarkedFields(kind: Kind, normal: Spec): readonly string[] {
+  return kind.specFields.flatMap(([name, field]) => {
+    const value = normal[name];
+    if (value === undefined) return [];
+    return field.serviceDefault || !isSameJson(value, toDefault(field)) ? [name] : [];
+  });
+}
+
+/**
+ * A spec without the optional fields that are null: null means the same as leaving the field out. Null stays in required fields, lists and
+ * maps, where it is a mistake, and in free JSON, where it is a value.
+ */
+export function withoutNulls(kind: Kind, spec: JsonObject): JsonObject {
+  return leaveOutNulls(Object.fromEntries(kind.specFields), spec);
+}
+
+function leaveOutNulls(fields: Readonly<Record<string, Field>>, value: JsonObject): JsonObject {
+  const entries = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) return [[name, member]];
+    return member === null && !field.required ? [] : [[name, leaveOutInside(field.type, member)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function leaveOutInside(type: FieldType, value: Json): Json {
+  return mapInner(type, value, { visit: leaveOutInside, visitFields: leaveOutNulls });
+}
+
+/** A spec as it is written, with the lists whose order means nothing sorted. */
+export function sortSets(kind: Kind, spec: Spec): Spec {
+  return mapPresentFields(Object.entries(kind.fields), spec, sortSetsIn);
+}
+
+/** The same of a value of a type. */
+export function sortSetsIn(type: FieldType, value: Json): Json {
+  const sorted = mapInner(type, value, SORT);
+  return isSet(type) && isJsonArray(sorted) ? sortMembers(sorted) : sorted;
+}
+
+const SORT: Visitor = {
+  visit: sortSetsIn,
+  visitFields: (fields, value) => mapPresentFields(Object.entries(fields), value, sortSetsIn),
+};
+
+function isSet(type: FieldType): type is ListType {
+  return type.type === 'list' && type.unordered;
+}
+
+function sortMembers(members: readonly Json[]): readonly Json[] {
+  const byText = members.map((member) => ({ member, text: toCanonicalJson(member) }));
+  return byText.sort((left, right) => (left.text < right.text ? -1 : 1)).map(({ member }) => member);
 }

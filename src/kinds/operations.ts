@@ -59,6 +59,10 @@ export function toPascalCase(name: string): string {
   return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+function toPlural(name: string): string {
+  return name.endsWith('s') ? `${name}es` : `${name}s`;
+}
+
 function listResourceOperations(kind: Kind): readonly Operation[] {
   const path = toPathTemplate(kind);
   const toOperation = (id: string, action: OperationAction): Operation => ({
@@ -75,7 +79,7 @@ function listResourceOperations(kind: Kind): readonly Operation[] {
   if (kind.role === 'submitted') return [create, get];
   return [
     create,
-    toOperation(`list${kind.name}s`, 'list'),
+    toOperation(`list${toPlural(kind.name)}`, 'list'),
     get,
     toOperation(`update${kind.name}`, 'update'),
     toOperation(`delete${kind.name}`, 'delete'),

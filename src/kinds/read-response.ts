@@ -1,26 +1,18 @@
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { parseMetadata } from '../model/mark.ts';
-import { onceInARow } from '../model/once.ts';
 import type { LiveResource, Spec } from '../model/state.ts';
-import { type Field, type FieldType, listFields, type NamedField } from './field.ts';
-import { type Kind, listComputedNames, listSpecFields, onceForEachKind } from './kind.ts';
-import { normalizeSpec, toEmpty } from './normalize.ts';
+import type { Field, FieldType, NamedField } from './field.ts';
+import { type Kind, listComputedNames } from './kind.ts';
+import { isDisabledAndEmpty, normalizeField, normalizeSpec, toEmpty } from './normalize.ts';
 import { mapInner } from './walk.ts';
 
 /**
- * A live resource from the service's JSON, which must conform to the kind's response schema. A field that the JSON leaves out is unknown,
- * and absent from the spec.
+ * A live resource from the service's JSON, which must conform to the kind's response schema. A field that the JSON leaves out is absent from
+ * the spec: `ShownFields` says whether it is empty or unknown.
  */
 export function readResource(kind: Kind, json: JsonObject): LiveResource {
-  return readerOf(kind)(json);
-}
-
-/** What a rehearsal answers is read by those who wait for the answer, and by those who watch. */
-const readerOf = onceForEachKind((kind) => onceInARow((json: JsonObject) => toLiveResource(kind, json)));
-
-function toLiveResource(kind: Kind, json: JsonObject): LiveResource {
   const metadata = parseMetadata(toText(json['metadata']));
-  const spec = readFields(listSpecFields(kind), json);
+  const spec = readFields(kind.specFields, json);
   if ('metadata' in kind.fields) spec['metadata'] = metadata.user;
   return {
     kind: kind.name,
@@ -28,7 +20,7 @@ function toLiveResource(kind: Kind, json: JsonObject): LiveResource {
     createdAt: toText(json['created_at']),
     spec: toLiveSpec(kind, spec),
     mark: metadata.mark,
-    markTrouble: metadata.trouble,
+    markError: metadata.error,
     computed: pickComputed(kind, json),
   };
 }
@@ -39,20 +31,15 @@ function pickComputed(kind: Kind, json: JsonObject): Spec {
   return computed;
 }
 
-/** The live resources of a list, as the service gave it. */
-export function readResources(kind: Kind, list: readonly JsonObject[]): readonly LiveResource[] {
-  return list.map((json, listIndex) => ({ ...readResource(kind, json), listIndex }));
-}
-
 /** The modules of an attached resource, from what a GET of each answered; null where a module is not set. */
 export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): LiveResource {
   return {
     kind: kind.name,
     id: toText(ids['id']),
     createdAt: '',
-    spec: toLiveSpec(kind, { ...ids, ...readFields(listSpecFields(kind), modules) }),
+    spec: toLiveSpec(kind, { ...ids, ...readFields(kind.specFields, modules) }),
     mark: undefined,
-    markTrouble: undefined,
+    markError: undefined,
     computed: {},
   };
 }
@@ -60,14 +47,17 @@ export function readAttachment(kind: Kind, ids: Spec, modules: JsonObject): Live
 /** Response fields in the shape that requests have: request names, ids for Refs, null for modules that are not set. */
 function readFields(fields: readonly NamedField[], json: JsonObject): Record<string, Json> {
   const read: Record<string, Json> = {};
-  // Each resource comes through here several times: to take an entry apart by destructuring takes longer where code is not optimized yet.
-  for (const entry of fields) {
-    const name = entry[0];
-    const field = entry[1];
-    const value = pick(json, name, field);
-    if (value !== undefined && !isUnsaid(field, value)) read[name] = readValue(field.type, value);
+  for (const [name, field] of fields) {
+    const value = findAnswered(json, name, field);
+    if (value !== undefined) read[name] = readValue(field.type, value);
   }
   return read;
+}
+
+/** What an answer shows of a field; `undefined`: nothing. */
+function findAnswered(json: JsonObject, name: string, field: Field): Json | undefined {
+  const value = pick(json, name, field);
+  return value === undefined || isUnsaid(field, value) ? undefined : value;
 }
 
 function pick(json: JsonObject, name: string, field: Field): Json | undefined {
@@ -83,25 +73,29 @@ function isUnsaid(field: Field, value: Json): boolean {
 
 /** Normal form, without defaults for fields that the response leaves out: those defaults apply to requests only. */
 function toLiveSpec(kind: Kind, answered: Spec): Spec {
-  return keepAnswered(listSpecFields(kind), answered, normalizeSpec(kind, answered));
+  return keepAnswered(kind.specFields, answered, normalizeSpec(kind, answered));
 }
 
 function keepAnswered(fields: readonly NamedField[], answered: JsonObject, normal: JsonObject): JsonObject {
   const kept: Record<string, Json> = {};
-  for (const entry of fields) {
-    const name = entry[0];
-    const field = entry[1];
+  for (const [name, field] of fields) {
     const from = answered[name];
     const to = normal[name];
     if (to === undefined || (from === undefined && !field.absentWhenDefault)) continue;
-    kept[name] = from === undefined ? to : keepInner(field.type, from, to);
+    kept[name] = from === undefined ? to : keepInner(field.type, from, to ?? toDisabled(field, from));
   }
   return kept;
 }
 
+/** A disabled module is the same as none only if it is known to be empty. */
+function toDisabled(field: Field, answered: Json): Json {
+  if (field.clear !== 'disable' || !isUnknown(field.type, answered)) return null;
+  return normalizeField({ ...field, clear: undefined }, answered);
+}
+
 function keepInner(type: FieldType, answered: Json, normal: Json): Json {
   if (type.type === 'object' && isJsonObject(answered) && isJsonObject(normal))
-    return keepAnswered(listFields(type.fields), answered, normal);
+    return keepAnswered(Object.entries(type.fields), answered, normal);
   if (type.type !== 'list' || type.unordered || !isJsonArray(answered) || !isJsonArray(normal)) return normal;
   return normal.map((member, index) => keepInner(type.of, answered[index] ?? null, member));
 }
@@ -110,19 +104,154 @@ function readValue(type: FieldType, value: Json): Json {
   if (value === null) return type.type === 'list' || type.type === 'map' ? toEmpty(type) : null;
   if (type.type === 'reference') return isJsonObject(value) ? (value['id'] ?? null) : value;
   const isSingle = type.type === 'list' && !isJsonArray(value);
-  return mapInner(type, isSingle ? [value] : value, { visit: readValue, visitFields: readObject });
+  return mapInner(type, isSingle ? [value] : value, { visit: readMember, visitFields: readObject });
+}
+
+/** An object in a list is there, even if every field of it is left out. */
+function readMember(type: FieldType, value: Json): Json {
+  if (type.type === 'object' && isJsonObject(value)) return readFields(Object.entries(type.fields), value);
+  return readValue(type, value);
+}
+
+function readObject(fields: Readonly<Record<string, Field>>, value: JsonObject): Json {
+  return isNotSet(value) ? null : readFields(Object.entries(fields), value);
 }
 
 /** An object in which everything is null is not set. */
-function readObject(fields: Readonly<Record<string, Field>>, value: JsonObject): Json {
-  return hasOnlyNulls(value) ? null : readFields(listFields(fields), value);
-}
-
-function hasOnlyNulls(value: JsonObject): boolean {
-  for (const name in value) if (value[name] !== null) return false;
-  return true;
+function isNotSet(value: JsonObject): boolean {
+  return Object.values(value).every((member) => member === null);
 }
 
 function toText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** A live spec in which fields that the service does not show have the values of another spec in normal form. */
+export function fillUnknown(kind: Kind, live: Spec, from: Spec): Spec {
+  return fillFields(kind.specFields, live, from);
+}
+
+/** Whether a field of a live spec is not shown, or not all of it. */
+export function isUnknown(type: FieldType, value: Json | undefined): boolean {
+  if (value === undefined) return true;
+  if (type.type === 'object' && isJsonObject(value))
+    return Object.entries(type.fields).some(([name, field]) => isUnknown(field.type, value[name]));
+  return type.type === 'list' && isJsonArray(value) && value.some((member) => isUnknown(type.of, member ?? undefined));
+}
+
+function fillFields(fields: readonly NamedField[], value: JsonObject, from: JsonObject): JsonObject {
+  const all: Record<string, Json> = {};
+  for (const [name, field] of fields) {
+    const filled = fillValue(field.type, value[name], from[name]);
+    if (filled !== undefined) all[name] = from[name] === null ? toSet(field, filled) : filled;
+  }
+  return all;
+}
+
+/** A module that is disabled, and empty as far as it is shown, is none. */
+function toSet({ clear }: Field, value: Json): Json {
+  return clear === 'disable' && isDisabledAndEmpty(value) ? null : value;
+}
+
+/** A list member that the service shows nothing of is null. */
+function fillValue(type: FieldType, value: Json | undefined, from: Json | undefined): Json | undefined {
+  if (value === undefined) return from;
+  if (type.type === 'object' && isJsonObject(value) && isJsonObject(from))
+    return fillFields(Object.entries(type.fields), value, from);
+  if (type.type !== 'list' || !isJsonArray(value) || !isJsonArray(from)) return value;
+  return value.map((member, index) => fillValue(type.of, member ?? undefined, from[index]) ?? member);
+}
+
+/**
+ * A live spec with empty values in the place of fields that are left out and are among those that other answers show; itself if there are none. The modules
+ * of an attached resource are read one by one, so that one that is absent was not read.
+ */
+function fillLeftOut(kind: Kind, live: Spec, shown: ReadonlySet<Field>): Spec {
+  const fields = kind.specFields.filter(([name]) => kind.role !== 'attached' || live[name] !== undefined);
+  return fillEmpty(fields, live, (field) => shown.has(field));
+}
+
+/** A live spec in which every field that is left out and can be empty is empty, whatever other answers show. For comparing two readings. */
+export function fillAllLeftOut(kind: Kind, live: Spec): Spec {
+  return fillEmpty(kind.specFields, live, () => true);
+}
+
+type IsMeant = (field: Field) => boolean;
+
+function fillEmpty(fields: readonly NamedField[], value: JsonObject, isMeant: IsMeant): JsonObject {
+  let filled: Record<string, Json> | undefined;
+  for (const [name, field] of fields) {
+    const from = value[name];
+    const to = from === undefined ? toLeftOut(field, isMeant) : fillValueInside(field, from, isMeant);
+    if (to === undefined || to === from) continue;
+    filled ??= { ...value };
+    filled[name] = to;
+  }
+  return filled ?? value;
+}
+
+function fillValueInside(field: Field, value: Json, isMeant: IsMeant): Json {
+  const filled = fillInside(field.type, value, isMeant);
+  return filled === value || isUnknown(field.type, filled) ? filled : toSet(field, filled);
+}
+
+function fillInside(type: FieldType, value: Json, isMeant: IsMeant): Json {
+  if (type.type === 'object' && isJsonObject(value)) return fillEmpty(Object.entries(type.fields), value, isMeant);
+  if (type.type !== 'list' || !isJsonArray(value)) return value;
+  const filled = value.map((member) => fillInside(type.of, member, isMeant));
+  return filled.some((member, index) => member !== value[index]) ? filled : value;
+}
+
+/**
+ * What leaving a field out means; `undefined`: nothing, because it always has a value: the service's choice, and what every resource is created with
+ * and keeps.
+ */
+function toLeftOut(field: Field, isMeant: IsMeant): Json | undefined {
+  const { type, required, lifecycle, serviceDefault } = field;
+  if (!isMeant(field) || serviceDefault || (required && lifecycle === 'immutable')) return undefined;
+  if (field.default === undefined) return toEmpty(type);
+  if (type.type === 'boolean') return false;
+  if (type.type === 'number') return type.min <= 0 ? 0 : undefined;
+  return type.type === 'enum' ? undefined : toEmpty(type);
+}
+
+/**
+ * Which fields the answers of a run showed, by kind. Many services leave out what is empty, null or false, for some resources and not for others. So
+ * evidence decides: where any answer about a kind shows a field, its absence elsewhere means that it is empty. A field that no answer showed is unknown.
+ */
+export class ShownFields {
+  readonly #byKind = new Map<string, Set<Field>>();
+
+  /** Notes what an answer about a resource of a kind shows: all of it, or some of its modules by their names. */
+  note(kind: Kind, json: JsonObject): void {
+    noteFields(kind.specFields, json, this.#of(kind));
+  }
+
+  /** A live resource with empty values in the place of what its answer left out and other answers show. */
+  complete(kind: Kind, live: LiveResource): LiveResource {
+    const spec = fillLeftOut(kind, live.spec, this.#of(kind));
+    return spec === live.spec ? live : { ...live, spec };
+  }
+
+  #of({ name }: Kind): Set<Field> {
+    const known = this.#byKind.get(name) ?? new Set();
+    this.#byKind.set(name, known);
+    return known;
+  }
+}
+
+function noteFields(fields: readonly NamedField[], json: JsonObject, shown: Set<Field>): void {
+  for (const [name, field] of fields) {
+    const value = findAnswered(json, name, field);
+    if (value === undefined) continue;
+    shown.add(field);
+    noteInside(field.type, value, shown);
+  }
+}
+
+function noteInside(type: FieldType, value: Json, shown: Set<Field>): void {
+  if (type.type === 'object' && isJsonObject(value) && !isNotSet(value))
+    noteFields(Object.entries(type.fields), value, shown);
+  if (type.type !== 'list') return;
+  for (const member of isJsonArray(value) ? value : [value]) noteInside(type.of, member, shown);
 }

@@ -1,12 +1,11 @@
 import { isAddress } from '../model/address.ts';
 import { assertDefined } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
-import { onceForEach } from '../model/once.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { type Field, type FieldType, listFields, type NamedField, type ReferenceType } from './field.ts';
-import { type Kind, listSpecFields, onceForEachKind } from './kind.ts';
+import type { FieldType, ReferenceType } from './field.ts';
+import type { Kind } from './kind.ts';
 import { KINDS, MANIFEST_KINDS } from './tables/registry.ts';
-import { listTypes, mapGiven, mapInner } from './walk.ts';
+import { listTypes, mapInner, mapPresentFields } from './walk.ts';
 
 /** A place in a spec where an id, or the address of what has it, stands. */
 export interface Reference {
@@ -30,7 +29,7 @@ export function listReferences(kind: Kind, spec: Spec): readonly Reference[] {
 
 /** The spec with each reference replaced; itself when all stay. Also works on a part of a spec, such as a request body. */
 export function mapReferences(kind: Kind, spec: Spec, replace: Replace): Spec {
-  return mapGiven(listReferringSpecFields(kind), spec, (type, value, name) => mapValue(type, value, [name], replace));
+  return mapPresentFields(kind.specFields, spec, (type, value, name) => mapValue(type, value, [name], replace));
 }
 
 /** A value of a type with each reference in it replaced. */
@@ -43,17 +42,6 @@ export function resolveReferences(kind: Kind, spec: Spec, ids: ReadonlyMap<strin
   return mapReferences(kind, spec, ({ value }) =>
     isAddress(value) ? assertDefined(ids.get(value), `id of ${value}`) : value,
   );
-}
-
-const listReferringSpecFields = onceForEachKind((kind) => listSpecFields(kind).filter(mayRefer));
-
-const listReferringFields = onceForEach((fields: Readonly<Record<string, Field>>) =>
-  listFields(fields).filter(mayRefer),
-);
-
-/** Whether a reference may stand in the value of a field. */
-function mayRefer([, { type }]: NamedField): boolean {
-  return holdsReferences(type);
 }
 
 /** The manifest kinds whose resources a reference may name, without `External`. */
@@ -79,16 +67,12 @@ function listPrefixesOf(type: FieldType): readonly string[] {
   return listTypes(type).flatMap((inner) => (inner.type === 'reference' ? inner.prefixes : []));
 }
 
-/** Whether a reference may stand in a value of the type. */
-const holdsReferences = onceForEach((type: FieldType): boolean => listPrefixesOf(type).length > 0);
-
 function mapValue(type: FieldType, value: Json, path: FieldPath, replace: Replace): Json {
   if (type.type === 'reference') return typeof value === 'string' ? replace({ path, value, type }) : value;
   return mapInner(type, value, {
-    visit: (inner, member, at) =>
-      holdsReferences(inner) ? mapValue(inner, member, [...path, ...at], replace) : member,
+    visit: (inner, member, at) => mapValue(inner, member, [...path, ...at], replace),
     visitFields: (fields, object) =>
-      mapGiven(listReferringFields(fields), object, (inner, member, name) =>
+      mapPresentFields(Object.entries(fields), object, (inner, member, name) =>
         mapValue(inner, member, [...path, name], replace),
       ),
     visitKey: ({ keys }, key) =>

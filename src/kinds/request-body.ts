@@ -1,6 +1,14 @@
+import { type ShownTotals, toShownTotals } from '../model/change.ts';
+import { countDangers, type DangerCounts } from '../model/danger.ts';
+import { assertNever } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Write } from '../model/write.ts';
 import type { Field } from './field.ts';
 import { toEmpty } from './normalize.ts';
+import { METHODS, type OperationAction } from './operations.ts';
+import { ID_PLACEHOLDER, toModulePath, toResourcePath } from './paths.ts';
+import { getKind } from './tables/registry.ts';
 
 /**
  * What a PATCH sends to bring a field back to its default. `undefined`: a PATCH cannot; the field's own DELETE does.
@@ -16,4 +24,86 @@ export function toClearValue(field: Field): Json | undefined {
     default:
       return field.default ?? toEmpty(field.type);
   }
+}
+
+/** What the request of a write begins with. */
+export interface WriteRequest {
+  readonly method: (typeof METHODS)[WriteAction];
+  /** Relative to the base URL. `{id}` stands for an id that is known after apply. */
+  readonly path: string;
+}
+
+/** Ids of resources that were created, by address. */
+export type CreatedIds = ReadonlyMap<string, string>;
+
+/** The request that a write makes. Every id in the write must be one (`isId`). */
+export function toWriteRequest(write: Write, created: CreatedIds = new Map()): WriteRequest {
+  return { method: METHODS[toOperationAction(write)], path: toPath(write, created) };
+}
+
+/** The operations that change something. */
+type WriteAction = Exclude<OperationAction, 'list' | 'get' | 'get-module'>;
+
+function toOperationAction({ act }: Write): WriteAction {
+  switch (act) {
+    case 'create':
+      return 'create';
+    case 'deliver':
+    case 'deliver-again':
+    case 'update':
+    case 'adopt':
+    case 'release':
+    case 'give-up':
+      return 'update';
+    case 'delete':
+      return 'delete';
+    case 'set-module':
+      return 'replace-module';
+    case 'remove-module':
+      return 'delete-module';
+    default:
+      return assertNever(act);
+  }
+}
+
+function toPath(write: Write, created: CreatedIds): string {
+  const kind = getKind(write.kind);
+  switch (write.act) {
+    case 'create':
+      return kind.path;
+    case 'deliver':
+    case 'deliver-again':
+      return toResourcePath(kind, { id: created.get(write.address) ?? ID_PLACEHOLDER });
+    case 'update':
+    case 'adopt':
+    case 'release':
+    case 'give-up':
+    case 'delete':
+      return toResourcePath(kind, { id: write.resourceId });
+    case 'set-module':
+    case 'remove-module':
+      return toModulePath(kind, write.ids, write.module);
+    default:
+      return assertNever(write);
+  }
+}
+
+/** A write as plan files show it: with the request that follows from it. */
+export type ShownWrite = Write & WriteRequest;
+
+/** A plan as its file has it: with what follows from its changes, for those who read it. */
+export type PlanDocument = Omit<Plan, 'writes'> & {
+  readonly totals: ShownTotals;
+  readonly dangers: DangerCounts;
+  readonly writes: readonly ShownWrite[];
+};
+
+/** A plan as its file has it. */
+export function toPlanDocument(plan: Plan): PlanDocument {
+  return {
+    ...plan,
+    totals: toShownTotals(plan.changes),
+    dangers: countDangers(plan.changes.flatMap(({ dangers = [] }) => dangers)),
+    writes: plan.writes.map((write) => ({ ...write, ...toWriteRequest(write) })),
+  };
 }

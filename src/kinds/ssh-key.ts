@@ -19,7 +19,7 @@ export interface PrivateKey {
 }
 
 /** Signs what it was given. */
-export interface KeySigner {
+interface KeySigner {
   readonly update: (bytes: Buffer) => unknown;
   readonly sign: () => { readonly toBuffer: (format: 'ssh') => Buffer };
 }
@@ -28,7 +28,7 @@ export interface KeySigner {
 const MIN_RSA_BITS = 2048;
 
 /** What is wrong with an OpenSSH public key of a known type; `undefined`: nothing. The key itself is not quoted. */
-export function findSshKeyFault(text: string): string | undefined {
+export function checkSshKey(text: string): string | undefined {
   const key = parseSshPublicKey(text);
   if (key === undefined) return 'is not a complete SSH public key';
   if (key.type === 'rsa' && key.size < MIN_RSA_BITS)

@@ -68,7 +68,7 @@ function isLeaf(type: FieldType): type is LeafType {
 }
 
 /** The fields of a value that are in a table, visited; whatever else is there stays. */
-export function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Visitor, 'visit'>): JsonObject {
+function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Visitor, 'visit'>): JsonObject {
   return mapEntries(value, (name, member) => {
     const field = pickOwn(fields, name);
     return [name, field === undefined ? member : visit(field.type, member, [name])];
@@ -76,15 +76,13 @@ export function mapFields(fields: Fields, value: JsonObject, { visit }: Pick<Vis
 }
 
 /** An object with those of the fields visited that it has; itself where all stay. */
-export function mapGiven(
+export function mapPresentFields(
   fields: readonly NamedField[],
   value: JsonObject,
   visit: (type: FieldType, member: Json, name: string) => Json,
 ): JsonObject {
   let mapped: Record<string, Json> | undefined;
-  for (const entry of fields) {
-    const name = entry[0];
-    const type = entry[1].type;
+  for (const [name, { type }] of fields) {
     const member = value[name];
     if (member === undefined || member === null) continue;
     const visited = visit(type, member, name);

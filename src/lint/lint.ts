@@ -1,14 +1,21 @@
-import type { CelReading, ReadCel } from '../cel/read-cel.ts';
+import type { CelReading, ReadCel } from '../expressions/read-cel.ts';
 import { ATTACHED_KINDS, getKind } from '../kinds/tables/registry.ts';
-import { shorten } from '../manifest/problem.ts';
+import { shorten } from '../manifest/finding.ts';
 import { sortByPlace } from '../manifest/validate.ts';
-import type { Diagnostic, Severity } from '../model/diagnostic.ts';
-import type { LintCode } from '../model/diagnostic-codes.ts';
-import type { LintSettings } from '../model/stack.ts';
-import type { DesiredResource, DesiredState } from '../model/state.ts';
-import type { Hit, IdName, Rule, RuleContext, Subject } from './rule.ts';
-import { LINT_RULES } from './rules.ts';
-import { hasExpression, listSpots } from './spots.ts';
+import { toAddress } from '../model/address.ts';
+import type { Diagnostic, LintCode, Severity, SourcePlace, TextPart } from '../model/diagnostic.ts';
+import type { LintSettings, StackSettings } from '../model/stack.ts';
+import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
+import {
+  hasExpression,
+  type IdName,
+  type LintFinding,
+  type LintSubject,
+  listSpecNodes,
+  type Rule,
+  type RuleContext,
+} from './rule.ts';
+import { checkSinks, LINT_RULES } from './rules.ts';
 
 /**
  * Lint: what is valid in manifests, but most likely not what was meant. Pure: it looks at the desired state and never at
@@ -29,7 +36,10 @@ export interface LintOptions {
 export function lintManifests(state: DesiredState, options: LintOptions): readonly Diagnostic[] {
   const rules = listChecked(state.stack.lint, options);
   const context = toContext(state, options);
-  const found = [...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context));
+  const found = [
+    ...lintSinks(state.stack, rules),
+    ...[...state.resources.values()].flatMap((resource) => lintResource(resource, rules, context)),
+  ];
   if (options.isForPlan !== true) return sortByPlace(found.map(toDiagnostic), state.inputs);
   const { shown, left } = chooseFew(found);
   return [...sortByPlace(shown.map(toDiagnostic), state.inputs), ...left];
@@ -85,16 +95,25 @@ function toNames({ externals, resources }: DesiredState): ReadonlyMap<string, Id
   return names;
 }
 
+/** What the Stack says itself. */
+function lintSinks({ name, tokens, locate }: StackSettings, rules: readonly Checked[]): readonly Finding[] {
+  const checked = rules.find(({ rule }) => rule.id === 'placeholder-in-shell');
+  if (checked === undefined || locate === undefined) return [];
+  const { rule, severity } = checked;
+  const resource = { address: toAddress('Stack', name), locate };
+  return checkSinks(tokens).map((finding) => ({ finding, rule, severity, resource }));
+}
+
 function lintResource(resource: DesiredResource, rules: readonly Checked[], context: RuleContext): readonly Finding[] {
   const kind = getKind(resource.kind);
-  const subject: Subject = { kind, resource, spots: listSpots(kind, resource) };
+  const subject: LintSubject = { kind, resource, spots: listSpecNodes(kind, resource) };
   const findings: Finding[] = [];
   const idle: string[] = [];
   for (const { rule, severity, isTold } of rules) {
-    const hits = rule.check(subject, context);
-    if (hits.length === 0) idle.push(rule.id);
+    const found = rule.check(subject, context);
+    if (found.length === 0) idle.push(rule.id);
     else if (isTold && !isAllowed(resource, rule.id))
-      findings.push(...hits.map((hit) => ({ hit, rule, severity, resource })));
+      findings.push(...found.map((finding) => ({ finding, rule, severity, resource })));
   }
   return [...findings, ...listUnused(resource, rules, idle)];
 }
@@ -110,28 +129,32 @@ function listUnused(resource: DesiredResource, rules: readonly Checked[], idle: 
   if (checked === undefined) return [];
   const { rule, severity } = checked;
   return unused.map((id) => {
-    const hit = { path: ['lint', 'allow', id], message: `lint.allow.${id} has no effect` };
-    return { hit, rule, severity, resource };
+    const finding = { path: ['lint', 'allow', id], message: `lint.allow.${id} has no effect` };
+    return { finding, rule, severity, resource };
   });
 }
 
 /** A finding without its place: locating takes longer than finding. */
 interface Finding {
-  readonly hit: Hit;
+  readonly finding: LintFinding;
   readonly rule: Rule;
   readonly severity: Severity;
-  readonly resource: DesiredResource;
+  readonly resource: Pick<DesiredResource, 'address'> & {
+    readonly locate: (path: FieldPath, part?: TextPart) => SourcePlace;
+  };
 }
 
-function toDiagnostic({ hit, rule, severity, resource }: Finding): Diagnostic {
-  const { path, part, message, remedy, related } = hit;
+function toDiagnostic({ finding, rule, severity, resource }: Finding): Diagnostic {
+  const { path, part, message, remedy, related } = finding;
   const { address, locate } = resource;
+  const [root, field] = path;
   return {
     code: rule.id,
     severity,
     message: shorten(`${address}: ${message}`),
     remedy: shorten(remedy ?? rule.remedy),
     address,
+    ...(root === 'spec' && typeof field === 'string' && { field }),
     place: locate(path, part),
     ...(related !== undefined && { related: [{ message: related.message, place: related.locate() }] }),
   };

@@ -1,18 +1,18 @@
-import type { CelReading } from '../cel/read-cel.ts';
+import type { CelReading } from '../expressions/read-cel.ts';
+import type { Field, FieldType } from '../kinds/field.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { SourcePlace, TextPart } from '../model/diagnostic.ts';
-import type { LintCode } from '../model/diagnostic-codes.ts';
+import type { LintCode, SourcePlace, TextPart } from '../model/diagnostic.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LintSettings, RuleSeverity } from '../model/stack.ts';
 import type { DesiredResource, FieldPath } from '../model/state.ts';
-import type { Spot } from './spots.ts';
 
 /** A lint rule: finds what is valid, but most likely not what was meant. Its sentence is that of its code. */
 export interface Rule {
   readonly id: LintCode;
   readonly severity: RuleSeverity;
-  /** What to do, unless a hit has its own remedy. */
+  /** What to do, unless a finding has its own remedy. */
   readonly remedy: string;
-  readonly check: (subject: Subject, context: RuleContext) => readonly Hit[];
+  readonly check: (subject: LintSubject, context: RuleContext) => readonly LintFinding[];
   /** It needs a CEL reader. */
   readonly needsCel?: true;
   /** A plan that would do it has its own warning. */
@@ -20,10 +20,10 @@ export interface Rule {
 }
 
 /** A resource under check. */
-export interface Subject {
+export interface LintSubject {
   readonly kind: Kind;
   readonly resource: DesiredResource;
-  readonly spots: readonly Spot[];
+  readonly spots: readonly SpecNode[];
 }
 
 /** What rules know in addition to the resource. */
@@ -43,7 +43,7 @@ export interface IdName {
 }
 
 /** What a rule found, at a path of the document. */
-export interface Hit {
+export interface LintFinding {
   readonly path: FieldPath;
   /** The part of the text there that it is about. */
   readonly part?: TextPart;
@@ -51,4 +51,79 @@ export interface Hit {
   readonly message: string;
   readonly remedy?: string | undefined;
   readonly related?: { readonly message: string; readonly locate: () => SourcePlace } | undefined;
+}
+
+/** A place in a spec that has a type, and what stands there: nothing, where a field is left out whose absence means something. */
+export interface SpecNode {
+  /** From the start of the document. */
+  readonly path: FieldPath;
+  readonly type: FieldType;
+  /** Absent at members of lists and maps. */
+  readonly field?: Field;
+  readonly value: Json | undefined;
+}
+
+/** Every place of a spec, outer ones first. Fields that somebody else owns are passed over. */
+export function listSpecNodes(kind: Kind, { spec, lifecycle }: DesiredResource): readonly SpecNode[] {
+  const spots: SpecNode[] = [];
+  for (const place of listPlaces(kind)) if (!lifecycle.ignore.includes(place.name)) collectField(spec, place, spots);
+  return spots;
+}
+
+interface Place {
+  readonly path: FieldPath;
+  readonly name: string;
+  readonly field: Field;
+}
+
+/** The places of the fields of a spec. */
+function listPlaces(kind: Kind): readonly Place[] {
+  return kind.specFields.map(([name, field]) => ({ path: ['spec', name], name, field }));
+}
+
+function collectField(object: JsonObject, { path, name, field }: Place, spots: SpecNode[]): void {
+  const value = toOwn(object, name);
+  if (isPlace(field, value)) collect({ path, type: field.type, field, value }, spots);
+}
+
+function toOwn(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Of the fields that are left out, most by far, only those whose absence means something are places. */
+function isPlace({ type, whenUnset }: Field, value: Json | undefined): boolean {
+  return value !== undefined || whenUnset !== undefined || (type.type === 'map' && type.isShares);
+}
+
+/** Whether any text of a spec that is stated is an expression. */
+export function hasExpression(kind: Kind, { spec, lifecycle }: DesiredResource): boolean {
+  return kind.specFields.some(
+    ([name, field]) =>
+      spec[name] !== undefined &&
+      !lifecycle.ignore.includes(name) &&
+      unfold({ path: [name], type: field.type, field, value: spec[name] }).some(({ type }) => isExpression(type)),
+  );
+}
+
+function isExpression(type: FieldType): boolean {
+  return type.type === 'text' && type.cel !== undefined;
+}
+
+function unfold(spot: SpecNode): readonly SpecNode[] {
+  const spots: SpecNode[] = [];
+  collect(spot, spots);
+  return spots;
+}
+
+function collect(spot: SpecNode, spots: SpecNode[]): void {
+  spots.push(spot);
+  const { path, type, value } = spot;
+  if (value === undefined || value === null) return;
+  if (type.type === 'list') {
+    const members = isJsonArray(value) ? value : [value];
+    for (const [index, member] of members.entries())
+      collect({ path: [...path, index], type: type.of, value: member }, spots);
+  } else if (type.type === 'object' && isJsonObject(value))
+    for (const [name, field] of Object.entries(type.fields))
+      if (isPlace(field, toOwn(value, name))) collectField(value, { path: [...path, name], name, field }, spots);
 }

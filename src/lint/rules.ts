@@ -1,8 +1,16 @@
-import { LINT_CODES, type LintCode } from '../model/diagnostic-codes.ts';
-import { checkCelSyntax, checkCelVariables } from './cel-rules.ts';
-import { checkIdle, checkKnownValues, checkRepeated, checkShares, checkUnset } from './field-rules.ts';
-import { checkLiterals, checkLockout, checkValidity } from './kind-rules.ts';
-import type { Rule } from './rule.ts';
+import { findNamePart } from '../expressions/values.ts';
+import { renderTimeSpan, toDurationMs } from '../kinds/duration.ts';
+import type { Field } from '../kinds/field.ts';
+import { normalizeField } from '../kinds/normalize.ts';
+import { listReferences } from '../kinds/references.ts';
+import { suggest } from '../manifest/suggest.ts';
+import { isAddress } from '../model/address.ts';
+import type { LintCode } from '../model/diagnostic.ts';
+import { toPathText } from '../model/field-path.ts';
+import { isJsonArray, isJsonObject, type Json, toCanonicalJson } from '../model/json.ts';
+import type { CommandSinkSettings, TokenSettings } from '../model/stack.ts';
+import type { FieldPath, Spec } from '../model/state.ts';
+import type { LintFinding, LintSubject, Rule, RuleContext, SpecNode } from './rule.ts';
 
 /** Everything about a rule except its id, which is its key, and its sentence, which is that of its code. */
 type RuleFacts = Omit<Rule, 'id'>;
@@ -66,6 +74,12 @@ const FACTS: Readonly<Record<LintCode, RuleFacts>> = {
   },
   'repeated-value': { severity: 'warning', remedy: 'Remove one of them.', check: checkRepeated },
   'literal-id': { severity: 'warning', remedy: 'Write the address instead of the id.', check: checkLiterals },
+  'placeholder-in-shell': {
+    severity: 'warning',
+    remedy:
+      'Use the variable with the same value, in double quotes, or give the placeholder as an argument of its own.',
+    check: () => [], // the Stack is no resource: lint itself looks at it
+  },
   'suppression-unused': {
     severity: 'warning',
     remedy: 'Remove the line. It would hide later findings.',
@@ -79,7 +93,248 @@ export const LINT_RULES: readonly Rule[] = Object.entries(FACTS).map(([id, facts
   ...facts,
 }));
 
-/** The sentence of a rule. */
-export function describeRule({ id }: Rule): string {
-  return LINT_CODES[id];
+/** Expressions that cannot be parsed. */
+function checkCelSyntax({ spots }: LintSubject, { readCel }: RuleContext): readonly LintFinding[] {
+  return listExpressions(spots).flatMap(({ path, text }): LintFinding[] => {
+    const reading = readCel(text);
+    if (!('finding' in reading)) return [];
+    const finding = reading.finding.replace(/\.$/, '');
+    const message = `${toPathText(path)} is not valid CEL at character ${reading.column}: ${finding}`;
+    const start = Math.max(0, Math.min(reading.column, text.length) - 1);
+    return [{ path, part: { of: text, start, length: 1 }, message }];
+  });
+}
+
+/** Variables that are not known for their traffic. */
+function checkCelVariables({ spots }: LintSubject, { readCel, settings }: RuleContext): readonly LintFinding[] {
+  return listExpressions(spots).flatMap(({ path, text, variables }) => {
+    const reading = readCel(text);
+    const known = [...variables, ...settings.celVariables];
+    const unknown = 'names' in reading ? reading.names.filter((name) => !isKnown(name, known)) : [];
+    return unknown.map((name) => {
+      const part = findNamePart(text, name);
+      return {
+        path,
+        ...(part !== undefined && { part }),
+        message: `${toPathText(path)} uses the unknown variable \`${name}\``,
+        remedy: toVariableRemedy(name, known),
+      };
+    });
+  });
+}
+
+interface Expression {
+  readonly path: FieldPath;
+  readonly text: string;
+  readonly variables: readonly string[];
+}
+
+function listExpressions(spots: LintSubject['spots']): readonly Expression[] {
+  const found: Expression[] = [];
+  for (const { path, type, value } of spots)
+    if (type.type === 'text' && type.cel !== undefined && typeof value === 'string')
+      found.push({ path, text: value, variables: type.cel });
+  return found;
+}
+
+/** Also what is selected of a variable, and what several variables stand in: their names may be computed. */
+function isKnown(name: string, known: readonly string[]): boolean {
+  return known.some((variable) => {
+    const base = variable.replace(/\.\*$/, '');
+    return name === base || name.startsWith(`${base}.`) || base.startsWith(`${name}.`);
+  });
+}
+
+function toVariableRemedy(name: string, known: readonly string[]): string {
+  const nearest = suggest(name, known);
+  const ending = 'or add the name to spec.lint.cel_variables of the Stack';
+  return nearest === undefined
+    ? `Known variables: ${known.join(', ')}. Use one of them, ${ending}.`
+    : `Did you mean \`${nearest}\`? If not, use another variable, ${ending}.`;
+}
+
+/** One for all places where there is nothing to say: ten thousand resources have a million of them. */
+const NONE: readonly LintFinding[] = [];
+
+function checkEach(
+  spots: readonly SpecNode[],
+  check: (spot: SpecNode) => readonly LintFinding[],
+): readonly LintFinding[] {
+  const findings: LintFinding[] = [];
+  for (const spot of spots) for (const finding of check(spot)) findings.push(finding);
+  return findings;
+}
+
+/** A check of fields whose table has a warning for when they are unset. */
+function checkUnset(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
+  return ({ spots }) =>
+    checkEach(spots, ({ path, field, value }) => {
+      const advice = field?.whenUnset;
+      if (field === undefined || advice?.code !== id || !isUnset(field, value)) return NONE;
+      return [{ path, message: advice.message }];
+    });
+}
+
+/** Whether a value is empty, false, or a disabled module. */
+function isUnset(field: Field, value: Json | undefined): boolean {
+  const normal = normalizeField(field, value);
+  if (isJsonArray(normal)) return normal.length === 0;
+  if (isJsonObject(normal)) return Object.keys(normal).length === 0 || normal['enabled'] === false;
+  return normal === null || normal === '' || normal === false;
+}
+
+/** A check of modules whose table says when they have no effect. A disabled one should have none. */
+function checkIdle(id: LintCode): (subject: LintSubject) => readonly LintFinding[] {
+  return ({ spots }) =>
+    checkEach(spots, ({ path, type, value }) => {
+      if (type.type !== 'object' || !isJsonObject(value) || value['enabled'] === false) return NONE;
+      const reasons = (type.findIdle?.(value) ?? []).filter(({ code }) => code === id);
+      return reasons.map(({ field, message }) => ({
+        path: [...path, field],
+        message: `${toPathText(path)} ${message}`,
+      }));
+    });
+}
+
+/** Texts with a list of known values. */
+function checkKnownValues({ spots }: LintSubject): readonly LintFinding[] {
+  return checkEach(spots, ({ path, type, value }) => {
+    if (type.type !== 'text' || type.known === undefined || typeof value !== 'string') return NONE;
+    if (type.known.includes(value)) return [];
+    const nearest = suggest(value, type.known);
+    return [
+      {
+        path,
+        message: `${toPathText(path)} is \`${value}\`, which is not known here; known are ${type.known.join(', ')}`,
+        remedy: nearest === undefined ? undefined : `Did you mean \`${nearest}\`?`,
+      },
+    ];
+  });
+}
+
+/** Maps of shares that add up to nothing. */
+function checkShares({ spots }: LintSubject): readonly LintFinding[] {
+  return checkEach(spots, ({ path, type, value }) => {
+    if (type.type !== 'map' || !type.isShares) return NONE;
+    const shares = isJsonObject(value) ? Object.values(value) : [];
+    if (shares.some((share) => Number(share) > 0)) return [];
+    const what = shares.length === 0 ? 'is empty' : 'adds up to zero';
+    return [{ path, message: `${toPathText(path)} ${what}: no traffic is forwarded` }];
+  });
+}
+
+/** Sets that contain a value twice, in any spelling. */
+function checkRepeated({ spots, resource }: LintSubject): readonly LintFinding[] {
+  return checkEach(spots, (spot) => listRepeated(spot, resource));
+}
+
+function listRepeated(
+  { path, field, type, value }: SpecNode,
+  { locate }: LintSubject['resource'],
+): readonly LintFinding[] {
+  if (type.type !== 'list' || !type.unordered || field === undefined || !isJsonArray(value)) return NONE;
+  if (value.length < 2) return NONE;
+  const first = new Map<string, number>();
+  const ofMember = { ...field, default: undefined, type: type.of };
+  return value.flatMap((member, index): readonly LintFinding[] => {
+    const key = toCanonicalJson(normalizeField(ofMember, member));
+    const before = first.get(key);
+    if (before === undefined) first.set(key, index);
+    if (before === undefined) return NONE;
+    const related = { message: 'first stated here', locate: () => locate([...path, before]) };
+    return [{ path: [...path, index], message: `${toPathText([...path, index])} repeats ${String(member)}`, related }];
+  });
+}
+
+/** What is valid for longer than the Stack allows, from its own start or from now. */
+function checkValidity({ kind, resource }: LintSubject, { settings, now }: RuleContext): readonly LintFinding[] {
+  const { validity } = kind;
+  if (validity === undefined) return [];
+  const span = toValidity(resource.spec, { ...validity, settings: resource.lifecycle.settings, now });
+  if (span === undefined || span.ms <= settings.maxValidityMs) return [];
+  const limit = renderTimeSpan(settings.maxValidityMs);
+  return [{ path: span.path, message: `it is valid for ${renderTimeSpan(span.ms)}; the limit is ${limit}` }];
+}
+
+interface ValidityContext {
+  readonly after: string;
+  readonly until: string;
+  readonly settings: Spec;
+  readonly now: Date;
+}
+
+/** How long something is valid, and what says so; `undefined`: as long as the service chooses. */
+function toValidity(
+  spec: Spec,
+  { after, until, settings, now }: ValidityContext,
+): { readonly ms: number; readonly path: FieldPath } | undefined {
+  const validFor = toDurationMs(String(settings['valid_for'] ?? ''));
+  if (validFor !== undefined) return { ms: validFor, path: ['lifecycle', 'valid_for'] };
+  const end = Date.parse(String(spec[until] ?? ''));
+  const start = spec[after] === undefined ? now.getTime() : Date.parse(String(spec[after]));
+  return Number.isNaN(end - start) ? undefined : { ms: end - start, path: ['spec', until] };
+}
+
+/** Resources that can lock out the caller that applies them. */
+function checkLockout({ kind, resource }: LintSubject): readonly LintFinding[] {
+  if (!kind.canLockOut(resource.spec)) return [];
+  const message = 'it restricts the API, the dashboard or agents, and may lock out whoever applies it';
+  return [{ path: ['spec'], message }];
+}
+
+/** Ids that are written out although a document names them. */
+function checkLiterals({ kind, resource }: LintSubject, { names }: RuleContext): readonly LintFinding[] {
+  if (names.size === 0) return [];
+  return listReferences(kind, resource.written).flatMap(({ path, value }): LintFinding[] => {
+    const name = isAddress(value) ? undefined : names.get(value);
+    if (name === undefined || name.address === resource.address) return [];
+    const { address, locate } = name;
+    const at = path.at(-1) === value ? path.slice(0, -1) : path;
+    return [
+      {
+        path: ['spec', ...path],
+        message: `${toPathText(['spec', ...at])} is the literal id ${value} of ${address}`,
+        remedy: `Write ${address}.`,
+        related: locate === undefined ? undefined : { message: 'the document that names it', locate },
+      },
+    ];
+  });
+}
+
+/** Programs that run a text which is one of their arguments. */
+const INTERPRETERS =
+  /^(?:(?:ba|da|z|k|mk|a|c|tc|fi|)sh|busybox|toybox|pwsh|powershell|cmd|python[\d.]*|perl|ruby|node|deno|bun|php|lua|[gmn]?awk|ssh|su|eval|osascript)(?:[.]exe)?$/;
+const PLACEHOLDER = /\{(?:name|address|id|stack)\}/;
+/** An option behind which such a text stands: `-c`, `-lc`, `-ne`, `--eval`. */
+const TAKES_TEXT = /^-\w*[cCeEpr]$|^--?(?:eval|print|command|Command)$/;
+const IS_TEXT = /[\s;|&$()<>"'`]/;
+
+/** Words of token commands that have a placeholder inside of a text which a shell, or something like one, runs. */
+export function checkSinks(tokens: TokenSettings): readonly LintFinding[] {
+  const sinks = [
+    { path: ['default'], sink: tokens.default },
+    ...Object.entries(tokens.credentials).map(([name, sink]) => ({ path: ['credentials', name], sink })),
+  ];
+  return sinks.flatMap(({ path, sink }) =>
+    sink !== undefined && 'command' in sink ? checkCommand(sink, ['spec', 'tokens', ...path, 'command']) : [],
+  );
+}
+
+function checkCommand({ command }: CommandSinkSettings, path: FieldPath): readonly LintFinding[] {
+  const start = command.findIndex((word) => INTERPRETERS.test(word.replace(/^.*[/\\]/, '')));
+  if (start < 0) return [];
+  const program = command[start] ?? '';
+  return command.flatMap((word, index) => {
+    const [placeholder] = PLACEHOLDER.exec(word) ?? [];
+    const isText = TAKES_TEXT.test(command[index - 1] ?? '') || IS_TEXT.test(word);
+    if (index <= start || placeholder === undefined || !isText) return [];
+    const variable = `$EDGEWISE_${placeholder.slice(1, -1).toUpperCase()}`;
+    return [
+      {
+        path: [...path, index],
+        message: `${placeholder} is inside of a text that ${program} runs, so it runs what is filled in`,
+        remedy: `Write "${variable}" there, in double quotes: the variable has the same value. Or give ${placeholder} as an argument of its own.`,
+      },
+    ];
+  });
 }

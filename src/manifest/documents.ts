@@ -1,34 +1,35 @@
-import { type CloserChecks, listCloserProblems } from '../kinds/closer-checks.ts';
-import { type SpecProblem, toHyphenated } from '../kinds/kind.ts';
+import { BOUNDARY_REMEDY } from '../files/boundary.ts';
+import { type DeepFormatChecks, listCloserFindings } from '../kinds/deep-format-checks.ts';
+import type { TextType } from '../kinds/field.ts';
+import { FORMATS } from '../kinds/formats.ts';
+import { type Kind, type SpecFinding, toHyphenated } from '../kinds/kind.ts';
+import { withoutNulls } from '../kinds/normalize.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { withoutNulls } from '../kinds/without-nulls.ts';
 import { isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { checkPrintable } from '../model/printable.ts';
+import type { Secrets } from '../model/secrets.ts';
 import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, LIST_API_VERSIONS } from '../schemas/document.ts';
 import { eachFinding } from '../schemas/findings.ts';
-import { isSureToConform } from '../schemas/is-sure-to-conform.ts';
-import { cutAlike, type Tally, toMore } from './cut.ts';
-import type { Environment } from './environment.ts';
-import type { ReadFieldFile } from './field-files.ts';
-import { fillInFiles } from './fill-in-files.ts';
-import type { YamlAllowance } from './lex.ts';
-import type { Locator, Position } from './locate.ts';
-import { findOrigin } from './origin.ts';
-import { type ParsedDocument, parseDocuments } from './parse.ts';
+import { type DiagnosticCounter, limitPerCode, toMore, type YamlAllowance } from './bounded-yaml.ts';
+import type { Environment, FieldFile, ReadFieldFile } from './environment.ts';
 import {
   createDiagnostic,
+  type DiagnosticSubject,
+  type Finding,
+  type Locator,
   type ManifestDocument,
-  type Problem,
-  type Subject,
+  type Position,
   toDiagnostic,
-  toProblem,
-} from './problem.ts';
+  toFinding,
+} from './finding.ts';
+import { type ParsedDocument, parseDocuments, type SyntaxFinding } from './parse.ts';
+import { findHeldSecret, withoutSecretFiles } from './secrets.ts';
 import type { SourceText } from './source-text.ts';
 import { suggest } from './suggest.ts';
-import type { Fault } from './yaml-value.ts';
 
-/** The documents of some files, and the problems of each by itself. */
+/** The documents of some files, and the findings of each by itself. */
 export interface ReadDocuments {
   readonly documents: readonly ManifestDocument[];
   readonly diagnostics: readonly Diagnostic[];
@@ -39,12 +40,13 @@ export interface ReadDocuments {
 /** What reading documents needs besides them. */
 export interface ReadContext {
   readonly env: Environment;
+  readonly secrets: Pick<Secrets, 'redact' | 'find'>;
   readonly locator: Locator;
   readonly readFile: ReadFieldFile;
-  readonly closerChecks: CloserChecks;
+  readonly closerChecks: DeepFormatChecks;
   /** What is left of the limits on reading and on diagnostics. */
   readonly allowance: YamlAllowance;
-  readonly tally: Tally;
+  readonly tally: DiagnosticCounter;
 }
 
 /** Reads every document of a file, those inside of a `List` too. */
@@ -65,31 +67,35 @@ export function readDocuments(source: SourceText, context: ReadContext): ReadDoc
   return { documents, diagnostics, mayHideStack };
 }
 
-/** Leaves out what is found at a place with a fault: the fault causes it. */
+/** Leaves out findings at the place of a syntax error, which causes them. */
 function toDiagnostics(
   parsed: ParsedDocument,
   read: readonly Inspected[],
   { source, locator, tally }: Pick<ReadContext, 'locator' | 'tally'> & { readonly source: SourceText },
 ): readonly Diagnostic[] {
-  if (parsed.faults.length === 0 && read.every(({ problems }) => problems.length === 0)) return [];
+  if (parsed.findings.length === 0 && read.every(({ findings }) => findings.length === 0)) return [];
   const [only] = read;
   const subject = read.length === 1 ? only?.subject : undefined;
-  const faults = parsed.faults
+  const syntax = parsed.findings
     // Always report that a file was not read to its end.
     .filter(({ code }) => parsed.tree === undefined || tally.admit(code))
-    .map((fault) => toFaultDiagnostic(source, fault, subject));
-  const values = parsed.faults.map(({ span, within = span }) => source.toPlace(within));
+    .map((finding) => toSyntaxDiagnostic(source, finding, subject));
+  const values = parsed.findings.map(({ span, within = span }) => source.toPlace(within));
   const places = new Set(values.map(({ line, column }) => `${line}:${column}`));
-  const found = read.flatMap(({ subject, problems }) =>
-    problems.filter(({ code }) => tally.admit(code)).map((problem) => toDiagnostic(subject, problem, locator)),
+  const found = read.flatMap(({ subject, findings }) =>
+    findings.filter(({ code }) => tally.admit(code)).map((finding) => toDiagnostic(subject, finding, locator)),
   );
-  return [...faults, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
+  return [...syntax, ...found.filter(({ place }) => !places.has(`${place?.line}:${place?.column}`))];
 }
 
-function toFaultDiagnostic(source: SourceText, fault: Fault, subject: Subject | undefined): Diagnostic {
-  const { span, related } = fault;
+function toSyntaxDiagnostic(
+  source: SourceText,
+  finding: SyntaxFinding,
+  subject: DiagnosticSubject | undefined,
+): Diagnostic {
+  const { span, related } = finding;
   return createDiagnostic(subject ?? {}, {
-    ...fault,
+    ...finding,
     place: source.toPlace(span),
     related: related === undefined ? [] : [{ message: related.message, place: source.toPlace(related.span) }],
   });
@@ -117,26 +123,42 @@ function unfold(parsed: ParsedDocument, position: Position, value: Json): readon
 
 /** What a document turned out to be. */
 interface Inspected {
-  readonly subject: Subject;
+  readonly subject: DiagnosticSubject;
   readonly document?: ManifestDocument;
-  readonly problems: readonly Problem[];
+  readonly findings: readonly Finding[];
   /** Its kind cannot be told, and may be `Stack`. */
   readonly maybeStack: boolean;
 }
 
 function inspect(candidate: Candidate, context: ReadContext): Inspected {
+  // What is broken may be a bomb of aliases, and nothing of it is used but its address.
+  const held = candidate.isBroken ? undefined : findHeldSecret(candidate.value, context.secrets);
+  if (held === undefined) return inspectValue(candidate, context);
+  const { value, path, message, remedy } = held;
+  const inspected = inspectValue({ ...candidate, value }, context);
+  const { subject, document, maybeStack } = inspected;
+  const finding: Finding = { code: 'secret-in-manifest', message, remedy, path, target: 'value' };
+  return {
+    subject,
+    findings: [finding],
+    maybeStack,
+    ...(document !== undefined && { document: { ...document, isValid: false } }),
+  };
+}
+
+function inspectValue(candidate: Candidate, context: ReadContext): Inspected {
   const { position, value, isBroken } = candidate;
   if (!isJsonObject(value)) {
     const message = 'a document must be a mapping with apiVersion, kind, metadata and spec';
-    const problem = { ...atRoot('wrong-type', message), remedy: ADD_HEADER };
-    return { subject: { position }, problems: isBroken ? [] : [problem], maybeStack: isBroken };
+    const finding = { ...atRoot('wrong-type', message), remedy: ADD_HEADER };
+    return { subject: { position }, findings: isBroken ? [] : [finding], maybeStack: isBroken };
   }
   const { kind } = value;
   if (typeof kind === 'string' && DOCUMENT_KINDS.includes(kind))
     return inspectKind(kind, { ...candidate, value }, context);
-  const header = isBroken ? undefined : findHeaderProblem(value);
+  const header = isBroken ? undefined : findHeaderFinding(value);
   const maybeStack = typeof kind === 'string' ? suggest(kind, DOCUMENT_KINDS) === 'Stack' : isBroken;
-  return { subject: { position }, problems: header === undefined ? [] : [header], maybeStack };
+  return { subject: { position }, findings: header === undefined ? [] : [header], maybeStack };
 }
 
 /** A broken document is only asked for its address, so that references to it are not called dangling. */
@@ -147,15 +169,16 @@ function inspectKind(
 ): Inspected {
   if (isBroken) {
     const document = toDocument(kind, { metadata: value['metadata'] ?? null }, { position, isValid: false });
-    return { subject: { position, kind, address: document.address }, document, problems: [], maybeStack: false };
+    return { subject: { position, kind, address: document.address }, document, findings: [], maybeStack: false };
   }
-  const header = findHeaderProblem(value);
-  const filled = fillInFiles(kind, toStated(kind, value), (path) => context.readFile(position.source.file, path));
-  const found = [...filled.problems, ...listFieldProblems({ kind, value: filled.value, position }, context)];
-  const problems = header === undefined ? found : [header];
-  const document = toDocument(kind, filled.value, { position, isValid: problems.length === 0 });
+  const header = findHeaderFinding(value);
+  const readFile = withoutSecretFiles(context.readFile, context.secrets);
+  const filled = fillInFiles(kind, toStated(kind, value), (path) => readFile(position.source.file, path));
+  const found = [...filled.findings, ...listFieldFindings({ kind, value: filled.value, position }, context)];
+  const findings = header === undefined ? found : [header];
+  const document = toDocument(kind, filled.value, { position, isValid: findings.length === 0 });
   const subject = { position, kind, address: document.address };
-  return { subject, problems, maybeStack: false, ...(kind !== 'List' && { document }) };
+  return { subject, findings, maybeStack: false, ...(kind !== 'List' && { document }) };
 }
 
 /** A document without what is null where it may be left out. */
@@ -180,29 +203,29 @@ function toDocument(
   return { ...rest, kind, value, name, address: isResourceName(name) ? toAddress(kind, name) : undefined };
 }
 
-function atRoot(code: Problem['code'], message: string): Problem {
+function atRoot(code: Finding['code'], message: string): Finding {
   return { code, message, path: [], target: 'value' };
 }
 
 /** What is wrong with `apiVersion` and `kind`: while that is open, the fields mean nothing. */
-function findHeaderProblem({ apiVersion, kind }: JsonObject): Problem | undefined {
+function findHeaderFinding({ apiVersion, kind }: JsonObject): Finding | undefined {
   if (apiVersion === undefined && kind === undefined)
     return { ...atRoot('missing-field', 'apiVersion and kind are missing'), remedy: ADD_HEADER };
   return (
-    findHeaderTextProblem('kind', kind) ?? findKindProblem(kind, apiVersion) ?? findVersionProblem(kind, apiVersion)
+    findHeaderTextFinding('kind', kind) ?? findKindFinding(kind, apiVersion) ?? findVersionFinding(kind, apiVersion)
   );
 }
 
 const ADD_HEADER = `Start every document with apiVersion: ${API_VERSION} and its kind. Move files that are not manifests to another folder.`;
 
-function findHeaderTextProblem(name: string, value: Json | undefined): Problem | undefined {
+function findHeaderTextFinding(name: string, value: Json | undefined): Finding | undefined {
   if (typeof value === 'string') return undefined;
   const remedy = name === 'kind' ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Write apiVersion: ${API_VERSION}.`;
   if (value === undefined) return { ...atRoot('missing-field', `${name} is missing`), target: 'key', remedy };
   return { code: 'wrong-type', message: `${name} must be text`, path: [name], target: 'value', remedy };
 }
 
-function findKindProblem(kind: Json | undefined, apiVersion: Json | undefined): Problem | undefined {
+function findKindFinding(kind: Json | undefined, apiVersion: Json | undefined): Finding | undefined {
   if (typeof kind !== 'string' || DOCUMENT_KINDS.includes(kind)) return undefined;
   const isForeign = typeof apiVersion === 'string' && apiVersion !== API_VERSION;
   const what = isForeign ? `${kind} of ${apiVersion}` : kind;
@@ -224,9 +247,9 @@ function toKindRemedy(kind: string): string {
   return nearest === undefined ? `The kinds are ${DOCUMENT_KINDS.join(', ')}.` : `Did you mean \`${nearest}\`?`;
 }
 
-function findVersionProblem(kind: Json | undefined, apiVersion: Json | undefined): Problem | undefined {
+function findVersionFinding(kind: Json | undefined, apiVersion: Json | undefined): Finding | undefined {
   const known: readonly string[] = kind === 'List' ? LIST_API_VERSIONS : [API_VERSION];
-  if (typeof apiVersion !== 'string') return findHeaderTextProblem('apiVersion', apiVersion);
+  if (typeof apiVersion !== 'string') return findHeaderTextFinding('apiVersion', apiVersion);
   if (known.includes(apiVersion)) return undefined;
   return {
     code: 'unknown-kind',
@@ -238,31 +261,107 @@ function findVersionProblem(kind: Json | undefined, apiVersion: Json | undefined
 }
 
 /** Findings of the kind's schema; without any, those of checks that concern several fields. */
-function listFieldProblems(
+function listFieldFindings(
   { kind, value, position }: Pick<ManifestDocument, 'kind' | 'value' | 'position'>,
   { closerChecks }: ReadContext,
-): readonly Problem[] {
-  if (!isSureToConform(kind, value)) {
-    const schema = findDocumentSchema(kind);
-    const { told, more } = cutAlike(schema === undefined ? [] : eachFinding(schema, value));
-    if (told.length > 0)
-      return [
-        ...told.map((finding) => toProblem(finding, kind, position)),
-        ...more.map(({ first, count }) => ({ ...toProblem(first, kind, position), ...toMore(first.code, count) })),
-      ];
-  }
+): readonly Finding[] {
+  const schema = findDocumentSchema(kind);
+  const { told, more } = limitPerCode(schema === undefined ? [] : eachFinding(schema, value));
+  if (told.length > 0)
+    return [
+      ...told.map((finding) => toFinding(finding, kind, position)),
+      ...more.map(({ first, count }) => ({ ...toFinding(first, kind, position), ...toMore(first.code, count) })),
+    ];
   const { spec, lifecycle } = value;
   if (!isJsonObject(spec)) return [];
   const settings = isJsonObject(lifecycle) ? lifecycle : {};
   const table = findKind(kind);
   if (table === undefined) return [];
-  const inSpec = [...listCloserProblems(table, spec, closerChecks), ...table.check(spec)];
+  const inSpec = [...listCloserFindings(table, spec, closerChecks), ...table.check(spec)];
   return [
-    ...inSpec.map((problem) => toSpecProblem('spec', problem)),
-    ...table.checkLifecycle(settings, spec).map((problem) => toSpecProblem('lifecycle', problem)),
+    ...inSpec.map((finding) => toSpecFinding('spec', finding)),
+    ...table.checkLifecycle(settings, spec).map((finding) => toSpecFinding('lifecycle', finding)),
   ];
 }
 
-function toSpecProblem(part: 'spec' | 'lifecycle', { path, message }: SpecProblem): Problem {
+function toSpecFinding(part: 'spec' | 'lifecycle', { path, message }: SpecFinding): Finding {
   return { code: 'bad-value', message, path: [part, ...path], target: 'value' };
+}
+
+/**
+ * The file from which a tool made a document, as kustomize's `originAnnotations` say; `undefined` for a document from another repository, whose
+ * paths mean nothing here. Source: "Kustomize built-ins, buildMetadata".
+ */
+export function findOrigin(document: Json): string | undefined {
+  const metadata = isJsonObject(document) ? document['metadata'] : undefined;
+  const annotations = isJsonObject(metadata) ? metadata['annotations'] : undefined;
+  const text = isJsonObject(annotations) ? annotations[ANNOTATION] : undefined;
+  if (typeof text !== 'string' || /^repo:/m.test(text)) return undefined;
+  const [, path] = /^path: *(\S.*)$/m.exec(text) ?? /^configuredIn: *(\S.*)$/m.exec(text) ?? [];
+  return path?.trimEnd().replace(/^(["'])(.*)\1$/, '$2');
+}
+
+const ANNOTATION = 'config.kubernetes.io/origin';
+
+/**
+ * A document with the texts of files where its kind lets a field be `{ file: path }`. The content of a file is never quoted, because a path
+ * can lead to a secret.
+ */
+function fillInFiles(
+  kind: string,
+  value: JsonObject,
+  read: (path: string) => FieldFile,
+): { readonly value: JsonObject; readonly findings: readonly Finding[] } {
+  const spec = value['spec'];
+  const table = findKind(kind);
+  if (table === undefined || !isJsonObject(spec)) return { value, findings: [] };
+  const findings: Finding[] = [];
+  const texts = listFileFields(table).flatMap(([name, type]): [string, Json][] => {
+    const path = toFilePath(spec[name]);
+    if (path === undefined) return [];
+    const file = read(path);
+    const finding = 'finding' in file ? file.finding : checkText(type, file.text);
+    const isRefused = 'isRefused' in file;
+    if (finding !== undefined)
+      findings.push(isRefused ? toRefused(name, path, finding) : toFileFinding(name, path, finding));
+    return 'finding' in file || finding !== undefined ? [] : [[name, file.text.trim()]];
+  });
+  if (texts.length === 0) return { value, findings };
+  return { value: { ...value, spec: { ...spec, ...Object.fromEntries(texts) } }, findings };
+}
+
+/** The fields that can be the text of a file. */
+function listFileFields(kind: Kind): readonly (readonly [name: string, type: TextType])[] {
+  return kind.specFields.flatMap(([name, { type }]) =>
+    type.type === 'text' && type.orFile ? [[name, type] as const] : [],
+  );
+}
+
+function toFieldFinding(name: string, code: Finding['code'], finding: string): Finding {
+  return { code, message: `spec.${name} ${finding}`, path: ['spec', name], target: 'value' };
+}
+
+function toFilePath(value: Json | undefined): string | undefined {
+  if (value === undefined || !isJsonObject(value)) return undefined;
+  const { file, ...rest } = value;
+  return typeof file === 'string' && file !== '' && Object.keys(rest).length === 0 ? file : undefined;
+}
+
+function checkText({ format }: TextType, text: string): string | undefined {
+  const finding = checkPrintable(text);
+  if (finding !== undefined) return finding;
+  if (format === undefined || FORMATS[format].check(text.trim()) === undefined) return undefined;
+  return `does not hold ${FORMATS[format].expected}`;
+}
+
+function toRefused(name: string, path: string, finding: string): Finding {
+  return { ...toFileFinding(name, path, finding), code: 'path-refused', remedy: BOUNDARY_REMEDY };
+}
+
+function toFileFinding(name: string, path: string, finding: string): Finding {
+  return {
+    ...toFieldFinding(name, 'file-unreadable', `names ${path}, which ${finding}`),
+    remedy: 'The path is relative to the folder of this manifest.',
+    path: ['spec', name, 'file'],
+  };
 }

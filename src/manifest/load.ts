@@ -1,11 +1,32 @@
 import { isUtf8 } from 'node:buffer';
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { readInput, toFileFault } from '../files/read-input.ts';
+import {
+  BOUNDARY_REMEDY,
+  findRoots,
+  type Placed,
+  placeLink,
+  placeNamed,
+  placeWithin,
+  refuseTooDeep,
+} from '../files/boundary.ts';
+import {
+  BudgetError,
+  createReadBudget,
+  type ReadBudget,
+  readInput,
+  toBuffer,
+  toFileError,
+} from '../files/read-input.ts';
+import { findKind } from '../kinds/tables/registry.ts';
+import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { type ReadFieldFile, STDIN, toManifestPath } from './field-files.ts';
-import { isForeignFile } from './foreign-file.ts';
-import { createStackFilter, type FoundManifest } from './stack-folders.ts';
+import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { toPrintable } from '../model/printable.ts';
+import { createAllowance } from './bounded-yaml.ts';
+import { NO_ENVIRONMENT, type ReadFieldFile, STDIN, toManifestPath } from './environment.ts';
+import { parseDocuments } from './parse.ts';
+import { createStackFilter, expandList, type FoundManifest } from './stack-folders.ts';
 import { suggest } from './suggest.ts';
 
 /** A manifest file as it was read, or manifests that a program made: as bytes, or as text. */
@@ -13,7 +34,7 @@ export type ManifestSource = ManifestBytes | ManifestText;
 
 /** A file as it is. */
 export interface ManifestBytes {
-  /** The path as the user gave it, `<stdin>` for `-`; of what a command printed, the name that `toOutputName` gives. */
+  /** The path as the user gave it, `<stdin>` for `-`; of what a command printed, the name that `formatRenderSource` gives. */
   readonly file: string;
   readonly bytes: Uint8Array;
 }
@@ -34,12 +55,23 @@ export interface LoadContext {
   /** What relative paths are relative to. */
   readonly cwd: string;
   readonly readStdin: () => Promise<Uint8Array>;
+  /** The folder below which everything lies that manifests name. Absent: the repository of each path. */
+  readonly root?: string | undefined;
+  /** What everything that is read may come to; absent: as much as one stack may. */
+  readonly budget?: ReadBudget | undefined;
+  /** Manifests have named the paths: they must lie below one of these. Absent: whoever started edgewise has. */
+  readonly roots?: readonly string[] | undefined;
 }
 
-/** What loading tells meanwhile. */
-export interface WatchedLoad extends LoadContext {
-  /** Told of the size of each file of a folder as soon as it is read. */
-  readonly onRead?: ((bytes: number) => void) | undefined;
+/**
+ * What all files of one stack may come to. The words of YAML that one stack may have are reached before that many bytes are, and a stack with a file for each
+ * of ten thousand resources has a fifth of that many files.
+ */
+const STACK_LIMITS = { maxBytes: 64 * 1024 * 1024, maxFiles: 50_000, of: 'one stack' };
+
+/** A budget for the files of one stack, as a part of that of a run. */
+export function createStackBudget(run?: ReadBudget): ReadBudget {
+  return createReadBudget(STACK_LIMITS, run);
 }
 
 /** What was read, and what could not be. */
@@ -54,62 +86,73 @@ export interface LoadedManifests {
  * or another tool, and what edgewise itself has written there. A folder with a `Stack` ends where a folder with another one begins.
  */
 export async function loadManifests(paths: readonly string[], context: LoadContext): Promise<LoadedManifests> {
-  const { sources, faults } = await loadLocated(paths, context);
-  return { sources, diagnostics: faults.map(({ diagnostic }) => diagnostic) };
+  const { sources, findings } = await loadLocated(paths, context);
+  return { sources, diagnostics: findings.map(({ diagnostic }) => diagnostic) };
 }
 
-/** The same, with the folder that each fault is in. */
-export async function loadLocated(paths: readonly string[], context: WatchedLoad): Promise<LocatedManifests> {
-  const reading: Reading = { sources: [], faults: [], seen: new Set() };
+/** The same, with the folder that each finding is in. */
+export async function loadLocated(paths: readonly string[], context: LoadContext): Promise<LocatedManifests> {
+  const { roots = findRoots(paths, context), budget = createStackBudget() } = context;
+  const reading: Reading = { sources: [], findings: [], seen: new Set(), roots, budget, isFull: false };
   for (const path of paths) {
     if (path === '-') await readStdin(context, reading);
     else readNamed(path, context, reading);
   }
-  return { sources: reading.sources, faults: reading.faults };
+  return { sources: reading.sources, findings: reading.findings };
 }
 
 /** Shows every manifest file below a folder, in the order in which it is read, until `isDone`. What a visitor does not keep is not kept. */
 export function visitManifests(
   root: string,
-  { cwd, isDone = () => false }: Pick<LoadContext, 'cwd'> & { readonly isDone?: () => boolean },
+  { isDone = () => false, ...context }: Omit<LoadContext, 'readStdin'> & { readonly isDone?: () => boolean },
   visit: (found: FoundManifest) => void,
-): readonly LocatedFault[] {
-  const faults: LocatedFault[] = [];
-  const folder = { shown: root, real: resolve(cwd, root) };
+): readonly FolderDiagnostic[] {
+  const findings: FolderDiagnostic[] = [];
+  const folder = { shown: root, real: resolve(context.cwd, root) };
+  const { budget = createStackBudget() } = context;
+  const roots = findRoots([root], context);
+  const place = placeNamed(root, context);
+  if ('finding' in place) return [{ folder: root, diagnostic: toRefused(root, place) }];
   try {
-    readFolder(folder, { seen: new Set(), folders: new Set(), visit, faults, isDone });
+    readFolder(folder, { seen: new Set(), folders: new Set(), visit, findings, isDone, roots, budget, isFull: false });
   } catch (error) {
     return [{ folder: root, diagnostic: toUnreadable(root, error, suggestPath(folder)) }];
   }
-  return faults;
+  return findings;
 }
 
 /** What could not be read in a folder. */
-export interface LocatedFault {
+export interface FolderDiagnostic {
   /** As it is shown; `''`: standard input is in none. */
   readonly folder: string;
   readonly diagnostic: Diagnostic;
 }
 
 /** What was read, and what could not be, and where. */
-export interface LocatedManifests extends Pick<LoadedManifests, 'sources'> {
-  readonly faults: readonly LocatedFault[];
+interface LocatedManifests extends Pick<LoadedManifests, 'sources'> {
+  readonly findings: readonly FolderDiagnostic[];
 }
 
 interface Reading {
   readonly sources: ManifestBytes[];
-  readonly faults: LocatedFault[];
+  readonly findings: FolderDiagnostic[];
   /** Real paths of files. */
   readonly seen: Set<string>;
+  readonly roots: readonly string[];
+  readonly budget: ReadBudget;
+  /** The budget is used up, which was told: nothing more is read. */
+  isFull: boolean;
 }
 
 async function readStdin(context: LoadContext, reading: Reading): Promise<void> {
   if (reading.seen.has(STDIN)) return;
   reading.seen.add(STDIN);
   try {
-    keep({ file: STDIN, bytes: await context.readStdin() }, reading);
+    const bytes = await context.readStdin();
+    reading.budget.take(bytes.byteLength);
+    keep({ file: STDIN, bytes }, reading);
   } catch (error) {
-    reading.faults.push({ folder: '', diagnostic: toUnreadable(STDIN, error) });
+    reading.findings.push({ folder: '', diagnostic: toUnreadable(STDIN, error) });
   }
 }
 
@@ -120,7 +163,7 @@ function keep(source: ManifestBytes, reading: Reading): void {
     source.file === STDIN ? 'Check the command before the pipe.' : 'Remove the path, or write manifests to the file.';
   if (!isBlank(source.bytes)) return;
   const folder = source.file === STDIN ? '' : dirname(source.file);
-  reading.faults.push({ folder, diagnostic: toEmpty(source.file, 'is empty', remedy) });
+  reading.findings.push({ folder, diagnostic: toEmpty(source.file, 'is empty', remedy) });
 }
 
 /** Whether bytes are nothing but white space. */
@@ -132,17 +175,24 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-function readNamed(path: string, context: WatchedLoad, reading: Reading): void {
-  const { cwd } = context;
+function readNamed(path: string, context: LoadContext, reading: Reading): void {
+  if (reading.isFull) return;
+  const { cwd, roots } = context;
   const file = { shown: path, real: resolve(cwd, path) };
+  const place = roots === undefined ? placeNamed(path, context) : placeWithin(file.real, roots);
+  if ('finding' in place) {
+    reading.findings.push({ folder: dirname(path), diagnostic: toRefused(path, place) });
+    return;
+  }
   try {
     const stats = statSync(file.real);
-    if (stats.isDirectory()) readNamedFolder(file, context, reading);
+    if (stats.isDirectory()) readNamedFolder(file, reading);
     // A pipe has no real path; a shell passes one for `<(command)`.
     else if (!stats.isFile() || isNew(file.real, reading.seen))
-      keep({ file: path, bytes: readInput(file.real) }, reading);
+      keep({ file: path, bytes: readInput(file.real, reading) }, reading);
   } catch (error) {
-    reading.faults.push({ folder: dirname(path), diagnostic: toUnreadable(path, error, suggestPath(file)) });
+    reading.isFull = error instanceof BudgetError;
+    reading.findings.push({ folder: dirname(path), diagnostic: toUnreadable(path, error, suggestPath(file)) });
   }
 }
 
@@ -157,27 +207,29 @@ function suggestPath({ shown, real }: Path): string | undefined {
   }
 }
 
-function readNamedFolder(folder: Path, { onRead }: WatchedLoad, reading: Reading): void {
+function readNamedFolder(folder: Path, reading: Reading): void {
   const found: FoundManifest[] = [];
   const reals: string[] = [];
-  const faults: LocatedFault[] = [];
+  const findings: FolderDiagnostic[] = [];
   const visit = (manifest: FoundManifest, real: string): void => {
     found.push(manifest);
     reals.push(real);
-    onRead?.(manifest.bytes.byteLength);
   };
   const isDone = () => false;
-  const count = readFolder(folder, { seen: reading.seen, folders: new Set(), visit, faults, isDone });
+  const { seen, roots, budget } = reading;
+  const walk: Walk = { seen, folders: new Set(), visit, findings, isDone, roots, budget, isFull: false };
+  const count = readFolder(folder, walk);
+  reading.isFull = walk.isFull;
   const isOwn = createStackFilter(folder.shown, found);
   for (const [index, manifest] of found.entries()) {
     if (isOwn(manifest)) reading.sources.push(manifest);
     else reading.seen.delete(reals[index] ?? '');
   }
-  reading.faults.push(...faults.filter(isOwn));
+  reading.findings.push(...findings.filter(isOwn));
   if (count > 0) return;
   const remedy = 'In a folder, the files *.yaml, *.yml and *.json are manifests, except those of other tools.';
   const diagnostic = toEmpty(folder.shown, 'contains no manifest file', remedy);
-  reading.faults.push({ folder: folder.shown, diagnostic });
+  reading.findings.push({ folder: folder.shown, diagnostic });
 }
 
 function isNew(path: string, seen: Set<string>): boolean {
@@ -196,11 +248,10 @@ function addReal(real: string, seen: Set<string>): string | undefined {
 }
 
 /** A walk through one named folder. */
-interface Walk extends Pick<Reading, 'seen'> {
+interface Walk extends Omit<Reading, 'sources'> {
   /** Real paths of the folders that were entered: symbolic links can lead in circles. */
   readonly folders: Set<string>;
   readonly visit: (found: FoundManifest, real: string) => void;
-  readonly faults: LocatedFault[];
   /** Nothing more is read. */
   readonly isDone: () => boolean;
 }
@@ -215,6 +266,8 @@ interface Path {
 function readFolder({ shown, real }: Path, walk: Walk): number {
   const found = addNew(real, walk.folders);
   if (found === undefined) return 0;
+  const [named = found] = walk.folders;
+  refuseTooDeep(found, named);
   const folder = { shown, real: found };
   const entries = readdirSync(found, { withFileTypes: true }).sort(byName);
   return entries.reduce((count, entry) => count + readEntry(folder, entry, walk), 0);
@@ -225,20 +278,27 @@ function byName(left: Dirent, right: Dirent): number {
 }
 
 function readEntry(folder: Path, entry: Dirent, walk: Walk): number {
-  if (entry.name.startsWith('.') || entry.name === 'node_modules' || walk.isDone()) return 0;
+  if (entry.name.startsWith('.') || entry.name === 'node_modules' || walk.isFull || walk.isDone()) return 0;
   const path = { shown: join(folder.shown, entry.name), real: `${folder.real}/${entry.name}` };
+  const place = entry.isSymbolicLink() ? placeLink(path.real, walk.roots) : path;
+  if ('finding' in place) {
+    walk.findings.push({ folder: folder.shown, diagnostic: toRefused(path.shown, place) });
+    return 1;
+  }
+  let isNeeded = isManifestName(entry.name) || entry.isDirectory();
   try {
     const type = entry.isSymbolicLink() ? statSync(path.real) : entry;
+    isNeeded ||= type.isDirectory();
     if (type.isDirectory()) return readFolder(path, walk);
     if (!type.isFile() || !isManifestName(entry.name)) return 0;
     const real = entry.isSymbolicLink() ? addNew(path.real, walk.seen) : addReal(path.real, walk.seen);
     if (real === undefined) return 1;
-    const bytes = readInput(path.real);
+    const bytes = readInput(path.real, walk);
     if (isForeignFile(entry.name, bytes)) return 0;
     walk.visit({ file: path.shown, folder: folder.shown, bytes }, real);
   } catch (error) {
-    if (isManifestName(entry.name) || entry.isDirectory())
-      walk.faults.push({ folder: folder.shown, diagnostic: toUnreadable(path.shown, error) });
+    walk.isFull = error instanceof BudgetError;
+    if (isNeeded) walk.findings.push({ folder: folder.shown, diagnostic: toUnreadable(path.shown, error) });
   }
   return 1;
 }
@@ -256,33 +316,103 @@ function toEmpty(path: string, message: string, remedy: string): Diagnostic {
   return { code: 'no-manifests', severity: 'error', message: `${path} ${message}`, remedy };
 }
 
+/** Nothing is said of what is there: the path may lead to a secret. */
+function toRefused(path: string, { finding }: Extract<Placed, { readonly finding: string }>): Diagnostic {
+  return { code: 'path-refused', severity: 'error', message: `${path} ${finding}`, remedy: BOUNDARY_REMEDY };
+}
+
 function toUnreadable(path: string, error: unknown, meant?: string): Diagnostic {
-  const remedy =
-    meant === undefined
-      ? 'Correct the path, or make it readable for the user that edgewise runs as.'
-      : `Did you mean \`${meant}\`?`;
-  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileFault(error)}`, remedy };
+  const remedy = toReadRemedy(error, meant);
+  return { code: 'file-unreadable', severity: 'error', message: `${path} ${toFileError(error)}`, remedy };
+}
+
+function toReadRemedy(error: unknown, meant: string | undefined): string {
+  if (error instanceof BudgetError)
+    return 'Move what is no manifest out of the folder, or split the manifests: into several stacks, or over several runs.';
+  if (meant !== undefined) return `Did you mean \`${toPrintable(meant)}\`?`;
+  return 'Correct the path, or make it readable for the user that edgewise runs as.';
 }
 
 /** Values of fields are small; a larger file is most likely the wrong one. */
 const MAX_FIELD_FILE_BYTES = 65_536;
 
 /** What reading those files takes. */
-export interface FieldFileContext extends Pick<LoadContext, 'cwd'> {
+interface FieldFileContext extends Pick<LoadContext, 'cwd' | 'budget'> {
+  /** Folders below which the files must lie, behind all links. Default: the repository that the working folder is in. */
+  readonly roots?: readonly string[];
   /** Told of each file. */
   readonly onInput?: (file: string) => void;
 }
 
 /** Reads the files that manifests name. Paths are relative to the folder of the manifest; of standard input, to the working folder. */
-export function createFieldFileReader({ cwd, onInput = () => undefined }: FieldFileContext): ReadFieldFile {
+export function createFieldFileReader(context: FieldFileContext): ReadFieldFile {
+  const { cwd, onInput = () => undefined, roots = findRoots([], context), budget = createStackBudget() } = context;
   return (manifest, path) => {
-    const real = resolve(cwd, toManifestPath(manifest, path));
-    onInput(real);
+    const named = resolve(cwd, toManifestPath(manifest, path));
+    const place = placeWithin(named, roots);
+    if ('finding' in place) return { ...place, isRefused: true };
+    onInput(named);
     try {
-      const bytes = readInput(real, { maxBytes: MAX_FIELD_FILE_BYTES, onlyFiles: true });
-      return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { fault: 'is not UTF-8 text' };
+      const bytes = readInput(named, { maxBytes: MAX_FIELD_FILE_BYTES, onlyFiles: true, budget });
+      return isUtf8(bytes) ? { text: bytes.toString('utf8') } : { finding: 'is not UTF-8 text' };
     } catch (error) {
-      return { fault: toFileFault(error) };
+      return { finding: toFileError(error) };
     }
   };
+}
+
+/** The fields of a document: what has none of them is no manifest that somebody got wrong, but something else. */
+const FIELDS = ['apiVersion', 'kind', 'metadata', 'spec', 'lifecycle', 'lint'] as const;
+
+/** Such a field wherever it stands, in any case. */
+const ANY_FIELD = new RegExp(`(?:^|[\\s{,"'])(?:${FIELDS.join('|')})["']?\\s*:`, 'im');
+
+/**
+ * A field of anything. Without one it may be a manifest that was cut off. No two parts match the same character: a long file of it would be looked through
+ * again from each of its characters.
+ */
+const OTHER_FIELD = /^[ \t{-]*["']?[\w@$./][\w@$./-]*["']?[ \t]*:(?:\s|$)/m;
+
+/**
+ * Whether a file in a folder is no manifest: edgewise wrote it itself, such as a saved plan beside the manifests, or it
+ * belongs to another tool, such as package.json. Anything that may be a manifest with a mistake counts as one.
+ */
+export function isForeignFile(name: string, bytes: Uint8Array): boolean {
+  if (!isUtf8(bytes)) return false;
+  const text = toBuffer(bytes).toString('utf8');
+  const json = name.endsWith('.json') && checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
+  if (json !== undefined) return isForeignJson(json);
+  return !ANY_FIELD.test(text) && OTHER_FIELD.test(text);
+}
+
+function isForeignJson(json: Json): boolean {
+  if (isJsonArray(json)) return json.length > 0 && json.every((member) => isJsonObject(member) && !hasField(member));
+  return isJsonObject(json) && !hasField(json);
+}
+
+function hasField(json: JsonObject): boolean {
+  return FIELDS.some((name) => Object.hasOwn(json, name));
+}
+
+/**
+ * The addresses in manifests, for completion on the command line: nothing is checked, and reading stops when `isLate` says so.
+ */
+export function listAddresses(sources: readonly ManifestBytes[], isLate: () => boolean): readonly Address[] {
+  const found = new Set<Address>();
+  const allowance = createAllowance();
+  for (const { bytes } of sources) {
+    for (const { value } of parseDocuments(new TextDecoder().decode(bytes), NO_ENVIRONMENT, allowance)) {
+      for (const address of listOf(value)) found.add(address);
+      if (isLate()) return [...found];
+    }
+  }
+  return [...found];
+}
+
+function listOf(value: Json): readonly Address[] {
+  return expandList(value).flatMap(({ kind, metadata }) => {
+    const name = metadata !== undefined && isJsonObject(metadata) ? metadata['name'] : undefined;
+    if (typeof kind !== 'string' || typeof name !== 'string') return [];
+    return findKind(kind) !== undefined && isResourceName(name) ? [toAddress(kind, name)] : [];
+  });
 }

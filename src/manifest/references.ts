@@ -1,12 +1,11 @@
-import { isIdOf } from '../kinds/ids.ts';
-import { listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
+import { isIdOf } from '../kinds/paths.ts';
+import { listIdPrefixes, listReferableKinds, mapReferences, type Reference } from '../kinds/references.ts';
 import { findKind } from '../kinds/tables/registry.ts';
 import { type Address, isAddress, parseAddress } from '../model/address.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonObject } from '../model/json.ts';
-import type { ForeignResource, Spec } from '../model/state.ts';
-import { resolveKnownIds } from './known-ids.ts';
-import type { DocumentIndex, DocumentProblem, ManifestDocument, Problem } from './problem.ts';
+import type { CrossStackReference, Spec } from '../model/state.ts';
+import type { DocumentFinding, DocumentIndex, Finding, ManifestDocument } from './finding.ts';
 import { suggest } from './suggest.ts';
 
 /** What the references of all documents lead to. */
@@ -16,23 +15,23 @@ export interface ResolvedReferences {
   /** The id of each External. */
   readonly externals: ReadonlyMap<Address, string>;
   /** Externals whose id is found by a mark. */
-  readonly foreign: ReadonlyMap<Address, ForeignResource>;
-  readonly problems: readonly DocumentProblem[];
+  readonly foreign: ReadonlyMap<Address, CrossStackReference>;
+  readonly findings: readonly DocumentFinding[];
 }
 
 /** Resolves every reference of every document. One that cannot be resolved does not hide others. */
 export function resolveReferences(documents: readonly ManifestDocument[], index: DocumentIndex): ResolvedReferences {
   const { ids, foreign, circles } = resolveKnownIds(index);
-  const problems: DocumentProblem[] = [...circles];
+  const findings: DocumentFinding[] = [...circles];
   const resolution: Resolution = { index, ids, foreign, addresses: [...index.keys()], dangling: 0 };
   const specs = new Map(
     documents.map((document) => [
       document,
-      resolveSpec(document, resolution, (problem) => problems.push({ document, problem })),
+      resolveSpec(document, resolution, (finding) => findings.push({ document, finding })),
     ]),
   );
   const externals = [...ids].filter(([address]) => index.get(address)?.kind === 'External');
-  return { specs, externals: new Map(externals), foreign, problems };
+  return { specs, externals: new Map(externals), foreign, findings };
 }
 
 /** What is known while references are resolved. */
@@ -40,13 +39,13 @@ interface Resolution {
   readonly index: DocumentIndex;
   /** Ids that manifests state themselves. */
   readonly ids: ReadonlyMap<Address, string>;
-  readonly foreign: ReadonlyMap<Address, ForeignResource>;
+  readonly foreign: ReadonlyMap<Address, CrossStackReference>;
   readonly addresses: readonly Address[];
   /** Dangling references so far. */
   dangling: number;
 }
 
-type Report = (problem: Problem) => void;
+type Report = (finding: Finding) => void;
 
 function resolveSpec(document: ManifestDocument, resolution: Resolution, report: Report): Spec {
   const { spec } = document.value;
@@ -125,7 +124,7 @@ function resolveExternal(spec: Spec, resolution: Resolution, report: Report): Sp
 /** Comparing with every address takes time, and nobody reads more suggestions than this. */
 const MAX_SUGGESTIONS = 100;
 
-function toDangling(reference: Reference, resolution: Resolution): Problem {
+function toDangling(reference: Reference, resolution: Resolution): Finding {
   const { path, value, type } = reference;
   resolution.dangling += 1;
   const kinds = [...listReferableKinds(type).map(({ name }) => name), 'External'];
@@ -147,7 +146,7 @@ function toDanglingRemedy({ value, type }: Reference, kinds: readonly string[], 
   return `Name one of ${[...kinds.map((kind) => `${kind}/…`), ...type.prefixes.map((prefix) => `${prefix}_…`)].join(', ')}.`;
 }
 
-function toWrong(reference: Reference, id: string | undefined, { addresses }: Resolution): Problem {
+function toWrong(reference: Reference, id: string | undefined, { addresses }: Resolution): Finding {
   const { path, value, type } = reference;
   const kinds = listReferableKinds(type).map(({ name }) => `${name}/…`);
   const externals = `an External whose id is ${type.prefixes.map((prefix) => `${prefix}_…`).join(' or ')}`;
@@ -166,4 +165,112 @@ function toWrong(reference: Reference, id: string | undefined, { addresses }: Re
 
 function describePath(reference: Reference): string {
   return toPathText(['spec', ...(isMapKey(reference) ? reference.path.slice(0, -1) : reference.path)]);
+}
+
+/** What is known about the ids that manifests state themselves. */
+interface KnownIds {
+  readonly ids: ReadonlyMap<Address, string>;
+  /** Externals that lead to a resource of another stack. */
+  readonly foreign: ReadonlyMap<Address, CrossStackReference>;
+  /** Each circle once, at the first of its documents. */
+  readonly circles: readonly DocumentFinding[];
+}
+
+/**
+ * The ids that manifests state themselves: of an External, and of an HTTPS edge or route. Instead of an id they may have the address of
+ * another such document, so the documents form chains, and a chain can be a circle.
+ */
+export function resolveKnownIds(index: DocumentIndex): KnownIds {
+  const ends = new Map<ManifestDocument, ManifestDocument | undefined>();
+  const circles: DocumentFinding[] = [];
+  const stating = [...index].filter(([, { kind }]) => mayStateId(kind));
+  const ranks = new Map(stating.map(([, document], rank) => [document, rank]));
+  for (const [, document] of stating) {
+    const chain = listChain(document, index, ends);
+    const last = chain.at(-1);
+    const next = last === undefined ? undefined : findNext(last, index);
+    const start = next === undefined ? -1 : chain.indexOf(next);
+    if (start >= 0) circles.push(...toCircle(chain.slice(start), ranks));
+    const end = next === undefined ? last : ends.get(next);
+    for (const member of chain) ends.set(member, end);
+  }
+  const ids = stating.flatMap(([address, document]): [Address, string][] => {
+    const id = toId(ends.get(document));
+    return id === undefined ? [] : [[address, id]];
+  });
+  const foreign = stating.flatMap(([address, document]): [Address, CrossStackReference][] => {
+    const resource = toForeign(ends.get(document));
+    return resource === undefined ? [] : [[address, resource]];
+  });
+  return { ids: new Map(ids), foreign: new Map(foreign), circles };
+}
+
+function toForeign(document: ManifestDocument | undefined): CrossStackReference | undefined {
+  const spec = document?.value['spec'];
+  if (document?.kind !== 'External' || !isJsonObject(spec)) return undefined;
+  const { stack, resource } = spec;
+  if (typeof stack !== 'string' || typeof resource !== 'string' || !isAddress(resource)) return undefined;
+  return { stack, resource };
+}
+
+/** The document and those that its id leads to, up to the end of the chain, a repetition, or one whose end is known. */
+function listChain(
+  document: ManifestDocument,
+  index: DocumentIndex,
+  ends: ReadonlyMap<ManifestDocument, unknown>,
+): readonly ManifestDocument[] {
+  const chain = new Set<ManifestDocument>();
+  let next: ManifestDocument | undefined = document;
+  while (next !== undefined && !ends.has(next) && !chain.has(next)) {
+    chain.add(next);
+    next = findNext(next, index);
+  }
+  return [...chain];
+}
+
+function findNext(document: ManifestDocument, index: DocumentIndex): ManifestDocument | undefined {
+  const id = toStatedId(document);
+  return id !== undefined && isAddress(id) ? index.get(id) : undefined;
+}
+
+function mayStateId(kind: string): boolean {
+  return kind === 'External' || findKind(kind)?.role === 'attached';
+}
+
+function toStatedId({ kind, value }: ManifestDocument): string | undefined {
+  if (!mayStateId(kind)) return undefined;
+  const { spec } = value;
+  const id = isJsonObject(spec) ? spec['id'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+const ANY_ID = { prefixes: listIdPrefixes() };
+
+/** The id that a document states; `undefined`: none, or not a valid one. */
+function toId(document: ManifestDocument | undefined): string | undefined {
+  const id = document === undefined ? undefined : toStatedId(document);
+  return id !== undefined && isIdOf(ANY_ID, id) ? id : undefined;
+}
+
+function toCircle(
+  members: readonly ManifestDocument[],
+  ranks: ReadonlyMap<ManifestDocument, number>,
+): readonly DocumentFinding[] {
+  const order = members.toSorted((left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0));
+  const [first, ...others] = order;
+  if (first === undefined) return [];
+  const start = members.indexOf(first);
+  const round = [...members.slice(start), ...members.slice(0, start), first].map(({ address }) => address);
+  const finding: Finding = {
+    code: 'circular-reference',
+    message: `spec.id refers to itself: ${round.join(' → ')}`,
+    remedy: 'Write a literal id in one of them.',
+    path: ['spec', 'id'],
+    target: 'value',
+    related: others.map(({ position, address }) => ({
+      message: `through ${address}`,
+      place: { position, path: ['spec', 'id'], target: 'value' },
+    })),
+  };
+  return [{ document: first, finding }];
 }

@@ -1,7 +1,7 @@
 import { Document, Scalar, visit } from 'yaml';
 import type { JsonObject } from '../model/json.ts';
 import { toPrintable } from '../model/printable.ts';
-import { fillEnvironment } from './environment.ts';
+import { fillEnvironment, NO_ENVIRONMENT } from './environment.ts';
 
 /** What a person cannot see in a text. It is escaped, so that a manifest is what it looks like. */
 const INVISIBLE = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
@@ -51,8 +51,8 @@ function styleValue(scalar: Scalar, write: (text: string) => string): void {
 
 /** Only where it would be taken for a variable, or for an escaped one: other tools have variables of that form too. */
 function escapeVariables(text: string): string {
-  const { text: filled, unset, malformed } = fillEnvironment(text, {});
-  const isLeftAlone = filled === text && unset.length + malformed.length === 0;
+  const { text: filled, withheld, malformed } = fillEnvironment(text, NO_ENVIRONMENT);
+  const isLeftAlone = filled === text && withheld.length + malformed.length === 0;
   return isLeftAlone ? text : text.replaceAll('${', () => '$${');
 }
 

@@ -1,7 +1,7 @@
 import { toBuffer } from '../files/read-input.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Environment } from './environment.ts';
-import { createAllowance } from './lex.ts';
+import { createAllowance } from './bounded-yaml.ts';
+import { type Environment, NO_ENVIRONMENT } from './environment.ts';
 import { parseDocuments } from './parse.ts';
 
 /** A manifest file below a folder that was named. */
@@ -32,10 +32,26 @@ export function createStackFilter(
   return ({ folder }) => !ends.some((end) => folder === end || folder.startsWith(`${end}/`));
 }
 
-/** Every document of a file that is a mapping, those inside of a `List` too. Nothing is checked. */
-export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly JsonObject[] {
+/** The documents of a file as far as they can be read. Nothing else is checked. */
+export interface RawDocuments {
+  /** Every one that is a mapping, those inside of a `List` too. */
+  readonly documents: readonly JsonObject[];
+  /** It is no YAML: it may say more. */
+  readonly isBroken: boolean;
+}
+
+/** Reads the documents of a file. */
+export function readRawDocuments(bytes: Uint8Array, env: Environment): RawDocuments {
   const parsed = [...parseDocuments(new TextDecoder().decode(bytes), env, createAllowance())];
-  return parsed.flatMap(({ value }) => unfoldValue(value));
+  return {
+    documents: parsed.flatMap(({ value }) => expandList(value)),
+    isBroken: parsed.some(({ isBroken }) => isBroken),
+  };
+}
+
+/** The documents without a word on what cannot be read. */
+export function listRawDocuments(bytes: Uint8Array, env: Environment): readonly JsonObject[] {
+  return readRawDocuments(bytes, env).documents;
 }
 
 /** Whether a file may hold a `Stack`. Fast: most files hold none. */
@@ -44,13 +60,14 @@ export function mayHoldStack(bytes: Uint8Array): boolean {
   return buffer.includes('Stack') && STACK.test(buffer.toString('utf8'));
 }
 
-function holdsStack(bytes: Uint8Array): boolean {
-  return listRawDocuments(bytes, {}).some(({ kind }) => kind === 'Stack');
+/** Whether a document of a file is a `Stack`. */
+export function holdsStack(bytes: Uint8Array): boolean {
+  return listRawDocuments(bytes, NO_ENVIRONMENT).some(({ kind }) => kind === 'Stack');
 }
 
 /** A mapping, or the mappings of a `List`. */
-export function unfoldValue(value: Json): readonly JsonObject[] {
+export function expandList(value: Json): readonly JsonObject[] {
   if (!isJsonObject(value)) return [];
   const { kind, items } = value;
-  return kind === 'List' && items !== undefined && isJsonArray(items) ? items.flatMap(unfoldValue) : [value];
+  return kind === 'List' && items !== undefined && isJsonArray(items) ? items.flatMap(expandList) : [value];
 }

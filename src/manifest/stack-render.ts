@@ -1,20 +1,20 @@
-import type { SourcePlace } from '../model/diagnostic.ts';
+import { isUtf8 } from 'node:buffer';
+import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FieldPath } from '../model/state.ts';
-import { decodeSource } from './decode.ts';
+import { createAllowance } from './bounded-yaml.ts';
 import type { Environment } from './environment.ts';
-import { createAllowance } from './lex.ts';
+import { createLocator, toPlace } from './finding.ts';
 import type { ManifestBytes } from './load.ts';
-import { createLocator } from './locate.ts';
 import { parseDocuments } from './parse.ts';
-import { toPlace } from './problem.ts';
+import { createSourceText, type SourceText } from './source-text.ts';
 import { mayHoldStack } from './stack-folders.ts';
 
 /** What `spec.render` of a Stack says. */
 export interface StackRender {
   /** The file that the Stack stands in. */
   readonly file: string;
-  /** Program and arguments; `undefined`: what is there is no command, or the document has a fault. Validation tells either. */
+  /** Program and arguments; `undefined`: what is there is no command, or the document has a finding. Validation tells either. */
   readonly words: readonly string[] | undefined;
   readonly place: SourcePlace;
 }
@@ -26,12 +26,12 @@ export function findStackRender(source: ManifestBytes, env: Environment): StackR
   if (!mayHoldStack(source.bytes) || !Buffer.from(buffer, byteOffset, byteLength).includes('render')) return undefined;
   const text = decodeSource(source);
   if ('code' in text) return undefined;
-  for (const { value, span, faults } of parseDocuments(text.text, env, createAllowance())) {
+  for (const { value, span, findings } of parseDocuments(text.text, env, createAllowance())) {
     const [first] = listRenders(value, []);
     if (first === undefined) continue;
     const position = { source: text, span, base: first.base };
     const place = toPlace({ position, path: ['spec', 'render'], target: 'key' }, createLocator());
-    return { file: source.file, words: faults.length === 0 ? toWords(first.render) : undefined, place };
+    return { file: source.file, words: findings.length === 0 ? toWords(first.render) : undefined, place };
   }
   return undefined;
 }
@@ -56,4 +56,45 @@ function toWords(render: Json): readonly string[] | undefined {
   if (!isJsonArray(render) || render.length === 0) return undefined;
   const words = render.filter((word) => typeof word === 'string' && word !== '');
   return words.length === render.length ? words.map(String) : undefined;
+}
+
+/** The text of a file, or what is wrong with its bytes. A byte order mark does not belong to the text. */
+export function decodeSource(source: ManifestBytes): SourceText | Diagnostic {
+  const text = createSourceText(source.file, DECODER.decode(source.bytes));
+  return isUtf8(source.bytes) ? text : toDiagnostic(text, source.bytes);
+}
+
+/** It keeps nothing of what it decoded. */
+const DECODER = new TextDecoder('utf-8');
+
+function toDiagnostic(source: SourceText, bytes: Uint8Array): Diagnostic {
+  const { index, offset } = findBadByte(source.text, bytes);
+  const byte = (bytes[offset] ?? 0).toString(16).padStart(2, '0');
+  return {
+    code: 'file-not-utf8',
+    severity: 'error',
+    message: `${source.file} is not UTF-8 text: byte ${offset} is 0x${byte}`,
+    remedy: 'Save the file as UTF-8.',
+    place: source.toPlace({ start: index, end: index + 1 }),
+  };
+}
+
+const REPLACEMENT = '\uFFFD';
+const REPLACEMENT_BYTES = [0xef, 0xbf, 0xbd] as const;
+const MARK_BYTES = [0xef, 0xbb, 0xbf] as const;
+
+/** The first replacement character of the decoded text that the bytes do not hold themselves, and the byte that it stands for. */
+function findBadByte(text: string, bytes: Uint8Array): { readonly index: number; readonly offset: number } {
+  let from = 0;
+  let offset = holdsAt(bytes, 0, MARK_BYTES) ? MARK_BYTES.length : 0;
+  for (let index = text.indexOf(REPLACEMENT); index >= 0; index = text.indexOf(REPLACEMENT, index + 1)) {
+    offset += Buffer.byteLength(text.slice(from, index));
+    if (!holdsAt(bytes, offset, REPLACEMENT_BYTES)) return { index, offset };
+    from = index;
+  }
+  return { index: 0, offset: 0 };
+}
+
+function holdsAt(bytes: Uint8Array, offset: number, wanted: readonly number[]): boolean {
+  return wanted.every((byte, index) => bytes[offset + index] === byte);
 }

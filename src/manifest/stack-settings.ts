@@ -1,34 +1,44 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type Claim, listClaims } from '../kinds/claims.ts';
 import { toDurationMs } from '../kinds/duration.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { findKind } from '../kinds/tables/registry.ts';
-import { isAddress } from '../model/address.ts';
+import { type Address, isAddress, toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
-import { isJsonArray, isJsonObject } from '../model/json.ts';
-import { parseRateLimit } from '../model/rate-limit.ts';
-import { findPrinter } from '../model/source-name.ts';
+import { parseRenderSource, toPathText } from '../model/field-path.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import {
+  type GivenSetting,
   type LintSettings,
   NO_SINKS,
+  parseRateLimit,
   type SinkSettings,
   type StackSettings,
   type TokenSettings,
   toTokenFolder,
 } from '../model/stack.ts';
+import type { Spec } from '../model/state.ts';
 import { API_VERSION } from '../schemas/document.ts';
-import { parseStackSpec, type StackSpec } from '../schemas/stack.ts';
-import { toAddedTexts } from './added-texts.ts';
-import { toNamePlace } from './claims.ts';
-import { toManifestPath } from './field-files.ts';
-import type { DocumentIndex, DocumentProblem, ManifestDocument } from './problem.ts';
+import { type StackSpec, toStackSpecSchema } from '../schemas/stack.ts';
+import { toManifestPath } from './environment.ts';
+import {
+  createLocator,
+  type DocumentFinding,
+  type DocumentIndex,
+  type Locator,
+  type ManifestDocument,
+  type Place,
+  toPlace,
+} from './finding.ts';
 
 /** The settings that a valid `Stack` document gives, its defaults filled in. Without a document: defaults, and no name. */
-export function toStackSettings(document?: ManifestDocument): StackSettings {
+export function toStackSettings(document?: ManifestDocument, locator: Locator = createLocator()): StackSettings {
   const { name = '', value, position } = document ?? {};
   const file = position?.source.file ?? '';
   const spec = value?.['spec'];
-  const stated = parseStackSpec(spec !== undefined && isJsonObject(spec) ? spec : {});
-  const { api, kinds, guard, tokens, lint, owner_label: ownerLabel, released, policies } = stated;
+  const stated = toStackSpecSchema().parse(spec ?? {});
+  const { api, kinds, guard, tokens, lint, owner_label: ownerLabel, released, policies, inputs } = stated;
   return {
     name,
     api: {
@@ -45,16 +55,36 @@ export function toStackSettings(document?: ManifestDocument): StackSettings {
         requestMs: toCheckedMs(api.timeouts.request),
       },
       caFile: api.ca_file === undefined ? undefined : toManifestPath(file, api.ca_file),
+      ...(document !== undefined && toGiven(document, locator)),
     },
     ...(kinds !== undefined && { kinds }),
     ...(released !== undefined && { released }),
     guard: { maxDeletes: guard.max_deletes, maxDeleteShare: guard.max_delete_share },
     tokens: tokens === undefined ? NO_SINKS : toTokenSettings(tokens, name),
+    ...(tokens !== undefined &&
+      document !== undefined && {
+        locate: (path) => toPlace({ position: document.position, path, target: 'value' }, locator),
+      }),
     lint: toLintSettings(lint),
     ...(ownerLabel !== undefined && { ownerLabel }),
-    ...toAddedTexts(value ?? {}),
+    ...readLabelsAndAnnotations(value ?? {}),
     policies: policies.map((path) => toManifestPath(file, path)),
+    ...(inputs !== undefined && { inputs: inputs.map((pattern) => toManifestPath(file, pattern)) }),
   };
+}
+
+const DECISIVE = ['base_url', 'ca_file', 'version_header', 'key_env', 'rate_limit'] as const;
+
+function toGiven(
+  { value, position }: ManifestDocument,
+  locator: Locator,
+): { readonly given?: readonly GivenSetting[] } {
+  const spec = value['spec'];
+  const api = isJsonObject(spec) ? spec['api'] : undefined;
+  const names = isJsonObject(api) ? DECISIVE.filter((name) => Object.hasOwn(api, name)) : [];
+  if (names.length === 0) return {};
+  const locate = (name: string) => toPlace({ position, path: ['spec', 'api', name], target: 'value' }, locator);
+  return { given: names.map((name) => ({ name, locate: () => locate(name) })) };
 }
 
 function toLintSettings({ max_validity, cel_variables, ...rules }: StackSpec['lint']): LintSettings {
@@ -88,14 +118,14 @@ function toSinkSettings(sink: SinkSpec, stack: string): SinkSettings {
   return { command, timeoutMs: toCheckedMs(timeout), ...(test !== undefined && { test }) };
 }
 
-/** All `Stack` documents but the first, as problems. A tool may hand through the Stack that has it run: that is no second one. */
-export function listSurplusStacks([first, ...others]: readonly ManifestDocument[]): readonly DocumentProblem[] {
+/** All `Stack` documents but the first, as findings. A tool may hand through the Stack that has it run: that is no second one. */
+export function listExtraStacks([first, ...others]: readonly ManifestDocument[]): readonly DocumentFinding[] {
   if (first === undefined) return [];
   return others
     .filter((document) => !isHandedThrough(document, first))
     .map((document) => ({
       document,
-      problem: {
+      finding: {
         code: 'several-stacks',
         ...(isPrinted(document) ? PRINTED_STACK : SECOND_STACK),
         path: ['metadata', 'name'],
@@ -117,7 +147,7 @@ const PRINTED_STACK = {
 
 /** Whether `spec.render` had a document printed. */
 function isPrinted({ position }: ManifestDocument): boolean {
-  return findPrinter(position.source.file) !== undefined;
+  return parseRenderSource(position.source.file) !== undefined;
 }
 
 function isHandedThrough(document: ManifestDocument, first: ManifestDocument): boolean {
@@ -125,11 +155,11 @@ function isHandedThrough(document: ManifestDocument, first: ManifestDocument): b
   return isPrinted(document) && isSame;
 }
 
-/** Documents of kinds that the Stack does not use, as problems. */
+/** Documents of kinds that the Stack does not use, as findings. */
 export function listUnusedKinds(
   documents: readonly ManifestDocument[],
   stack: ManifestDocument | undefined,
-): readonly DocumentProblem[] {
+): readonly DocumentFinding[] {
   const spec = stack?.value['spec'];
   const kinds = isJsonObject(spec) ? spec['kinds'] : undefined;
   if (stack === undefined || !isJsonArray(kinds)) return [];
@@ -138,7 +168,7 @@ export function listUnusedKinds(
     .filter(({ kind }) => findKind(kind) !== undefined && !kinds.includes(kind))
     .map((document) => ({
       document,
-      problem: {
+      finding: {
         code: 'unused-kind',
         message: `the Stack says that it does not use the kind ${document.kind}`,
         remedy: `Add ${document.kind} to spec.kinds of the Stack, or remove this document.`,
@@ -149,18 +179,18 @@ export function listUnusedKinds(
     }));
 }
 
-/** Addresses that a Stack releases and a document still describes, as problems. */
+/** Addresses that a Stack releases and a document still describes, as findings. */
 export function listDescribedReleases(
   index: DocumentIndex,
   stack: ManifestDocument | undefined,
-): readonly DocumentProblem[] {
+): readonly DocumentFinding[] {
   const spec = stack?.value['spec'];
   const released = isJsonObject(spec) ? spec['released'] : undefined;
   if (stack === undefined || released === undefined || !isJsonArray(released)) return [];
-  return released.flatMap((address, at): DocumentProblem[] => {
+  return released.flatMap((address, at): DocumentFinding[] => {
     const described = typeof address === 'string' && isAddress(address) ? index.get(address) : undefined;
     if (described === undefined) return [];
-    const problem = {
+    const finding = {
       code: 'bad-value',
       message: `spec.released names ${described.address}, which a document still describes`,
       remedy: 'Remove the document, once another stack takes the resource over, or the line.',
@@ -168,7 +198,7 @@ export function listDescribedReleases(
       target: 'value',
       related: [{ message: 'described here', place: toNamePlace(described) }],
     } as const;
-    return [{ document: stack, problem }];
+    return [{ document: stack, finding }];
   });
 }
 
@@ -186,3 +216,173 @@ export const NO_STACK: Diagnostic = {
     '  name: production',
   ].join('\n'),
 };
+
+/** Documents that describe an address that another describes already. */
+export function listDuplicates(
+  documents: readonly ManifestDocument[],
+  index: DocumentIndex,
+): readonly DocumentFinding[] {
+  return documents.flatMap((document): DocumentFinding[] => {
+    const first = document.address === undefined ? undefined : index.get(document.address);
+    if (first === undefined || first === document || document.kind === 'Stack') return [];
+    const finding = {
+      code: 'duplicate-address',
+      message: 'two documents have this address',
+      remedy: 'Rename or remove one of them.',
+      path: ['metadata', 'name'],
+      target: 'value',
+      related: [{ message: 'first defined here', place: toNamePlace(first) }],
+    } as const;
+    return [{ document, finding }];
+  });
+}
+
+/** Where a document says what it is called. */
+function toNamePlace({ position }: ManifestDocument): Place {
+  return { position, path: ['metadata', 'name'], target: 'value' };
+}
+
+/** Values that the service gives to one resource of a kind only, and that a second document claims. Specs have their ids resolved. */
+export function listDuplicateClaims(specs: ReadonlyMap<ManifestDocument, Spec>): readonly DocumentFinding[] {
+  const holders = new Map<string, DocumentClaim>();
+  return [...specs].flatMap(([document, spec]) =>
+    listDocumentClaims(document, spec).flatMap((claim): DocumentFinding[] => {
+      const first = holders.get(claim.key);
+      if (first === undefined) holders.set(claim.key, claim);
+      return first === undefined || first.document === document ? [] : [toDoubleClaim(claim, first)];
+    }),
+  );
+}
+
+/** A claim that a document makes, in its spec or by a setting of its lifecycle. Its path is from the start of the document. */
+interface DocumentClaim extends Claim {
+  readonly document: ManifestDocument;
+}
+
+function listDocumentClaims(document: ManifestDocument, spec: Spec): readonly DocumentClaim[] {
+  const kind = findKind(document.kind);
+  if (kind === undefined) return [];
+  const inSpec = listClaims(kind, spec).map((claim) => ({ ...claim, document, path: ['spec', ...claim.path] }));
+  if (document.value['lifecycle'] === undefined) return inSpec;
+  return [
+    ...inSpec,
+    ...listAdoptions(document, kind),
+    ...listRenames(document, kind),
+    ...listWrittenFiles(document, kind),
+  ];
+}
+
+/** Only one document can adopt an existing resource. */
+function listAdoptions(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+  return listLifecycleClaims(document, 'adopt', (id) => ({ value: id, key: `${kind.name} lifecycle.adopt ${id}` }));
+}
+
+/** Only one document can be the renamed one of a former name. */
+function listRenames(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+  const toClaim = (name: string): Pick<Claim, 'value' | 'key'> => ({
+    value: name,
+    key: `${kind.name} lifecycle.renamed_from ${name}`,
+  });
+  return listLifecycleClaims(document, 'renamed_from', toClaim, ({ stack, name }) => {
+    return typeof stack === 'string' && typeof name === 'string' ? `${name} of the stack ${stack}` : undefined;
+  });
+}
+
+/** Documents with a `renamed_from` that is still the name of another document. */
+export function listRenamedFromConflicts(
+  documents: readonly ManifestDocument[],
+  index: DocumentIndex,
+): readonly DocumentFinding[] {
+  return documents.flatMap((document): DocumentFinding[] => {
+    const before = toFormerAddress(document);
+    const holder = before === undefined ? undefined : index.get(before);
+    if (before === undefined || holder === undefined) return [];
+    if (holder !== document && toFormerAddress(holder) !== undefined) return [];
+    const message =
+      holder === document
+        ? 'lifecycle.renamed_from is the name that it has now'
+        : `lifecycle.renamed_from names ${before}, which another document still describes`;
+    const finding = {
+      code: 'renamed-from-standing',
+      message,
+      remedy: 'Remove the line or the other document. If that one was renamed too, add lifecycle.renamed_from to it.',
+      path: ['lifecycle', 'renamed_from'],
+      target: 'value',
+      related: holder === document ? [] : [{ message: 'described here', place: toNamePlace(holder) }],
+    } as const;
+    return [{ document, finding }];
+  });
+}
+
+function toFormerAddress({ value, kind }: ManifestDocument): Address | undefined {
+  const name = isJsonObject(value['lifecycle']) ? value['lifecycle']['renamed_from'] : undefined;
+  return typeof name === 'string' ? toAddress(kind, name) : undefined;
+}
+
+/** Only one document can write a file. */
+function listWrittenFiles(document: ManifestDocument, kind: Kind): readonly DocumentClaim[] {
+  const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
+  return paths.flatMap(([name]) =>
+    listLifecycleClaims(document, name, (path) => {
+      const file = toManifestPath(document.position.source.file, path);
+      return { value: file, key: `file ${file}` };
+    }),
+  );
+}
+
+function listLifecycleClaims(
+  document: ManifestDocument,
+  name: string,
+  toClaim: (value: string) => Pick<Claim, 'value' | 'key'>,
+  toText: (value: JsonObject) => string | undefined = () => undefined,
+): readonly DocumentClaim[] {
+  const { lifecycle } = document.value;
+  const given = isJsonObject(lifecycle) ? lifecycle[name] : undefined;
+  const stated = given !== undefined && isJsonObject(given) ? toText(given) : given;
+  if (typeof stated !== 'string') return [];
+  const { value, key } = toClaim(stated);
+  return [{ document, field: name, path: ['lifecycle', name], given: value, value, key }];
+}
+
+function toDoubleClaim({ document, path, given }: DocumentClaim, first: DocumentClaim): DocumentFinding {
+  const isAttachment = path[0] === 'spec' && findKind(document.kind)?.role === 'attached';
+  const message = isAttachment
+    ? `${toPathText(path)} is ${given}, to which ${first.document.address} already attaches modules`
+    : `${toPathText(path)} claims ${given}, which ${first.document.address} already claims`;
+  return {
+    document,
+    finding: {
+      code: 'duplicate-claim',
+      message,
+      remedy: isAttachment ? 'Put the modules into one document.' : 'Remove it from one of them.',
+      path,
+      target: 'value',
+      related: [
+        {
+          message: 'first claimed here',
+          place: { position: first.document.position, path: first.path, target: 'value' },
+        },
+      ],
+    },
+  };
+}
+
+/** What a document says of itself besides its name: `metadata.labels` and `metadata.annotations`. */
+interface LabelsAndAnnotations {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+/** The labels and annotations of a document. */
+export function readLabelsAndAnnotations({ metadata }: JsonObject): LabelsAndAnnotations {
+  const { labels, annotations } = isJsonObject(metadata) ? metadata : {};
+  if (labels === undefined && annotations === undefined) return NO_TEXTS;
+  return { labels: toTexts(labels), annotations: toTexts(annotations) };
+}
+
+const NO_TEXTS: LabelsAndAnnotations = { labels: {}, annotations: {} };
+
+function toTexts(texts: Json | undefined): Readonly<Record<string, string>> {
+  const entries = isJsonObject(texts) ? Object.entries(texts) : [];
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 
 /** What a new stack is made of. */
-export interface StarterOptions {
+interface StarterOptions {
   readonly stack: string;
   /** Left out: it is to come from the environment or a flag. */
   readonly baseUrl: string | undefined;
@@ -10,7 +10,7 @@ export interface StarterOptions {
 }
 
 /** One file of a new stack: a path inside of its folder, and its text. */
-export interface StarterFile {
+interface StarterFile {
   readonly path: string;
   readonly text: string;
 }

@@ -26,7 +26,7 @@ export function isAddress(text: string): text is Address {
 }
 
 /** `Kind/name` as people see it; a duplicate, which bears the same mark as another, is told apart by its id: `Kind/name@id`. */
-export function toShownAddress({ address, duplicateOf, id }: Subject): string {
+export function toShownAddress({ address, duplicateOf, id }: ResourceRef): string {
   return duplicateOf === undefined || id === undefined ? address : `${address}@${id}`;
 }
 
@@ -36,7 +36,7 @@ export function toPlainAddress(shown: string): string {
 }
 
 /** A resource that is known by its address or, when it is a duplicate, by its id. */
-export interface Subject {
+export interface ResourceRef {
   readonly address: Address;
   /** Id of the live resource that keeps the address; absent: this is the one. */
   readonly duplicateOf?: string;

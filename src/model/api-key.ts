@@ -20,10 +20,43 @@ export function isKeyVariable(name: string): boolean {
   return name.toUpperCase().startsWith(KEY_VARIABLE);
 }
 
-/** What else only edgewise itself has use for. */
-const FORGE_TOKEN = 'EDGEWISE_GITLAB_TOKEN';
+/** The variables that hold tokens with which `post` writes to GitHub, in the order in which they count. */
+export const GITHUB_TOKENS = ['GITHUB_TOKEN', 'GH_TOKEN'] as const;
 
-/** An environment without any API key, and without what else is for edgewise alone: for programs that it starts. */
+/** The same for GitLab. */
+export const GITLAB_TOKENS = ['EDGEWISE_GITLAB_TOKEN', 'GITLAB_TOKEN'] as const;
+
+const FORGE_TOKENS: ReadonlySet<string> = new Set([...GITHUB_TOKENS, ...GITLAB_TOKENS]);
+
+/** Whether a variable holds a token with which `post` writes. */
+export function isForgeToken(name: string): boolean {
+  return FORGE_TOKENS.has(name.toUpperCase());
+}
+
+/** What a runner of GitHub or GitLab gives every job besides, and what holds one of those in it. Programs may need them; manifests never do. */
+const JOB_TOKENS: ReadonlySet<string> = new Set([
+  ...[
+    'ACTIONS_RUNTIME_TOKEN',
+    'ACTIONS_ID_TOKEN_REQUEST_TOKEN',
+    'CI_JOB_TOKEN',
+    'CI_JOB_JWT',
+    'CI_JOB_JWT_V1',
+    'CI_JOB_JWT_V2',
+  ],
+  ...['CI_REGISTRY_PASSWORD', 'CI_DEPLOY_PASSWORD', 'CI_DEPENDENCY_PROXY_PASSWORD', 'CI_REPOSITORY_URL'],
+]);
+
+/** Whether no manifest may read a variable, whatever was offered: a prefix such as `CI_*` offers more than one thinks of. */
+export function isWithheldVariable(name: string): boolean {
+  return isSecretVariable(name) || JOB_TOKENS.has(name.toUpperCase());
+}
+
+/** Whether a variable is for edgewise alone: no manifest may read it, and no program that edgewise starts gets it. */
+function isSecretVariable(name: string): boolean {
+  return isKeyVariable(name) || isForgeToken(name);
+}
+
+/** An environment without keys and without tokens: for programs that edgewise starts. */
 export function withoutKeys<T>(env: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isKeyVariable(name) && name !== FORGE_TOKEN));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isSecretVariable(name)));
 }

@@ -4,9 +4,19 @@ import type { ManifestStart } from './diagnostic.ts';
 import type { Json } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { Spec } from './state.ts';
+import type { TokenPlace } from './token-place.ts';
+
+/** What a plan can do to one resource, in the order in which a plan is read: what is lost comes first. */
+export const CHANGE_ACTIONS = ['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const;
+
+/** What a plan does to one resource, if anything. */
+export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
+
+/** The same with those that stay as they are, which come last. */
+export const ACTIONS = [...CHANGE_ACTIONS, 'no-op'] as const;
 
 /** What happens to one resource. */
-export type Action = 'create' | 'update' | 'replace' | 'delete' | 'adopt' | 'release' | 'no-op';
+export type Action = (typeof ACTIONS)[number];
 
 /**
  * Whose difference it is, from the digests in the mark. `manifest`: the manifest differs from what was last applied; `drift`: live does;
@@ -48,10 +58,13 @@ export interface Change {
   readonly action: Action;
   /** Why, when the differences don't say it: "not in the manifests any more". */
   readonly reason?: string;
+  /** Field by field; empty for a create, whose fields are in `desired`. */
   readonly differences: readonly Difference[];
-  /** Why it deserves a second look, the gravest first; absent: no reason. */
+  /** Why it deserves a second look, by group, the gravest first; absent: no reason. Decided when the plan is made; every report shows the same. */
   readonly dangers?: readonly Danger[];
-  /** What else who approves should know: where a token goes, when a certificate is renewed. */
+  /** Where the token goes that is made. Absent: none is made, or no place is set. */
+  readonly token?: TokenPlace;
+  /** What else who approves should know: that a token stays where it is, when a certificate is renewed. */
   readonly notes?: readonly string[];
   /** Fields that only drifted, and that the plan leaves so (`--no-revert-drift`). */
   readonly kept?: readonly string[];
@@ -83,4 +96,23 @@ export function toShownChange({ address, duplicateOf, live }: Change): string {
 /** Whether the resource is protected, or is to be. */
 export function isProtected({ protect, live }: Change): boolean {
   return protect === true || live?.mark?.protect === true;
+}
+
+/** Number of resources by what happens to them. */
+export type Totals = Readonly<Record<Action, number>>;
+
+/** The same as programs read it. */
+export type ShownTotals = Readonly<Record<Exclude<Action, 'no-op'> | 'unchanged', number>>;
+
+/** Number of changes of each action. */
+export function countActions(changes: readonly Change[]): Totals {
+  const totals = { delete: 0, replace: 0, update: 0, release: 0, adopt: 0, create: 0, 'no-op': 0 };
+  for (const { action } of changes) totals[action] += 1;
+  return totals;
+}
+
+/** Number of changes of each action, for programs. */
+export function toShownTotals(changes: readonly Change[]): ShownTotals {
+  const { 'no-op': unchanged, ...totals } = countActions(changes);
+  return { ...totals, unchanged };
 }

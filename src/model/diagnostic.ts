@@ -1,4 +1,101 @@
-import type { DiagnosticCode } from './diagnostic-codes.ts';
+/** The codes of lint rules, with the sentence of each. `src/lint` says how a rule is checked. */
+export const LINT_CODES = {
+  'cel-syntax': 'A CEL expression of a policy cannot be parsed.',
+  'cel-variable': 'A CEL expression uses a variable that is not known for its traffic.',
+  'unknown-action': 'A policy has an action that is not known for its traffic.',
+  'no-weight': 'All weights of a backend are zero, so it forwards no traffic.',
+  'edge-without-backend': 'An edge has no enabled backend, so its traffic goes nowhere.',
+  'credential-unrestricted': 'A credential has no ACL, or one that permits everything.',
+  'certificate-without-principals': 'An SSH user certificate names no principals.',
+  'certificate-too-long': 'An SSH user certificate is valid for longer than the Stack allows.',
+  'restriction-not-enforced': 'An IP restriction is not enforced, so it only warns.',
+  'restriction-locks-out':
+    'A resource restricts the API, the dashboard or agents, and may lock out whoever applies it.',
+  'breaker-never-trips': 'The settings of a circuit breaker keep it from ever tripping.',
+  'repeated-value': 'A set contains the same value twice, perhaps in two spellings.',
+  'literal-id': 'An id is written out although a document gives it a name.',
+  'placeholder-in-shell': "A token command has a placeholder inside of a shell's text.",
+  'suppression-unused': 'A lint suppression has no effect.',
+} as const;
+
+/** The id of a lint rule, which is the code of its findings. */
+export type LintCode = keyof typeof LINT_CODES;
+
+/** Every rule id, in the order of the table. */
+export const LINT_RULE_IDS = Object.keys(LINT_CODES) as readonly LintCode[]; // the keys of a constant table
+
+/** Every diagnostic code, with the sentence that explains it. A diagnostic of any other code does not compile. */
+export const DIAGNOSTIC_CODES = {
+  'file-unreadable': 'A given file or folder cannot be read.',
+  'path-refused':
+    'A manifest names a path outside of the repository, inside of .git, or behind a symbolic link that leads there.',
+  'file-not-utf8': 'A manifest file is not UTF-8 text.',
+  'no-manifests': 'A given path contains no manifests.',
+  'render-not-allowed': 'A Stack has a command that makes its manifests, and the run may not start it.',
+  'render-failed': 'The command that makes the manifests of a stack failed.',
+  'yaml-syntax': 'A YAML or JSON document cannot be parsed.',
+  'yaml-aliases': 'A YAML document expands its aliases without end, or too often.',
+  'env-unset': 'A manifest uses an environment variable that is not set and has no default.',
+  'env-not-offered': 'A manifest uses an environment variable that the run does not offer to manifests.',
+  'secret-in-manifest': 'A manifest contains the API key of the run, or a token of its forge.',
+  'env-malformed': 'A manifest contains `${env:` in a form that is neither a variable nor escaped.',
+  'unknown-kind': 'A document has an apiVersion or a kind that edgewise does not know.',
+  'unused-kind': 'A manifest has a kind that `spec.kinds` of the Stack does not list.',
+  'unknown-field': 'A manifest has a field that its kind does not have.',
+  'missing-field': 'A manifest lacks a field that its kind requires.',
+  'wrong-type': 'A field has a value of the wrong type.',
+  'bad-value': 'A field has a value that its kind does not allow.',
+  'out-of-range': 'A number, or the length of a list, is outside the allowed range.',
+  'too-long': 'A text has more UTF-8 bytes than the service stores.',
+  'bad-name': 'A metadata.name is not a valid name.',
+  'duplicate-address': 'Two documents describe the same address.',
+  'duplicate-claim':
+    'Two documents claim a value that only one may have, or attach modules to the same HTTPS edge or route.',
+  'renamed-from-standing': '`lifecycle.renamed_from` names an address that another document still describes.',
+  'dangling-reference': 'A reference names a resource that no document describes.',
+  'wrong-reference': 'A reference names a kind, or an id with a prefix, that the field does not accept.',
+  'circular-reference': 'References form a cycle.',
+  'reserved-metadata': 'The metadata of a manifest uses the key that is reserved for the mark.',
+  'untrusted-setting': 'A Stack that is not trusted says how the service is reached.',
+  'no-stack': 'No Stack document names the stack of these manifests.',
+  'several-stacks': 'The manifests contain more than one Stack document.',
+  'duplicate-stack': 'Two stacks of one name are for the same service.',
+  'policy-expression': 'An expression of a policy cannot be read, or names what is not there.',
+  'policy-refused': 'A policy refuses a resource.',
+  'policy-warning': 'A policy warns about a resource.',
+  'policy-missing': 'Cases are of a policy that is not there.',
+  'unknown-target': 'A target is neither in the manifests nor owned by the stack.',
+  'token-sink-missing': 'A credential would be created, but no place for its token is set.',
+  'foreign-missing': 'A reference names a resource of another stack, which does not exist.',
+  'taker-unread': 'A resource in no manifest is kept, because another stack may take it over.',
+  'taken-elsewhere': 'A resource would be deleted, and another stack of the repository takes it over.',
+  'used-elsewhere': 'A resource would be deleted or replaced, and another stack refers to it.',
+  'adopt-missing': 'A resource to adopt does not exist.',
+  'adopt-refused': 'A resource to adopt belongs to another stack, or to another address of this one.',
+  'adopt-replaces': 'Adopting a resource would replace it, because an immutable field differs.',
+  'adopt-maybe': 'A resource would be created, but an unmanaged one has the same fields.',
+  'stated-no-longer': 'A field is stated no longer, and keeps its value all the same.',
+  'take-over-idle': '--take-over names a stack, but no manifest describes a resource of it.',
+  'renamed-from-missing': '`lifecycle.renamed_from` names a resource that is not there, so a new one is created.',
+  'renamed-maybe': 'A resource is deleted, and one with another name is created with its unique values.',
+  'claimed-elsewhere': 'A unique value that a manifest claims is held by a resource that the plan does not change.',
+  'mark-invalid': 'The mark of a live resource cannot be read, so the resource counts as unmanaged.',
+  'duplicate-mark': 'Two live resources carry the same mark.',
+  'rotate-refused': 'A resource to rotate is not in the plan, or its kind cannot be rotated.',
+  'service-trouble': 'The service fails to do what a manifest asks for, such as obtaining a certificate.',
+  'not-shown': 'The service does not show a field, so it is not compared.',
+  'validity-ends': 'A certificate has expired or is about to, and no apply replaces it before its end.',
+  'rehearsal-failed': 'The plan was tried in memory, and a write failed or something was left to do.',
+  'write-left-out': 'A change is left out, because the service would reject it or something that it depends on.',
+  'rehearsal-gap': 'The plan was tried in memory, and something is missing for a while between two writes.',
+  'made-twice': 'Two concurrent applies of one stack created the same resource.',
+  'changed-meanwhile': 'Somebody changed a field after the plan and before the write.',
+  ...LINT_CODES,
+  lockout: 'A write may lock out whoever applies it.',
+} as const;
+
+/** The code of a diagnostic. */
+export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;
 
 /** A place in a manifest. Lines and columns count from 1; columns count UTF-16 units. */
 export interface SourceLocation {
@@ -45,9 +142,18 @@ export interface Diagnostic {
   readonly remedy?: string;
   /** The resource that it is about. */
   readonly address?: string;
+  /** The field of its spec. */
+  readonly field?: string;
+  /** The change of that resource causes it: it is shown with the change. Absent: it is so already, or it is about something else. */
+  readonly isOfChange?: true;
   readonly place?: SourcePlace;
   /** Other places that belong to it, such as where a duplicate was first defined. */
   readonly related?: readonly { readonly message: string; readonly place: SourcePlace }[];
+}
+
+/** Whether it is a warning of lint. */
+export function isLintWarning({ code, severity }: Pick<Diagnostic, 'code' | 'severity'>): boolean {
+  return severity === 'warning' && Object.hasOwn(LINT_CODES, code);
 }
 
 /** Whether any of the diagnostics forbids writing. */

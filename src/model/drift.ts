@@ -1,6 +1,10 @@
 import type { Address } from './address.ts';
-import type { Difference } from './change.ts';
+import type { Action, Origin } from './change.ts';
+import type { Danger } from './danger.ts';
 import { type Diagnostic, hasErrors } from './diagnostic.ts';
+import type { Json } from './json.ts';
+import type { GuardViolation } from './plan.ts';
+import type { LiveResource, Spec } from './state.ts';
 
 /**
  * How a resource is compared with what git says. `in-sync`: as it should be. `drifted`: somebody changed it at the service. `pending`: the
@@ -20,18 +24,32 @@ export type DriftState =
   | 'file-differs'
   | 'left-over';
 
-/** Every state, in the order in which reports show them. */
+/** Every state, in the order in which reports show them: what is worst stands first. */
 export const DRIFT_STATES: readonly DriftState[] = [
+  'missing',
   'drifted',
   'drifted-and-pending',
   'differs',
-  'missing',
   'unowned',
   'file-differs',
   'pending',
   'left-over',
   'in-sync',
 ];
+
+/** One field that is not as it should be, in normal form. */
+export interface DriftedField {
+  /** The top-level field of the spec that it is in; absent: it is about the lifecycle or the mark. */
+  readonly field?: string;
+  readonly path: string;
+  /** What the manifest or the saved plan states; absent: no value, or the service's choice. If only the service's value changed, it is what was last applied. */
+  readonly expected?: Json;
+  /** What the service holds; absent: there is no value. */
+  readonly live?: Json;
+  readonly origin: Origin;
+  /** The field cannot be changed in place. */
+  readonly forcesReplace: boolean;
+}
 
 /** One resource of the stack, compared. */
 export interface ResourceDrift {
@@ -42,18 +60,26 @@ export interface ResourceDrift {
   readonly state: DriftState;
   /** Id of the live resource; absent: there is none. */
   readonly id?: string;
-  /** `from` live, `to` as it should be. */
-  readonly differences: readonly Difference[];
+  readonly differences: readonly DriftedField[];
+  /** What the manifest states of a resource that is missing, in normal form; absent: there are differences to tell, or it is not known. */
+  readonly expected?: Spec;
   /** Top-level fields that drifted, and of which nobody knows what they were: a saved plan has digests of what it leaves alone. */
   readonly moved?: readonly string[];
   /** What the differences don't say: that it is due to be renewed. */
   readonly reason?: string;
+  /** What the next apply does to it; absent: nothing, or it is not known, because a saved plan was compared with. */
+  readonly next?: NextAction;
+  /** What is dangerous in what happened at the service, the gravest first; absent: nothing. */
+  readonly dangers?: readonly Danger[];
   /** When what it holds ends, RFC 3339; absent: it does not. */
   readonly validUntil?: string;
 }
 
+/** What the next apply does. `write-file`: the resource stays, its file is written. */
+export type NextAction = Exclude<Action, 'no-op'> | 'write-file';
+
 /** A live resource that the stack does not own. */
-export interface Stranger {
+export interface UnownedResource {
   readonly kind: string;
   readonly id: string;
   readonly description: string;
@@ -69,6 +95,10 @@ export interface Drift {
   readonly at: string;
   /** The saved plan that it was compared with; absent: manifests. */
   readonly against?: string;
+  /** When that plan was made, RFC 3339. */
+  readonly plannedAt?: string;
+  /** The commit of the manifests, or of those that the plan was made of; absent: no pipeline says it. */
+  readonly commit?: string;
   /** The addresses that it was narrowed to; empty: everything. */
   readonly targets: readonly string[];
   /** Sorted by address. */
@@ -76,9 +106,11 @@ export interface Drift {
   /** Kinds that were read; what others hold is not known. */
   readonly kinds: readonly string[];
   /** Live resources that are not the stack's, by kind and id. */
-  readonly strangers: readonly Stranger[];
+  readonly strangers: readonly UnownedResource[];
   /** What is wrong with the manifests or with what is live. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Safety rules that refuse the next apply unless a flag allows what it does. */
+  readonly violations: readonly GuardViolation[];
   /** Ids that have a name, by address. */
   readonly externals: Readonly<Record<string, string>>;
   /** Number of requests that it took. */
@@ -116,8 +148,28 @@ export function toCoverage({ resources, kinds, strangers }: Drift): Coverage {
 }
 
 /** Number of resources in each state. */
-export function countDriftStates({ resources }: Drift): Readonly<Record<DriftState, number>> {
+export function countDriftStates({ resources }: Pick<Drift, 'resources'>): Readonly<Record<DriftState, number>> {
   const counts = new Map(DRIFT_STATES.map((state) => [state, 0]));
   for (const { state } of resources) counts.set(state, (counts.get(state) ?? 0) + 1);
   return Object.fromEntries(counts) as Record<DriftState, number>; // every state is a key of it
+}
+
+/** What a stack owns, and what its manifests attach to, as the service holds it. */
+export interface Inventory {
+  readonly stack: string;
+  readonly baseUrl: string;
+  /** Sorted by address. */
+  readonly resources: readonly OwnedResource[];
+  /** Ids that the manifests have a name for, by the address of the External: for people who read it. */
+  readonly externals?: ReadonlyMap<Address, string>;
+  /** Number of requests that reading took, retries included. */
+  readonly requests: number;
+}
+
+/** A live resource with the address that its mark gives it. */
+export interface OwnedResource {
+  readonly address: Address;
+  /** Several bear the mark of this address: none of them is told from the others by it. */
+  readonly isShared: boolean;
+  readonly live: LiveResource;
 }

@@ -1,6 +1,5 @@
 import { isResourceName } from './address.ts';
-import { BoundedMap } from './bounded-map.ts';
-import { isJsonObject, type Json, type JsonObject, toDigest } from './json.ts';
+import { isJsonObject, type Json, type JsonObject, toCanonicalJson, toDigest } from './json.ts';
 
 /**
  * The mark that makes a live resource ours: one key inside its `metadata`, beside the user's own.
@@ -54,26 +53,17 @@ export interface Metadata {
   readonly user: string | JsonObject;
   readonly mark: Mark | undefined;
   /** Why the key of ours that is there is not a mark; the resource then counts as not ours. */
-  readonly trouble: string | undefined;
+  readonly error: string | undefined;
 }
 
 /** Takes a metadata text apart. Never fails: what is not a mark is the user's. A mark is known however its JSON is written. */
 export function parseMetadata(text: string): Metadata {
-  const known = KNOWN.get(text) ?? takeApart(text);
-  KNOWN.set(text, known);
-  return known;
-}
-
-/** What a write sends comes back in its answer, which several read: the latest texts, with what is in them. */
-const KNOWN = new BoundedMap<string, Metadata>(64);
-
-function takeApart(text: string): Metadata {
   const { [MARK_KEY]: inner, ...user } = parseObject(text) ?? {};
-  if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, trouble: undefined };
+  if (inner === undefined) return { user: normalizeUserMetadata(text), mark: undefined, error: undefined };
   const mark = toMark(inner);
-  if (typeof mark === 'string') return { user: normalizeUserMetadata(text), mark: undefined, trouble: mark };
+  if (typeof mark === 'string') return { user: normalizeUserMetadata(text), mark: undefined, error: mark };
   const kept = isJsonObject(inner) ? inner['text'] : undefined;
-  return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, trouble: undefined };
+  return { user: typeof kept === 'string' ? kept : normalizeUserMetadata(user), mark, error: undefined };
 }
 
 /** The metadata text of a resource of ours. User text that is not a JSON object is kept under one more key. */
@@ -88,16 +78,13 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
-  const text = JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
-  const known = toMark(inner);
-  const isPlain = typeof normalized === 'string' || !Object.hasOwn(normalized, MARK_KEY);
-  if (isPlain && typeof known === 'object') KNOWN.set(text, { user: normalized, mark: known, trouble: undefined });
-  return text;
+  return JSON.stringify({ ...(typeof normalized === 'string' ? {} : normalized), [MARK_KEY]: inner });
 }
 
-/** The user's metadata without a mark, as a text: what a resource that is not ours carries. */
+/** The user's metadata without a mark, as a text: what a resource that is not ours carries. A plan file has the same text, whatever the order of keys was. */
 export function renderUserMetadata(user: string | JsonObject): string {
-  return typeof user === 'string' ? user : JSON.stringify(user);
+  // Read and written again, because an object has keys that are numbers before all others.
+  return typeof user === 'string' ? user : JSON.stringify(JSON.parse(toCanonicalJson(user)));
 }
 
 /** One form for equal user metadata: text that is a JSON object is that object, and an empty object is no metadata. */
@@ -139,17 +126,12 @@ function toMark(value: Json): Mark | string {
     name,
     protect: protect === true,
     delivered: delivered === true,
-    ...(typeof was === 'string' && { was }),
+    ...(typeof was === 'string' && isResourceName(was) && { was }),
     fields: keepTexts(fields),
   };
 }
 
 function keepTexts(fields: JsonObject): Mark['fields'] {
-  if (hasOnlyTexts(fields)) return fields;
   const texts = Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(texts);
-}
-
-function hasOnlyTexts(fields: JsonObject): fields is Mark['fields'] {
-  return Object.values(fields).every((text) => typeof text === 'string');
 }

@@ -50,3 +50,44 @@ function toPage(env: Environment, pages: Pages | '' | undefined): string | undef
 function isPage(url: string | undefined): boolean {
   return url !== undefined && /^https?:\/\/[\w.:/@%~+-]+$/.test(url);
 }
+
+/**
+ * Runners of pipelines read the log of a job, and act on what looks like a command to them. GitHub's takes `::name …::data` at the start of a line, behind
+ * white space, and `##[name …]data` anywhere in one (source: ActionCommand.cs of actions/runner); GitLab's takes `section_start:TIME:name` and its end
+ * (source: `build_trace_section_regex`). Texts of others stand in what we print, so one character of each such beginning is written as JSON would
+ * escape it: in JSON the value stays the same, and everywhere else it shows what is there.
+ */
+
+/** What a runner takes for white space, within a line. */
+const SPACE = '(?:[^\\S\\r\\n]|\\u0085)*';
+const LINE_COMMAND = new RegExp(`(^|[\\r\\n])(${SPACE}:):`, 'g');
+const ANYWHERE = /##\[/g;
+const SECTION = /(section_(?:start|end)):/g;
+
+/** The text, in which no runner sees a command. Idempotent. Every line of it may be the first of what a runner reads. */
+export function withoutJobCommands(text: string): string {
+  return text.replace(LINE_COMMAND, '$1$2\\u003a').replace(ANYWHERE, '##\\u005b').replace(SECTION, '$1\\u003a');
+}
+
+/** As many characters of an unfinished line as the beginning of a command may have. */
+const KEPT = 'section_start:'.length;
+const MAYBE_LINE_COMMAND = new RegExp(`^${SPACE}:?$`);
+
+/** The same for a text that comes in parts, whatever they are: a command may begin in one part and go on in the next. */
+export function createJobCommandFilter(): (part: string) => string {
+  let before = '';
+  return (part) => {
+    // Another stream may end the line in between: each part may begin one.
+    const alone = withoutJobCommands(part);
+    const whole = withoutJobCommands(before + alone);
+    const unfinished = (before + alone).split(/[\r\n]/).at(-1) ?? '';
+    const shown = whole.slice(before.length);
+    before = MAYBE_LINE_COMMAND.test(unfinished) ? `\n${unfinished}`.slice(-1000) : `x${unfinished.slice(-KEPT)}`;
+    return shown;
+  };
+}
+
+/** Whether a runner reads what is printed. */
+export function isReadByRunner(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env['GITHUB_ACTIONS'] === 'true' || env['GITLAB_CI'] === 'true';
+}

@@ -1,9 +1,8 @@
 import type { Address } from './address.ts';
 import type { Change } from './change.ts';
 import type { Diagnostic, SourcePlace } from './diagnostic.ts';
-import type { Rehearsal } from './rehearsal.ts';
 import type { GuardSettings } from './stack.ts';
-import type { ForeignResource, ManifestInput } from './state.ts';
+import type { CrossStackReference, ManifestInput } from './state.ts';
 import type { Write } from './write.ts';
 
 /** Version of the plan file format. */
@@ -22,7 +21,7 @@ export interface PlannedFile {
 }
 
 /** A resource of ours without a manifest that the plan does not delete (`--no-delete`). */
-export interface Withheld {
+export interface SuppressedDelete {
   readonly address: Address;
   /** Id of the live resource that keeps the address; absent: this is no duplicate. */
   readonly duplicateOf?: string;
@@ -34,7 +33,7 @@ export interface Withheld {
 
 /** A safety rule that the plan breaks. */
 export interface GuardViolation {
-  readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy';
+  readonly rule: 'protect' | 'delete-share' | 'nothing-described' | 'policy' | 'rejected-write';
   readonly message: string;
   /** The flag that lets it through. No flag does for a policy. */
   readonly remedy: string;
@@ -65,7 +64,7 @@ export interface PlanSettings extends ConnectionSettings {
 }
 
 /** How a plan came to be. For readers: nothing is held against it, and nothing of it is applied. */
-export interface PlanOrigin {
+interface PlanOrigin {
   /** RFC 3339. */
   readonly at: string;
   /** The commit of the manifests, where the environment says it. */
@@ -82,7 +81,7 @@ export interface Plan {
   readonly baseUrl: string;
   /** `destroy`: made to delete everything, so the guard on deletes does not apply. `release`: takes marks off and does nothing else. */
   readonly mode: 'apply' | 'destroy' | 'release';
-  /** How it talks to the service. Where tokens go is not in it: a plan file must not say what is run. */
+  /** How it talks to the service. Where tokens go is not in it: changes say it for those who approve, and what is run must be the same. */
   readonly settings: PlanSettings;
   /** The addresses that it was narrowed to; empty: everything. */
   readonly targets: readonly string[];
@@ -92,13 +91,13 @@ export interface Plan {
   /** Ids that the manifests have a name for, by the address of the External: for those who read the plan. */
   readonly externals: Readonly<Record<string, string>>;
   /** Resources of other stacks whose ids are known after those are applied, by the address of the External; absent: none. */
-  readonly awaited?: Readonly<Record<Address, ForeignResource>>;
+  readonly awaited?: Readonly<Record<Address, CrossStackReference>>;
   /** The label or annotation that says whose a resource is. */
   readonly ownerLabel?: string;
   /** Deletes, replaces, updates, releases, adoptions, creates, no-ops; by address within each. */
   readonly changes: readonly Change[];
   /** What it would delete, but for `--no-delete`; absent: nothing. */
-  readonly withheld?: readonly Withheld[];
+  readonly withheld?: readonly SuppressedDelete[];
   /** In an order that is valid when they are made one after another. */
   readonly writes: readonly Write[];
   /** Written when the writes are over; no others are. */
@@ -117,4 +116,18 @@ export interface Plan {
     /** The least time in milliseconds that those take within the rate limit. */
     readonly leastMs: number;
   };
+}
+
+/** What became of a plan that was tried on a copy of the account in memory. What was found stands in the diagnostics of the plan. */
+interface Rehearsal {
+  /** Number of writes that were tried. */
+  readonly writes: number;
+  /** Number of those that the copy rejected, or that waited for one in vain. */
+  readonly refused: number;
+  /** Number of changes that a plan after it would still make. */
+  readonly left: number;
+  /** Number of tokens that would be made and delivered. */
+  readonly tokens: number;
+  /** Ids that the plan sends, and of which nothing that was read shows that they exist; absent: none. */
+  readonly unchecked?: readonly string[];
 }

@@ -1,14 +1,14 @@
 import type { Action } from './change.ts';
-import type { DangerName } from './danger.ts';
+import type { DangerGroup, DangerName } from './danger.ts';
 import type { Severity, SourcePlace, TextPart } from './diagnostic.ts';
 import type { JsonObject } from './json.ts';
 import type { FieldPath } from './state.ts';
 
 /** Which changes a policy is about: those that everything here fits. */
-export interface PolicyMatch {
+interface PolicyMatch {
   readonly kinds?: readonly string[];
   readonly actions?: readonly Action[];
-  readonly danger?: readonly DangerName[];
+  readonly danger?: readonly (DangerGroup | DangerName)[];
   /** Each with its value, or with those of which it must have one. */
   readonly labels?: Readonly<Record<string, string | readonly string[]>>;
   /** Names of stacks; `*` stands for any text. */

@@ -16,6 +16,8 @@ export type FaultRule = FaultChoice &
     | { readonly fault: 'hang'; readonly ms?: number; readonly when?: FaultTime }
     | { readonly fault: 'cut' | 'broken_json' | 'no_next' }
     | { readonly fault: 'missing'; readonly resources?: number }
+    | { readonly fault: 'left_out'; readonly fields?: readonly string[]; readonly share?: number }
+    | { readonly fault: 'gone_cursor'; readonly code?: 400 | 404 }
     | { readonly fault: 'stale'; readonly changes?: number; readonly requests?: number }
   );
 

@@ -1,5 +1,6 @@
+import type { Address } from './address.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import type { ForeignResource } from './state.ts';
+import type { CrossStackReference } from './state.ts';
 
 /** A folder with a `Stack` document of its own: its manifests are the files below it, down to the next such folder. */
 export interface StackFolder {
@@ -22,8 +23,42 @@ export interface StackFolder {
   /** Names of the stacks whose resources it refers to. */
   readonly needs: readonly string[];
   /** What it takes over from other stacks: `lifecycle.renamed_from` with a stack. */
-  readonly takes: readonly ForeignResource[];
+  readonly takes: readonly TakenResource[];
+  /** It may take over more, because a part of it cannot be read. */
+  readonly unread?: Unread;
 }
+
+/** What a stack takes over from another one. */
+export interface TakenResource extends CrossStackReference {
+  /** Its address here. */
+  readonly as: Address;
+}
+
+/** What cannot be read of manifests. */
+export interface Unread {
+  /** What is wrong, such as `live/b/pool.yaml is not valid YAML`. */
+  readonly why: string;
+  /** The words that stand in it; absent: it may say anything. */
+  readonly words?: ReadonlySet<string>;
+}
+
+/** Manifest files that belong to no stack, as far as they take over something. */
+export type Stray = Pick<StackFolder, 'file' | 'takes' | 'unread'>;
+
+/** Another stack that takes over a resource, or may do so. */
+export interface Taker {
+  /** `''`: it is not known. */
+  readonly stack: string;
+  /** The address there; absent: it is not known. */
+  readonly as?: Address;
+  /** The folder of its manifests; absent: it is not known. */
+  readonly folder?: string;
+  /** Why it is not known whether it does, such as `the variable of its API key is not set`. */
+  readonly doubt?: string;
+}
+
+/** Finds the stack that takes over an address of this one. */
+export type FindTaker = (address: Address) => Taker | undefined;
 
 /** The stacks below a folder. */
 export interface StackTree {
@@ -32,6 +67,8 @@ export interface StackTree {
   readonly stacks: readonly StackFolder[];
   /** Manifest files without a `Stack` in their folder or above it. */
   readonly unowned: readonly string[];
+  /** Those among them that take over something from a stack. */
+  readonly strays: readonly Stray[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -62,6 +99,20 @@ export interface Shard {
   readonly from: string;
 }
 
+/** The form of `--shard`. */
+export const SHARD_EXPECTED = 'INDEX/TOTAL with an index from 1, such as 2/5';
+
+/** The shard in a text such as `2/5`; `undefined`: it is of another form. */
+export function parseShard(text: string, from: string): Shard | undefined {
+  const [, index, total] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? [];
+  return toShard(Number(index), Number(total), from);
+}
+
+/** `undefined`: there is no such part. */
+export function toShard(index: number, total: number, from: string): Shard | undefined {
+  return index >= 1 && index <= total ? { index, total, from } : undefined;
+}
+
 /** What is shown of a tree: all of its stacks, or those that a run is narrowed to. */
 export interface StackListing {
   readonly root: string;
@@ -72,4 +123,58 @@ export interface StackListing {
   readonly shard?: Shard;
   /** Manifest files that belong to no stack. */
   readonly unowned: readonly string[];
+  /** Where plans are applied: names of the stacks that none of them is of. */
+  readonly unplanned?: readonly string[];
+}
+
+/** Version of the format of an index. */
+export const PLAN_INDEX_FORMAT = 1;
+
+/** What says which files a run wrote into a folder of plans. It is a file of that folder. */
+export interface PlanIndex {
+  /** Not `kind`: the file is no manifest. */
+  readonly type: 'PlanIndex';
+  readonly format: typeof PLAN_INDEX_FORMAT;
+  readonly tool: { readonly name: 'edgewise'; readonly version: string };
+  /** The part of the stacks that the run planned; absent: all that it was narrowed to. */
+  readonly shard?: Omit<Shard, 'from'>;
+  /** Names of the stacks of the run, also of those that have no plan that could be applied. */
+  readonly stacks: readonly string[];
+  readonly plans: readonly IndexedPlan[];
+}
+
+/** A plan file of a folder. */
+export interface IndexedPlan {
+  /** Its name in the folder. */
+  readonly file: string;
+  readonly stack: string;
+  readonly baseUrl: string;
+  /** Digest of its bytes, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/** The name of an index in its folder. No stack has a name that starts like it. Each shard has its own: several may write into one folder. */
+export function toIndexName(shard: Omit<Shard, 'from'> | undefined): string {
+  return shard === undefined ? '_index.json' : `_index-${shard.index}-of-${shard.total}.json`;
+}
+
+/** Whether a file of a folder of plans is an index, by its name. */
+export function isIndexName(name: string): boolean {
+  return /^_index(?:-\d+-of-\d+)?\.json$/.test(name);
+}
+
+/** Says which of some folders is the nearest that a folder is or is in; `undefined`: none. */
+export function createOwnerSearch(folders: Iterable<string>): (folder: string) => string | undefined {
+  const byPath = new Map(Array.from(folders, (one) => [trim(one), one]));
+  return (folder) => {
+    for (let at = trim(folder); ; at = at.slice(0, at.lastIndexOf('/'))) {
+      const owner = byPath.get(at);
+      if (owner !== undefined) return owner;
+      if (!at.includes('/')) return byPath.get('.');
+    }
+  };
+}
+
+function trim(folder: string): string {
+  return folder.replace(/\/+$/, '');
 }

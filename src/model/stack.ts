@@ -1,6 +1,35 @@
-import type { Severity } from './diagnostic.ts';
-import type { LintCode } from './diagnostic-codes.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { LintCode, Severity, SourcePlace } from './diagnostic.ts';
+
+/** At most so many requests in any window of that length. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
+/** What a rate limit looks like. */
+export const RATE_LIMIT_EXPECTED = 'REQUESTS/SECONDSs, such as `120/60s`';
+
+/** A regular expression that rate limits match, and nothing else does. */
+export const RATE_LIMIT_PATTERN = '^([1-9][0-9]{0,6})/([1-9][0-9]{0,5})s$';
+
+const RATE_LIMIT = new RegExp(RATE_LIMIT_PATTERN);
+
+/** A rate limit such as `120/60s`; `undefined` when it is none. */
+export function parseRateLimit(text: string): RateLimit | undefined {
+  const [, requests, seconds] = RATE_LIMIT.exec(text) ?? [];
+  if (requests === undefined || seconds === undefined) return undefined;
+  return { requests: Number(requests), windowMs: Number(seconds) * 1000 };
+}
+
+/** The text of a rate limit: `120/60s`. */
+export function toRateLimitText({ requests, windowMs }: RateLimit): string {
+  return `${requests}/${windowMs / 1000}s`;
+}
+
+/** The least time in milliseconds that so many requests take: those of the first window go at once. */
+export function toLeastMs(count: number, { requests, windowMs }: RateLimit): number {
+  return Math.max(0, Math.floor((count - 1) / requests)) * windowMs;
+}
 
 /** The settings of a run, from the `Stack` document. Every optional value has its default filled in. */
 export interface StackSettings {
@@ -14,6 +43,8 @@ export interface StackSettings {
   readonly guard: GuardSettings;
   /** Where tokens of new credentials go. */
   readonly tokens: TokenSettings;
+  /** The place of a value in the document; parses it again. Absent: it says nothing about tokens. */
+  readonly locate?: (path: readonly (string | number)[]) => SourcePlace;
   readonly lint: LintSettings;
   /** The label or annotation that says whose a resource is. */
   readonly ownerLabel?: string;
@@ -22,6 +53,8 @@ export interface StackSettings {
   readonly annotations: Readonly<Record<string, string>>;
   /** Files and folders of policies, besides those among the manifests; relative to the working folder. */
   readonly policies: readonly string[];
+  /** Patterns of files that the manifests are made of besides; relative to the working folder. Absent: none. */
+  readonly inputs?: readonly string[];
 }
 
 /** What lint looks for, and how grave it is. */
@@ -53,6 +86,15 @@ export interface ApiSettings {
   readonly timeouts: Timeouts;
   /** Path of a file with certificates of further authorities, relative to the working folder. */
   readonly caFile: string | undefined;
+  /** Which settings the document gives, of those that say where the key goes and how fast requests are sent; absent: none. */
+  readonly given?: readonly GivenSetting[];
+}
+
+/** A field of `spec.api` that only a Stack that is trusted decides. */
+export interface GivenSetting {
+  readonly name: 'base_url' | 'ca_file' | 'version_header' | 'key_env' | 'rate_limit';
+  /** Parses the document again. */
+  readonly locate: () => SourcePlace;
 }
 
 /** How long parts of a request may take, each in milliseconds. */
@@ -83,12 +125,19 @@ export interface TokenSettings {
   readonly credentials: Readonly<Record<string, SinkSettings>>;
 }
 
+/** The place for the token of a credential. */
+export function findSink({ credentials, default: common }: TokenSettings, name: string): SinkSettings | undefined {
+  return Object.hasOwn(credentials, name) ? (credentials[name] ?? common) : common;
+}
+
 /** A place for tokens. */
 export type SinkSettings = DirectorySinkSettings | CommandSinkSettings;
 
 /** A folder of files, one for each credential, mode 0600. */
-export interface DirectorySinkSettings {
+interface DirectorySinkSettings {
   readonly directory: string;
+  /** Manifests name it: real paths of the folders below which it must lie. Absent: whoever started the run does. */
+  readonly within?: readonly string[];
 }
 
 /** A command that reads the token on its standard input. */

@@ -1,6 +1,5 @@
 import type { Address } from './address.ts';
-import type { ManifestStart, SourcePlace, TextPart } from './diagnostic.ts';
-import type { LintCode } from './diagnostic-codes.ts';
+import type { LintCode, ManifestStart, SourcePlace, TextPart } from './diagnostic.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Mark } from './mark.ts';
 import type { StackSettings } from './stack.ts';
@@ -58,13 +57,15 @@ export interface DesiredState {
   /** Names of ids that this tool does not manage, id by address of the External, for reports. */
   readonly externals: ReadonlyMap<Address, string>;
   /** Externals that stand for a resource of another stack, by their address; absent: there are none. */
-  readonly foreign?: ReadonlyMap<Address, ForeignResource>;
+  readonly foreign?: ReadonlyMap<Address, CrossStackReference>;
+  /** Real paths of the folders below which everything lies that the manifests name. Absent: the repository that the working folder is in. */
+  readonly roots?: readonly string[];
   /** The files that it was read from. `digest` is the SHA-256 of the bytes. */
   readonly inputs: readonly ManifestInput[];
 }
 
 /** A resource of another stack: its id is found by the mark on what is live. */
-export interface ForeignResource {
+export interface CrossStackReference {
   readonly stack: string;
   /** Its address there. */
   readonly resource: Address;
@@ -88,7 +89,7 @@ export interface LiveResource {
   readonly spec: Spec;
   readonly mark: Mark | undefined;
   /** Why the mark that is there cannot be read. */
-  readonly markTrouble: string | undefined;
+  readonly markError: string | undefined;
   /** Computed fields as the service sent them, never a token. */
   readonly computed: Readonly<Record<string, Json>>;
 }

@@ -1,71 +1,68 @@
+import { type HttpRequest, type HttpResponse, MAX_BODY_BYTES, type Send, tooLarge } from './http.ts';
+
 /**
- * The one function type that joins client and server. The client takes one, the bundled server is one;
- * retry and concurrency are decorators of it; undici, node:http and msw are adapters.
- * It rejects with `NetworkError` or `TimeoutError` when no response came.
+ * The way of the web to send a request: what `fetch`, msw and most servers understand. Inside of edgewise requests travel as plain values (`Send`); this
+ * file is the only one that turns one into the other.
  */
 export type Transport = (request: Request) => Promise<Response>;
 
-/**
- * A transport that also takes and gives plain values, at `plain`: to load the `Request` and `Response` of Node takes longer than the rest of a
- * short run.
- */
-export type PlainTransport = Transport & { readonly plain: Send };
-
-/** As a transport, over plain values. */
-export type Send = (request: PlainRequest) => Promise<PlainResponse>;
-
-/** A request as a plain value. Names of headers are in lower case. */
-export interface PlainRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
-  /** Aborted: the response is not wanted any more. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** What a client reads of a response. A `Response` is one. */
-export interface PlainResponse {
-  readonly ok: boolean;
-  readonly status: number;
-  readonly statusText: string;
-  readonly headers: PlainHeaders;
-  readonly body: AsyncIterable<Uint8Array<ArrayBuffer>> | Iterable<Uint8Array<ArrayBuffer>> | null;
-}
-
-/** Headers by name, in lower case; one that was sent several times has one value. */
-export interface PlainHeaders extends Iterable<[name: string, value: string]> {
-  readonly get: (name: string) => string | null;
-}
-
-/** Sends plain values over a transport, whether it takes them or not. Redirects are not followed, since a key would go with them. */
-export function toSend(transport: Transport): Send {
-  if (isPlain(transport)) return transport.plain;
-  return ({ url, body, signal = null, ...rest }) =>
-    transport(new Request(url, { ...rest, signal, redirect: 'manual', ...(body !== null && { body }) }));
-}
-
-/** The transport that does something before each request. What it does may throw. */
-export function doBefore(transport: Transport, act: (request: Pick<Request, 'method'>) => void): Transport {
-  const plain = toSend(transport);
-  const acting: Transport = async (request) => {
-    act(request);
-    return transport(request);
+/** Sends plain values over a function of the web. Redirects are not followed, since a key would go with them. */
+export function toSend(transport: Transport, maxBytes = MAX_BODY_BYTES): Send {
+  return async (request) => {
+    const { method, url, headers, body, signal = null } = request;
+    const response = await transport(
+      new Request(url, { method, headers, signal, redirect: 'manual', ...(body !== null && { body }) }),
+    );
+    const { chunks, isWhole } = await readAtMost(response.body, maxBytes);
+    if (!isWhole) throw tooLarge(request, chunks, maxBytes);
+    return {
+      status: response.status,
+      statusText: response.statusText,
+      headers: Object.fromEntries(response.headers),
+      body: Buffer.concat(chunks),
+    };
   };
-  if (!isPlain(transport)) return acting;
-  const actingPlain: Send = async (request) => {
-    act(request);
-    return plain(request);
+}
+
+/** What becomes of the bodies of requests of the web. */
+interface RequestBounds {
+  /** A longer body is cut behind this. */
+  readonly maxBytes?: number;
+  /** The answer to a request whose body broke off; without it that is thrown. */
+  readonly onBroken?: (request: Pick<HttpRequest, 'method' | 'url'>, error: unknown) => HttpResponse;
+}
+
+/** A function of the web that is answered by plain values. */
+export function toTransport(
+  send: Send,
+  { maxBytes = MAX_BODY_BYTES, onBroken = rethrow }: RequestBounds = {},
+): Transport {
+  return async (request) => {
+    const { method, url, signal } = request;
+    const headers = Object.fromEntries(request.headers);
+    const read = await readAtMost(request.body, maxBytes).catch((error: unknown) => ({ error }));
+    if ('error' in read) return toResponse(onBroken({ method, url }, read.error));
+    const body = request.body === null ? null : Buffer.concat(read.chunks);
+    return toResponse(await send({ method, url, headers, body, signal }));
   };
-  return Object.assign(acting, { plain: actingPlain });
 }
 
-function isPlain(transport: Transport): transport is PlainTransport {
-  return 'plain' in transport;
+function rethrow(_request: unknown, error: unknown): never {
+  throw error;
 }
 
-/** The value of the version header, whatever that header is called. Source: section 9 of the interface. */
-export const API_VERSION = '2';
+function toResponse({ status, headers, body }: HttpResponse): Response {
+  return new Response(body.length === 0 ? null : body, { status, headers });
+}
 
-/** What the version header is called unless a setting says otherwise. Source: section 9 of the interface. */
-export const DEFAULT_VERSION_HEADER = 'Service-Version';
+/** The parts of a body, up to the one that makes it too long. */
+async function readAtMost(body: Request['body'], maxBytes: number) {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > maxBytes) return { chunks, isWhole: false };
+  }
+  return { chunks, isWhole: true };
+}

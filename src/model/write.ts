@@ -9,7 +9,7 @@ export type WriteId = string & { readonly [BRAND]: true };
 declare const BRAND: unique symbol;
 
 /** What a write is about: enough to name it. */
-export type WriteSubject =
+type WriteSubject =
   | { readonly act: 'create' | 'deliver' | 'deliver-again' | 'update' | 'adopt'; readonly address: Address }
   | {
       readonly act: 'delete' | 'release';
@@ -52,7 +52,7 @@ export interface DeliverWrite extends Common {
 }
 
 /** Delivers that value once more, and records it. */
-export interface DeliverAgainWrite extends Common {
+export interface RedeliverWrite extends Common {
   readonly act: 'deliver-again';
   readonly mark: MarkDraft;
 }
@@ -114,7 +114,7 @@ export interface ReleaseWrite extends Common {
 }
 
 /** Gives up members of a list that another resource takes over, before the same resource takes others. */
-export interface GiveUpWrite extends Common {
+export interface VacateWrite extends Common {
   readonly act: 'give-up';
   readonly resourceId: string;
   readonly field: string;
@@ -125,17 +125,17 @@ export interface GiveUpWrite extends Common {
 export type Write =
   | CreateWrite
   | DeliverWrite
-  | DeliverAgainWrite
+  | RedeliverWrite
   | UpdateWrite
   | AdoptWrite
   | SetModuleWrite
   | RemoveModuleWrite
   | DeleteWrite
   | ReleaseWrite
-  | GiveUpWrite;
+  | VacateWrite;
 
 /** What a write can do. */
-export type Act = Write['act'];
+export type WriteType = Write['act'];
 
 /** The resource that a write is about, as people see it. */
 export function toShownWriteAddress(write: WriteSubject): string {

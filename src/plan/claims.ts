@@ -1,23 +1,30 @@
 import { type Claim, listClaims } from '../kinds/claims.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Withheld } from '../model/plan.ts';
-import type { FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
+import type { Mark } from '../model/mark.ts';
+import type { Plan, SuppressedDelete } from '../model/plan.ts';
+import type { FindTaker } from '../model/stack-tree.ts';
+import type { DesiredResource, FieldPath, LiveResource, LiveState, Spec } from '../model/state.ts';
 import type { Decision } from './decide.ts';
-import { toPlacedLifecycleLine } from './lifecycle-line.ts';
+import { toPlacedLifecycleLine } from './duplicates.ts';
 import type { Pair } from './match.ts';
 
 /** What conflicts are looked for in, and which resources stay though they would be deleted. */
-export interface ConflictContext {
+interface ConflictContext {
   readonly stack: string;
-  readonly withheld: readonly Withheld[];
+  readonly withheld: readonly SuppressedDelete[];
+  /** Says of another stack that the same run applies it. */
+  readonly isInRun?: ((stack: string) => boolean) | undefined;
+  /** Finds another stack that takes over what no manifest describes. */
+  readonly findTaker?: FindTaker | undefined;
 }
 
 /** Claims on values that another resource keeps in this plan: the service would refuse them. */
 export function listConflicts(
   decisions: readonly Decision[],
   live: LiveState,
-  { stack, withheld }: ConflictContext,
+  { stack, withheld, isInRun = () => false, findTaker }: ConflictContext,
 ): readonly Diagnostic[] {
   // An account may hold thousands of others' resources: only those are looked at that have something of what is claimed.
   const claimed = new Map(
@@ -28,17 +35,18 @@ export function listConflicts(
   const holders = new Map<string, Holder>();
   for (const { kind } of new Map([...claimed.values()].map((pair) => [pair.kind.name, pair])).values()) {
     for (const resource of live.resources.get(kind.name) ?? []) {
-      const held = listHeld(kind, resource).filter((key) => claimed.has(key));
+      const held = listClaims(kind, resource.spec).flatMap(({ key }) => (claimed.has(key) ? [key] : []));
       if (held.length === 0) continue;
       const isOurs = resource.mark?.stack === stack;
       const isLeftOut = isOurs && !byId.has(resource.id);
+      const taker = isLeftOut ? findTaker?.(toAddress(kind.name, resource.mark?.name ?? ''))?.stack : undefined;
       const keeps = toKept(resource, byId.get(resource.id));
       const keys = new Set(listClaims(kind, keeps).map(({ key }) => key));
       for (const key of held)
-        if (keys.has(key)) holders.set(key, { resource, isOurs, isLeftOut, isWithheld: kept.has(resource.id) });
+        if (keys.has(key)) holders.set(key, { resource, isOurs, isLeftOut, taker, isWithheld: kept.has(resource.id) });
     }
   }
-  return decisions.flatMap((decision) => listConflictsOf(decision, holders));
+  return decisions.flatMap((decision) => listConflictsOf(decision, holders, isInRun));
 }
 
 /** What a decision claims anew or goes on to claim. */
@@ -46,15 +54,6 @@ function listClaimed({ action, pair, form }: Decision): readonly Claim[] {
   if (action === 'no-op' || form === undefined || pair.desired === undefined) return [];
   return listClaims(pair.kind, form.normal);
 }
-
-/** What a live resource has, worked out once for all stacks of a run. */
-function listHeld(kind: Kind, resource: LiveResource): readonly string[] {
-  const known = HELD.get(resource) ?? listClaims(kind, resource.spec).map(({ key }) => key);
-  HELD.set(resource, known);
-  return known;
-}
-
-const HELD = new WeakMap<LiveResource, readonly string[]>();
 
 /** The values that a resource has after the plan. One that keeps its id also keeps the values of ignored fields. */
 function toKept({ spec }: LiveResource, decision: Decision | undefined): Spec {
@@ -68,28 +67,48 @@ interface Holder {
   readonly isOurs: boolean;
   /** It is ours, and the plan is narrowed to others. */
   readonly isLeftOut: boolean;
+  /** It is ours, and handed over to this stack. */
+  readonly taker: string | undefined;
   /** It would be deleted without `--no-delete`. */
   readonly isWithheld: boolean;
 }
 
-function listConflictsOf(decision: Decision, holders: ReadonlyMap<string, Holder>): readonly Diagnostic[] {
+function listConflictsOf(
+  decision: Decision,
+  holders: ReadonlyMap<string, Holder>,
+  isInRun: (stack: string) => boolean,
+): readonly Diagnostic[] {
   const { pair } = decision;
   const { desired, address } = pair;
   return listClaimed(decision).flatMap(({ field, value, key }): Diagnostic[] => {
     const holder = holders.get(key);
     if (desired === undefined || holder === undefined || holder.resource.id === pair.live?.id) return [];
     const { resource } = holder;
+    // No manifest of the run claims it there, or both stacks were stopped: it is given up.
+    const owner = holder.isOurs ? holder.taker : resource.mark?.stack;
+    const isLate = owner !== undefined && isInRun(owner);
     return [
       {
-        code: 'claimed-elsewhere',
-        severity: 'error',
+        code: LATE_CLAIM.code,
+        severity: isLate ? LATE_CLAIM.severity : 'error',
         message: `${address}: ${field} ${value} is held by ${resource.kind} ${resource.id}, ${describeOwner(resource)}`,
-        remedy: toRemedy(holder, pair),
+        remedy: isLate ? LATE : toRemedy(holder, pair),
         address,
         place: desired.locate(['spec', ...toClaimPath(pair.kind, desired.spec, { field, key })]),
       },
     ];
   });
+}
+
+const LATE =
+  'That stack is applied in the same run. What claims the value is written when it has made its writes, and fails if it does not give the value up.';
+
+const LATE_CLAIM = { code: 'claimed-elsewhere', severity: 'warning' } as const;
+
+/** The addresses of a plan whose writes wait until another stack of the run has given up a value. */
+export function listLateClaims({ diagnostics }: Pick<Plan, 'diagnostics'>): ReadonlySet<string> {
+  const late = diagnostics.filter(({ code, severity }) => code === LATE_CLAIM.code && severity === LATE_CLAIM.severity);
+  return new Set(late.flatMap(({ address }) => address ?? []));
 }
 
 /** Where a manifest makes a claim. */
@@ -101,11 +120,25 @@ function describeOwner({ kind, mark }: LiveResource): string {
   return mark === undefined ? 'which no stack manages' : `which is ${kind}/${mark.name} of the stack ${mark.stack}`;
 }
 
-function toRemedy({ resource, isLeftOut, isOurs, isWithheld }: Holder, { desired, live }: Pair): string {
+function toRemedy({ resource, isLeftOut, isOurs, isWithheld, taker }: Holder, { desired, live }: Pair): string {
   const { kind, id, mark } = resource;
   if (isWithheld) return 'Remove --no-delete, so that the plan releases it there first.';
+  if (taker !== undefined) return `Apply the stack ${taker} first, which takes it over, or both in one run.`;
   if (isLeftOut) return `Add --target ${kind}/${mark?.name}, so that the plan releases it there first.`;
   if (isOurs || live !== undefined || desired === undefined) return 'Remove it there first, or choose another value.';
-  const consent = mark === undefined ? '' : `\nand run with --take-over ${mark.stack}`;
-  return `To adopt that resource as ${kind}/${desired.name}, ${toPlacedLifecycleLine(desired, { name: 'adopt', value: id })}${consent}`;
+  if (mark !== undefined) return toHandOver(desired, { id, mark });
+  return `To adopt that resource as ${kind}/${desired.name}, ${toPlacedLifecycleLine(desired, { name: 'adopt', value: id })}`;
+}
+
+/** Another stack manages what has the value: it may be in use. Taking it without that stack stands last. */
+function toHandOver(
+  desired: DesiredResource,
+  { id, mark: { stack, name } }: Pick<LiveResource, 'id'> & { mark: Mark },
+) {
+  const line = toPlacedLifecycleLine(desired, { name: 'renamed_from', value: { stack, name } });
+  return [
+    'Choose another value, or agree with that stack that its resource moves here.',
+    `For that, remove its document there, and ${line}`,
+    `In an emergency only: lifecycle.adopt: ${id} with --take-over ${stack} takes it while that stack may still describe it.`,
+  ].join('\n');
 }

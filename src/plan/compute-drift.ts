@@ -1,11 +1,12 @@
 import { getKind } from '../kinds/tables/registry.ts';
 import { toShownAddress } from '../model/address.ts';
 import type { Change, Difference } from '../model/change.ts';
-import type { Drift, DriftState, ResourceDrift, Stranger } from '../model/drift.ts';
+import type { Drift, DriftedField, DriftState, NextAction, ResourceDrift, UnownedResource } from '../model/drift.ts';
 import { assertNever } from '../model/errors.ts';
 import type { Plan, PlannedFile } from '../model/plan.ts';
 import type { LiveResource, LiveState } from '../model/state.ts';
-import { createFindTwin } from './twins.ts';
+import { listDriftDangers, withEnded } from './dangers.ts';
+import { createFindAdoptionCandidate, createFindHolder } from './duplicates.ts';
 
 /** What a comparison is made of besides the plan that would end every difference. */
 export interface DriftInput {
@@ -15,45 +16,79 @@ export interface DriftInput {
 
 /** What differs from the manifests, and by whose change. The plan covers the whole stack and is never applied. */
 export function toDrift(plan: Plan, { live, now }: DriftInput): Drift {
-  const { stack, baseUrl, targets, externals, diagnostics, requests } = plan;
+  const { stack, baseUrl, made, targets, externals, diagnostics, violations, requests } = plan;
   const all = new Map([...live.resources.values()].flat().map((resource) => [resource.id, resource]));
-  const findTwin = createFindTwin(live, new Set(plan.changes.map((change) => change.live?.id)));
+  const taken = new Set(plan.changes.map((change) => change.live?.id));
+  const findCandidate = createFindAdoptionCandidate(live, taken);
+  const findHolder = createFindHolder(live, { taken, stack });
+  const refused = new Set(diagnostics.filter(({ severity }) => severity === 'error').map(({ address }) => address));
   const resources = plan.changes.map((change) => {
     const found = all.get(change.live?.id ?? '');
-    const twin = change.action === 'create' ? findTwin(getKind(change.kind), change.desired ?? {}) : undefined;
-    return toUnowned(change, { found, twin }) ?? withFile(toResourceDrift(change, found), plan.files);
+    const isNew = change.action === 'create';
+    const [kind, spec] = [getKind(change.kind), change.desired ?? {}];
+    const candidate = isNew ? findCandidate(kind, spec) : undefined;
+    const holder = isNew && candidate === undefined ? findHolder(kind, spec) : undefined;
+    const drift =
+      toUnowned(change, { found, candidate, holder }) ?? withFile(toResourceDrift(change, found), plan.files);
+    return refused.has(change.address) ? withoutNext(drift) : drift;
   });
   const ours = resources.filter(({ state }) => state !== 'unowned');
   return {
     stack,
     baseUrl,
     at: now.toISOString(),
+    ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources),
+    resources: sortByAddress(resources.map((resource) => withEnded(resource, now))),
     kinds: [...live.resources.keys()],
-    strangers: listStrangers({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
+    strangers: listUnowned({ stack, known: new Set(ours.map(({ id }) => id)) }, live),
     diagnostics,
+    violations,
     externals,
     requests: requests.read,
   };
 }
 
-/** Resources that are to be adopted, and creates for which an unmarked live resource already matches the manifest: neither is ours. */
+/** No apply does anything to what has an error. */
+function withoutNext({ next: _, ...rest }: ResourceDrift): ResourceDrift {
+  return rest;
+}
+
+/** What is live and not ours, of what a change is about. */
+interface NotOurs {
+  readonly found: LiveResource | undefined;
+  readonly candidate: LiveResource | undefined;
+  /** It has some of the values that only one resource can have. */
+  readonly holder: LiveResource | undefined;
+}
+
+/** Resources that are to be adopted, and creates in whose place something else is live: none of them is ours. */
 function toUnowned(
   { address, kind, action, differences }: Change,
-  { found, twin }: { readonly found: LiveResource | undefined; readonly twin: LiveResource | undefined },
+  { found, candidate, holder }: NotOurs,
 ): ResourceDrift | undefined {
-  const base = { address, kind, state: 'unowned', differences } as const;
-  if (action === 'adopt' && found !== undefined)
-    return { ...base, id: found.id, reason: `${toLack(found)}; its manifest adopts it: ${toAdoptLine(found)}` };
-  if (twin === undefined) return undefined;
-  return { ...base, id: twin.id, reason: `${toLack(twin)}; to adopt it, add to its manifest: ${toAdoptLine(twin)}` };
+  const base = { address, kind, state: 'unowned', differences: differences.map(toDriftedField) } as const;
+  if (action === 'adopt' && found !== undefined) {
+    const reason = `${toUnownedReason(found)}; its manifest adopts it: ${toAdoptLine(found)}`;
+    return { ...base, id: found.id, reason, next: 'adopt' };
+  }
+  if (candidate !== undefined) {
+    const reason = `${toUnownedReason(candidate)}; to adopt it, add to its manifest: ${toAdoptLine(candidate)}`;
+    return { ...base, id: candidate.id, reason, next: 'create' };
+  }
+  if (holder === undefined) return undefined;
+  return {
+    ...base,
+    id: holder.id,
+    reason: `${toUnownedReason(holder)}, and has what the manifest claims`,
+    next: 'create',
+  };
 }
 
 /** Why a resource is not ours. */
-export function toLack({ mark, markTrouble }: LiveResource): string {
+export function toUnownedReason({ mark, markError }: LiveResource): string {
   if (mark !== undefined) return `it carries the mark of the stack ${mark.stack}`;
-  return markTrouble === undefined ? 'it carries no mark' : 'its mark cannot be read';
+  return markError === undefined ? 'it carries no mark' : 'its mark cannot be read';
 }
 
 function toAdoptLine({ id }: LiveResource): string {
@@ -67,16 +102,32 @@ export function sortByAddress(resources: readonly ResourceDrift[]): readonly Res
 }
 
 function toResourceDrift(change: Change, live: LiveResource | undefined): ResourceDrift {
-  const { address, duplicateOf, kind, differences, reason } = change;
+  const { address, action, desired, duplicateOf, kind, differences, reason } = change;
+  const fields = differences.map(toDriftedField);
+  const dangers = listDriftDangers({ kind, fields, expected: desired, live: change.live?.spec });
   return {
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),
     kind,
     state: toState(change),
     ...(change.live !== undefined && { id: change.live.id }),
-    differences,
+    differences: fields,
+    ...(action === 'create' && desired !== undefined && { expected: desired }),
     ...(reason !== undefined && { reason }),
+    ...(action !== 'no-op' && { next: action }),
+    ...(dangers.length > 0 && { dangers }),
     ...(live !== undefined && toValidUntil(live)),
+  };
+}
+
+/** A plan goes from what is live to what is stated; a comparison asks what became of what is stated. */
+export function toDriftedField({ field, path, from: live, to: expected, ...rest }: Difference): DriftedField {
+  return {
+    ...(field !== undefined && { field }),
+    path,
+    ...(expected !== undefined && { expected }),
+    ...(live !== undefined && { live }),
+    ...rest,
   };
 }
 
@@ -84,9 +135,10 @@ function toResourceDrift(change: Change, live: LiveResource | undefined): Resour
 function withFile(resource: ResourceDrift, files: readonly PlannedFile[]): ResourceDrift {
   const file = files.find(({ address, text }) => address === resource.address && text !== undefined);
   if (file === undefined || resource.duplicateOf !== undefined) return resource;
-  const fault = `${file.path} ${file.replaces === true ? 'has other content' : 'is missing'}`;
-  const reason = resource.reason === undefined ? fault : `${resource.reason}; ${fault}`;
-  return { ...resource, reason, ...(resource.state === 'in-sync' && { state: 'file-differs' }) };
+  const finding = `${file.path} ${file.replaces === true ? 'has other content' : 'is missing'}`;
+  const reason = resource.reason === undefined ? finding : `${resource.reason}; ${finding}`;
+  const next: NextAction = 'write-file';
+  return { ...resource, reason, ...(resource.state === 'in-sync' && { state: 'file-differs', next }) };
 }
 
 /** When what a resource holds ends. */
@@ -115,7 +167,7 @@ function toState(change: Change): DriftState {
 }
 
 /** The origin of the differences. A replace without differences is a renewal. */
-export function toOwner(differences: readonly Difference[]): DriftState {
+export function toOwner(differences: readonly Pick<Difference, 'origin'>[]): DriftState {
   const origins = new Set(differences.map(({ origin }) => origin));
   const isDrifted = origins.has('drift') || origins.has('both');
   const isPending = origins.has('manifest') || origins.has('both') || differences.length === 0;
@@ -125,26 +177,17 @@ export function toOwner(differences: readonly Difference[]): DriftState {
 }
 
 /** Live resources that are not known: those of other stacks, and those without a mark. */
-export function listStrangers(
+export function listUnowned(
   { stack, known }: { readonly stack: string; readonly known: ReadonlySet<string | undefined> },
   live: LiveState,
-): readonly Stranger[] {
-  return [...live.resources.keys()]
-    .sort()
-    .flatMap((kind) => toStrangers(live.resources.get(kind) ?? []))
-    .filter(({ id, stack: owner }) => !known.has(id) && owner !== stack);
+): readonly UnownedResource[] {
+  return [...live.resources.keys()].sort().flatMap((kind) => {
+    const others = (live.resources.get(kind) ?? []).filter(({ id, mark }) => !known.has(id) && mark?.stack !== stack);
+    return others.map(toStranger).sort(byId);
+  });
 }
 
-/** Resources of a kind as those who do not own them see them, by id: worked out, and kept, once for all stacks of a run. */
-function toStrangers(resources: readonly LiveResource[]): readonly Stranger[] {
-  const strangers = STRANGERS.get(resources) ?? resources.map(toStranger).sort(byId);
-  STRANGERS.set(resources, strangers);
-  return strangers;
-}
-
-const STRANGERS = new WeakMap<readonly LiveResource[], readonly Stranger[]>();
-
-function toStranger({ kind, id, spec, mark }: LiveResource): Stranger {
+function toStranger({ kind, id, spec, mark }: LiveResource): UnownedResource {
   return {
     kind,
     id,
@@ -153,6 +196,6 @@ function toStranger({ kind, id, spec, mark }: LiveResource): Stranger {
   };
 }
 
-function byId(left: Stranger, right: Stranger): number {
+function byId(left: UnownedResource, right: UnownedResource): number {
   return left.id < right.id ? -1 : 1;
 }

@@ -1,18 +1,17 @@
-import type { Action, Change } from '../model/change.ts';
-import { hasErrors } from '../model/diagnostic.ts';
+import { toKeyComment, toKeyType } from '../kinds/formats.ts';
+import { ACTIONS, type Change } from '../model/change.ts';
+import { type Diagnostic, hasErrors, isLintWarning } from '../model/diagnostic.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
-import { parseRateLimit, toLeastMs } from '../model/rate-limit.ts';
+import { parseRateLimit, toLeastMs } from '../model/stack.ts';
 import type { Write } from '../model/write.ts';
 import { withDangers } from './dangers.ts';
-import type { Decision } from './decide.ts';
+import { type Decision, describeTokens, findTokenPlace } from './decide.ts';
 import { type DecidedPlan, decidePlan } from './decide-plan.ts';
-import { explainDeletedFirst } from './deleted-first.ts';
-import { listNotes } from './describe-change.ts';
 import { listPlannedFiles } from './files.ts';
 import { countOwned, guardPlan } from './guard.ts';
-import { countLookUps } from './look-ups.ts';
+import { countDuplicateChecks } from './look-ups.ts';
 import { orderWrites } from './order.ts';
-import type { PlanInput } from './plan-input.ts';
+import { describeRelease, type PlanInput } from './plan-input.ts';
 import { toChange } from './to-change.ts';
 
 /**
@@ -25,7 +24,13 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
   const isInvalid = hasErrors(diagnostics);
   const listed = listChanges(decisions, input);
   const writes = isInvalid ? [] : orderWrites(listed, desired.stack.name);
-  const changes = withDangers(explainDeletedFirst(listed, writes), writes);
+  const changesOf = Map.groupBy<string, Change>(listed, ({ address }) => address);
+  const changes = withDangers({
+    changes: explainDeletedFirst(listed, writes),
+    writes,
+    stack: desired.stack.name,
+    settings: input.settings,
+  });
   return {
     format: PLAN_FORMAT,
     tool: { name: 'edgewise', version: input.version },
@@ -45,10 +50,22 @@ export function createPlan(input: PlanInput, decided: DecidedPlan = decidePlan(i
     ...(withheld.length > 0 && { withheld }),
     writes,
     files: isInvalid ? [] : listPlannedFiles(decisions, input.files),
-    diagnostics,
+    diagnostics: diagnostics.map((one) => withCause(one, changesOf)),
     violations: listViolations(changes, input),
     requests: toEstimate(writes, input),
   };
+}
+
+/** Marks what a change causes: whatever lint has against what is created, and against a field that changes; and the delete of what another stack takes over. */
+function withCause(diagnostic: Diagnostic, changesOf: ReadonlyMap<string, readonly Change[]>): Diagnostic {
+  const { code, address = '', field } = diagnostic;
+  const isCaused = ({ action, differences, duplicateOf }: Change): boolean => {
+    if (duplicateOf !== undefined) return false;
+    if (code === 'taken-elsewhere') return action === 'delete';
+    if (!isLintWarning(diagnostic) || action === 'no-op') return false;
+    return action === 'create' || (field !== undefined && differences.some((one) => one.field === field));
+  };
+  return (changesOf.get(address) ?? []).some(isCaused) ? { ...diagnostic, isOfChange: true } : diagnostic;
 }
 
 /** The stacks that hand something over by a manifest of this one. */
@@ -61,12 +78,9 @@ function listHandingStacks(decisions: readonly Decision[]): readonly string[] {
 
 function listChanges(decisions: readonly Decision[], input: PlanInput): readonly Change[] {
   return decisions
-    .map((decision) => toChange(decision, listNotes(decision, input)))
-    .sort((left, right) => READING_ORDER.indexOf(left.action) - READING_ORDER.indexOf(right.action));
+    .map((decision) => toChange(decision, listNotes(decision, input), findTokenPlace(decision, input.tokens)))
+    .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
 }
-
-/** Deletes stand first wherever a plan is shown. */
-const READING_ORDER: readonly Action[] = ['delete', 'replace', 'update', 'release', 'adopt', 'create', 'no-op'];
 
 function listViolations(changes: readonly Change[], { desired, live, mode, targets }: PlanInput): Plan['violations'] {
   return guardPlan({
@@ -81,7 +95,7 @@ function listViolations(changes: readonly Change[], { desired, live, mode, targe
 
 function toEstimate(writes: readonly Write[], { live, settings }: PlanInput): Plan['requests'] {
   const limit = parseRateLimit(settings.rateLimit);
-  const { least, isOpen } = countLookUps(writes, { live, pageSize: settings.pageSize });
+  const { least, isOpen } = countDuplicateChecks(writes, { live, pageSize: settings.pageSize });
   const apply = writes.length + least;
   return {
     read: live.requests,
@@ -90,3 +104,34 @@ function toEstimate(writes: readonly Write[], { live, settings }: PlanInput): Pl
     leastMs: limit === undefined ? 0 : toLeastMs(apply, limit),
   };
 }
+
+/** Notes on a change for those who approve it; for an unchanged resource, only when it is due for renewal. */
+function listNotes(decision: Decision, { desired }: PlanInput): readonly string[] {
+  if (decision.action === 'no-op') return decision.notes;
+  if (decision.action === 'release') return describeRelease(decision, desired);
+  return [...describeTokens(decision), ...describeKeys(decision), ...decision.notes];
+}
+
+/** Notes on the public keys of a resource: `for an ed25519 key, alice@example.com`. The keys themselves are unreadable for people. */
+function describeKeys({ pair, form }: Decision): readonly string[] {
+  return Object.entries(pair.kind.fields).flatMap(([name, { type }]) => {
+    const key = form?.written[name];
+    if (type.type !== 'text' || type.format !== 'ssh-public-key' || typeof key !== 'string') return [];
+    return [['for an', toKeyType(key), 'key'].join(' ').concat(toKeyComment(key).replace(/^(?=.)/, ', '))];
+  });
+}
+
+/** What a reader must know of a replace that cannot create first: for a while there is neither. */
+function explainDeletedFirst(changes: readonly Change[], writes: readonly Write[]): readonly Change[] {
+  const deleted = new Set<string>();
+  const early = new Set<string>();
+  for (const write of writes) {
+    if (write.act === 'delete' && write.duplicateOf === undefined) deleted.add(write.address);
+    if (write.act === 'create' && deleted.has(write.address)) early.add(write.address);
+  }
+  const isDeletedFirst = ({ action, address, reason }: Change) =>
+    action === 'replace' && reason === undefined && early.has(address);
+  return changes.map((change) => (isDeletedFirst(change) ? { ...change, reason: DELETED_FIRST } : change));
+}
+
+const DELETED_FIRST = 'the old one is deleted before the new one is created, because another resource takes its place';

@@ -1,19 +1,27 @@
+import { listClaims } from '../kinds/claims.ts';
+import { compareSides, findAbsenceGroup, type ResourceSide } from '../kinds/dangers.ts';
 import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
-import { listOpenings } from '../kinds/protection.ts';
 import { getKind } from '../kinds/tables/registry.ts';
-import { IDENTITY } from '../kinds/tables/standard-fields.ts';
 import { type Change, toShownChange } from '../model/change.ts';
-import { DANGER_NAMES, type Danger } from '../model/danger.ts';
-import { toPathText } from '../model/field-path.ts';
+import { type Danger, sortDangers } from '../model/danger.ts';
+import type { DriftedField, ResourceDrift } from '../model/drift.ts';
+import { isJsonArray } from '../model/json.ts';
+import type { Plan } from '../model/plan.ts';
+import { parseRateLimit } from '../model/stack.ts';
 import type { Spec } from '../model/state.ts';
+import { describeTokenPlace } from '../model/token-place.ts';
 import { toShownWriteAddress, type Write } from '../model/write.ts';
+import { isUndelivered } from './match.ts';
 import { readTime } from './validity.ts';
 
-/** The changes with their dangers added. These follow from the changes and the order of their writes. */
-export function withDangers(changes: readonly Change[], writes: readonly Write[]): readonly Change[] {
-  const gaps = findGaps(writes);
-  return changes.map((change) => {
-    const dangers = listDangers(change, gaps);
+/** What the dangers of a plan follow from. */
+type Source = Pick<Plan, 'changes' | 'stack' | 'settings'> & { readonly writes: readonly Write[] };
+
+/** The changes of a plan with their dangers added. These follow from the changes and from the order of their writes. */
+export function withDangers(plan: Source): readonly Change[] {
+  const scene = { stack: plan.stack, findGap: createFindGap(plan), findTaker: createFindTaker(plan.changes) };
+  return plan.changes.map((change) => {
+    const dangers = listDangers(change, scene);
     if (dangers.length > 0) return { ...change, dangers };
     if (change.dangers === undefined) return change;
     const { dangers: _, ...rest } = change;
@@ -21,76 +29,147 @@ export function withDangers(changes: readonly Change[], writes: readonly Write[]
   });
 }
 
-function listDangers(change: Change, gaps: ReadonlyMap<string, number>): readonly Danger[] {
+interface Scene {
+  readonly stack: string;
+  readonly findGap: (change: Change) => Gap | undefined;
+  readonly findTaker: (kind: Kind, spec: Spec) => string | undefined;
+}
+
+function listDangers(change: Change, scene: Scene): readonly Danger[] {
   if (change.action === 'no-op') return [];
-  const gap = gaps.get(toShownChange(change)) ?? 0;
   const kind = getKind(change.kind);
-  const dangers = [
-    ...listLosses(kind, change, gap),
-    ...listOpened(kind, change),
-    ...listUnprotected(change),
-    ...listLockouts(kind, change),
+  const { live } = change;
+  if (change.duplicateOf !== undefined) return compareDuplicate(kind, change);
+  const from = toLiveSide(change);
+  const to = toDesiredSide(change, scene);
+  const facts = compareSides(kind, from, to)
+    .filter(({ danger }) => danger !== 'token-revoked' || isInUse(kind, live))
+    .map((fact) => withTaker(fact, kind, scene));
+  return sortDangers([
+    ...facts,
     ...listLonger(kind, change),
-  ];
-  return dangers.sort((left, right) => DANGER_NAMES.indexOf(left.danger) - DANGER_NAMES.indexOf(right.danger));
+    ...listNewValues(kind, change),
+    ...listGaps(kind, change, scene),
+  ]);
 }
 
-function listLosses(kind: Kind, { action }: Change, gap: number): readonly Danger[] {
-  if (action === 'delete') return [{ danger: 'delete' }];
-  if (action !== 'replace') return [];
-  const token: readonly Danger[] = listOneTimeFields(kind).length > 0 ? [{ danger: 'token' }] : [];
-  return [{ danger: 'replace', loses: listChosen(kind), gap }, ...token];
+/** The resource itself stays, whatever becomes of its duplicates; but each has a token of its own. */
+function compareDuplicate(kind: Kind, { live }: Change): readonly Danger[] {
+  if (!isInUse(kind, live)) return [];
+  return compareSides(kind, { spec: live?.spec ?? {} }, undefined).filter(({ danger }) => danger === 'token-revoked');
 }
 
-/** Values that the service chooses anew and that others may have written down. */
-function listChosen({ fields }: Kind): readonly string[] {
-  return Object.entries(fields).flatMap(([name, { lifecycle, type }]) => {
-    const isShared = type.type === 'list' || (type.type === 'text' && !Object.hasOwn(IDENTITY, name));
-    return lifecycle === 'computed' && isShared ? [name] : [];
-  });
+/** Whether anybody may have its token: of what is not ours, nobody knows. */
+function isInUse(kind: Kind, live: Change['live']): boolean {
+  return live !== undefined && (live.mark === undefined || !isUndelivered(kind, { mark: live.mark }));
 }
 
-/** Deleting a duplicate opens nothing: the resource itself stays. */
-function listOpened(kind: Kind, { live, desired, duplicateOf, action }: Change): readonly Danger[] {
-  const from = live?.spec;
-  if (from === undefined || duplicateOf !== undefined || action === 'release') return [];
-  return listOpenings(kind, from, desired).map(({ path, how }) => ({ danger: 'opens', path: toPathText(path), how }));
+function toLiveSide({ live }: Change): ResourceSide | undefined {
+  if (live === undefined) return undefined;
+  const { spec = {}, mark } = live;
+  return { spec, protect: mark?.protect, stack: mark?.stack };
 }
 
-function listUnprotected({ action, live, protect }: Change): readonly Danger[] {
-  const isTaken = live?.mark?.protect === true && protect !== true;
-  return isTaken && action !== 'delete' ? [{ danger: 'unprotects' }] : [];
+/** Attached modules have no mark that says whose they are. */
+function toDesiredSide({ action, live, desired, protect, kind }: Change, { stack }: Scene): ResourceSide | undefined {
+  if (action === 'delete') return undefined;
+  const spec = desired ?? live?.spec ?? {};
+  if (action === 'release') return { spec };
+  return { spec, protect, ...(getKind(kind).role === 'owned' && { stack }) };
 }
 
-function listLockouts(kind: Kind, { desired }: Change): readonly Danger[] {
-  return desired !== undefined && kind.canLockOut(desired) ? [{ danger: 'lockout' }] : [];
+/** Who serves an address that this resource serves no longer, as far as the same plan says it. */
+function withTaker(fact: Danger, kind: Kind, { findTaker }: Scene): Danger {
+  const { danger, path = '', from = null } = fact;
+  if (danger !== 'address-released' && danger !== 'address-changed') return fact;
+  const members = isJsonArray(from)
+    ? from.map((member) => ({ member, spec: { [path]: [member] } }))
+    : [{ member: from, spec: { [path]: from } }];
+  const takers = members.map(({ member, spec }) => ({ member, taker: findTaker(kind, spec) }));
+  const [first] = takers;
+  if (danger === 'address-released' && first?.taker !== undefined && takers.every(({ taker }) => taker === first.taker))
+    return { ...fact, consequence: `then served by ${first.taker}` };
+  const taken = takers.filter(({ taker }) => taker !== undefined);
+  const said = taken.map(({ member, taker }) => `${String(member)} is then served by ${taker}`);
+  return taken.length === 0 ? fact : { ...fact, consequence: said.join(', ') };
 }
 
-/** A length is compared with a length where the manifest states one, and an end with an end otherwise. */
-function listLonger(kind: Kind, { differences, live, desired, validForMs }: Change): readonly Danger[] {
-  if (validForMs !== undefined) return listLongerLength(kind, differences, live?.spec, validForMs);
-  const until = kind.validity?.until ?? '';
-  const [from, to] = [live?.spec?.[until], desired?.[until]];
-  const isLater =
-    (readTime(desired ?? {}, until) ?? 0) > (readTime(live?.spec ?? {}, until) ?? Number.POSITIVE_INFINITY);
-  return isLater ? [{ danger: 'validity', from: String(from), to: String(to) }] : [];
+/** Looks up which change of a plan claims what a spec claims. */
+function createFindTaker(changes: readonly Change[]): Scene['findTaker'] {
+  let takers: ReadonlyMap<string, string> | undefined;
+  return (kind, spec) => {
+    takers ??= new Map(
+      changes.flatMap((change) =>
+        change.desired === undefined || change.action === 'release'
+          ? []
+          : listClaims(getKind(change.kind), change.desired).map(({ key }) => [key, change.address] as const),
+      ),
+    );
+    return listClaims(kind, spec).flatMap(({ key }) => takers?.get(key) ?? [])[0];
+  };
 }
 
-function listLongerLength(
-  kind: Kind,
-  differences: Change['differences'],
-  live: Spec | undefined,
-  validForMs: number,
-): readonly Danger[] {
-  const after = readTime(live ?? {}, kind.validity?.after);
-  const until = readTime(live ?? {}, kind.validity?.until);
+/** A length is compared with a length where the manifest states one; ends are compared as all fields are. */
+function listLonger(kind: Kind, { differences, live, validForMs }: Change): readonly Danger[] {
+  const after = readTime(live?.spec ?? {}, kind.validity?.after);
+  const until = readTime(live?.spec ?? {}, kind.validity?.until);
   const shown = differences.find(({ path }) => path === 'lifecycle.valid_for');
-  if (after === undefined || until === undefined || shown === undefined || until - after >= validForMs) return [];
-  return [{ danger: 'validity', from: String(shown.from), to: String(shown.to) }];
+  if (validForMs === undefined || after === undefined || until === undefined || shown === undefined) return [];
+  if (until - after >= validForMs) return [];
+  const { path, from, to } = shown;
+  return [
+    {
+      group: 'secrets',
+      danger: 'longer-validity',
+      path,
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+    },
+  ];
 }
 
-/** By resource: how many writes run from its delete to its creation. */
-function findGaps(writes: readonly Write[]): ReadonlyMap<string, number> {
+/** What the service chooses for a new resource, and others have to know: a token, and where it goes; values that are written down elsewhere. */
+function listNewValues(kind: Kind, { action, live, token }: Change): readonly Danger[] {
+  if (action !== 'create' && action !== 'replace') return [];
+  const isReplaced = action === 'replace' && isInUse(kind, live);
+  const place = token === undefined ? undefined : describeTokenPlace(token);
+  const tokens = listOneTimeFields(kind).map(
+    (path): Danger => ({
+      group: 'secrets',
+      danger: 'token',
+      path,
+      ...(place !== undefined && { to: place }),
+      ...(isReplaced && toConsequence(kind, path)),
+    }),
+  );
+  if (action === 'create') return tokens;
+  const computed = Object.entries(kind.fields).filter(
+    ([, { lifecycle, whenReplaced }]) => lifecycle === 'computed' && whenReplaced !== undefined,
+  );
+  return [
+    ...tokens,
+    ...computed.map(
+      ([path]): Danger => ({ group: 'traffic', danger: 'new-values', path, ...toConsequence(kind, path) }),
+    ),
+  ];
+}
+
+function toConsequence(kind: Kind, path: string): Pick<Danger, 'consequence'> {
+  const consequence = kind.fields[path]?.whenReplaced;
+  return consequence === undefined ? {} : { consequence };
+}
+
+/** What is missing while neither the old one nor the new one is there. */
+function listGaps(kind: Kind, change: Change, { findGap }: Scene): readonly Danger[] {
+  const gap = findGap(change);
+  const group = change.live?.spec === undefined ? undefined : findAbsenceGroup(kind, change.live.spec);
+  return gap === undefined || group === undefined ? [] : [{ group, danger: 'gap', ...gap }];
+}
+
+type Gap = Pick<Danger, 'writes' | 'limitMs'>;
+
+/** Looks up how many writes run from the delete of a resource to its creation, and how long that takes once the rate limit is reached. */
+function createFindGap({ writes, settings }: Source): Scene['findGap'] {
   const deleted = new Map<string, number>();
   const gaps = new Map<string, number>();
   for (const [index, write] of writes.entries()) {
@@ -99,5 +178,48 @@ function findGaps(writes: readonly Write[]): ReadonlyMap<string, number> {
     const start = write.act === 'create' ? deleted.get(address) : undefined;
     if (start !== undefined) gaps.set(address, index - start);
   }
-  return gaps;
+  const limit = parseRateLimit(settings.rateLimit);
+  return (change) => {
+    const count = gaps.get(toShownChange(change));
+    if (count === undefined) return undefined;
+    return {
+      writes: count,
+      ...(limit !== undefined && { limitMs: Math.round((count * limit.windowMs) / limit.requests) }),
+    };
+  };
+}
+
+/** A resource that is not as it should be, with both sides in normal form. */
+interface Drifted {
+  readonly kind: string;
+  readonly fields: readonly DriftedField[];
+  readonly expected: Spec | undefined;
+  readonly live: Spec | undefined;
+}
+
+/** What is dangerous in what happened at the service. What only the manifest changed did not happen there. */
+export function listDriftDangers({ kind, fields, expected, live }: Drifted): readonly Danger[] {
+  const happened = fields.filter(({ origin }) => origin !== 'manifest');
+  if (happened.length === 0 || expected === undefined || live === undefined) return [];
+  const names = new Set(happened.map(({ field }) => field));
+  const before = Object.fromEntries([
+    ...Object.entries(live).filter(([name]) => !names.has(name)),
+    ...Object.entries(expected).filter(([name]) => names.has(name)),
+  ]);
+  const dangers = compareSides(getKind(kind), { spec: before }, { spec: live });
+  // Who looks at drift is let in; and if not, no report would come to be.
+  return dangers.filter(({ danger }) => danger !== 'lockout');
+}
+
+/** The same with what is dangerous because time went by: what the resource holds is not valid any more. */
+export function withEnded(resource: ResourceDrift, now: Date): ResourceDrift {
+  const { kind, validUntil, dangers = [] } = resource;
+  const path = getKind(kind).validity?.until;
+  if (path === undefined || validUntil === undefined || Date.parse(validUntil) > now.getTime()) return resource;
+  return { ...resource, dangers: [{ group: 'secrets', danger: 'ended', path, from: validUntil }, ...dangers] };
+}
+
+/** What is dangerous in that a resource was deleted at the service. */
+export function listDeletionDangers({ kind, expected }: Pick<Drifted, 'kind' | 'expected'>): readonly Danger[] {
+  return expected === undefined ? [] : compareSides(getKind(kind), { spec: expected }, undefined);
 }

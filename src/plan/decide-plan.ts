@@ -1,24 +1,33 @@
-import type { Address } from '../model/address.ts';
+import { renderTimeSpan, toRoundedText } from '../kinds/duration.ts';
+import type { FieldType } from '../kinds/field.ts';
+import { isRotatable, type Kind } from '../kinds/kind.ts';
+import { isReferable, listReferences } from '../kinds/references.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { toAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Withheld } from '../model/plan.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import type { SuppressedDelete } from '../model/plan.ts';
+import type { DesiredResource, LiveResource, LiveState, Spec } from '../model/state.ts';
 import { listConflicts } from './claims.ts';
-import { type Decision, decideActions, listRefusals, listRenewalDiagnostics } from './decide.ts';
-import { listHealthWarnings } from './health.ts';
+import {
+  type Decision,
+  decideActions,
+  listRefusals,
+  listRenewalDiagnostics,
+  listTokensWithoutSink,
+  NEAR,
+} from './decide.ts';
+import { listAdoptionHints, listFormerMissing, listRenameHints } from './duplicates.ts';
+import { createKeeper, listDoubtfulTakers, listTakenElsewhere } from './handed-over.ts';
 import { matchResources } from './match.ts';
-import type { PlanInput } from './plan-input.ts';
-import { toReleaseState } from './release.ts';
-import { listRenameHints } from './rename-hints.ts';
+import { type PlanInput, toReleaseState } from './plan-input.ts';
 import { selectTargets } from './select-targets.ts';
-import { listLengthWarnings, listStayingWarnings } from './staying.ts';
-import { listTokensWithoutSink } from './tokens.ts';
-import { listTwinHints } from './twins.ts';
-import { listUsedElsewhere } from './used-elsewhere.ts';
-import { toWithheldDiagnostics, withholdDeletes } from './withhold.ts';
+import { readTime, toValidForMs } from './validity.ts';
 
 /** What is to become of each resource, and what is to be said of that. */
 export interface DecidedPlan {
   readonly decisions: readonly Decision[];
-  readonly withheld: readonly Withheld[];
+  readonly withheld: readonly SuppressedDelete[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -27,7 +36,7 @@ export function decidePlan(input: PlanInput): DecidedPlan {
   const { desired, live, mode, targets, takeOver = [], tokens, now } = input;
   const stack = desired.stack.name;
   const wanted = mode === 'release' ? toReleaseState(desired) : desired;
-  const matched = matchResources(wanted, live, { takeOver, isLeft: toLeft(input) });
+  const matched = matchResources(wanted, live, { takeOver, isLeft: createKeeper(input) });
   const selected = selectTargets(matched.pairs, wanted, targets);
   const decided = decideActions(selected.pairs, { ...input, stack, keepDrift: input.keepDrift === true });
   const { decisions, withheld } = withholdDeletes(decided, input.noDelete === true);
@@ -37,24 +46,29 @@ export function decidePlan(input: PlanInput): DecidedPlan {
     ...selected.diagnostics,
     ...listRefusals(decisions),
     ...listRenewalDiagnostics(decisions, input),
-    ...listConflicts(decisions, live, { stack, withheld }),
-    ...listUsedElsewhere(decisions, live, stack),
+    ...listConflicts(decisions, live, { stack, withheld, isInRun: input.isInRun, findTaker: input.findTaker }),
+    ...listCrossStackUsers(decisions, live, stack),
+    ...listDoubtfulTakers(input, new Set(matched.pairs.map(({ live: one }) => one?.id))).filter(selected.concerns),
+    ...listTakenElsewhere(decisions, input),
+    ...listFormerMissing(decisions, { live, stack }),
     ...listRenameHints(decisions),
-    ...listTwinHints(decisions, live),
+    ...listAdoptionHints(decisions, live),
     ...listHealthWarnings(decisions, now),
-    ...listStayingWarnings(decisions),
+    ...listRetainedValueWarnings(decisions),
     ...listLengthWarnings(decisions),
+    ...listNotShown(decisions.flatMap(toComparedLive)),
     ...listTokensWithoutSink(decisions, tokens),
     ...decisions.filter(canLockOut).map(toLockoutWarning),
   ];
   return { decisions, withheld, diagnostics };
 }
 
-/** What another stack takes over is not deleted: it is that stack's to keep. */
-function toLeft({ desired: { stack }, mode, isHandedOver = () => false }: PlanInput): (address: Address) => boolean {
-  if (mode === 'release') return () => false;
-  const released = new Set<string>(stack.released);
-  return (address) => released.has(address) || isHandedOver(address);
+/** A field that a manifest leaves to somebody else is not compared. */
+function toComparedLive({ pair, form }: Decision): readonly ComparedLive[] {
+  const { kind, live, desired } = pair;
+  if (live === undefined || desired === undefined || form === undefined) return [];
+  const isCompared = (name: string) => form.normal[name] !== undefined && !desired.lifecycle.ignore.includes(name);
+  return [{ kind, live: live.spec, isCompared }];
 }
 
 function canLockOut({ action, form, pair }: Decision): boolean {
@@ -70,5 +84,251 @@ function toLockoutWarning({ pair }: Decision): Diagnostic {
     remedy: 'Make sure that its IP policies allow the address that edgewise runs from. It is written last.',
     address,
     ...(desired !== undefined && { place: desired.locate(['spec']) }),
+  };
+}
+
+/** Warnings on live resources of ours that fail at the service or expire soon, whether or not the plan changes them. */
+function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly Diagnostic[] {
+  return decisions.flatMap((decision) => {
+    const { desired } = decision.pair;
+    const goes = decision.action === 'delete' || decision.action === 'create' || decision.action === 'replace';
+    return goes || desired === undefined
+      ? []
+      : [
+          ...listHealthFindings(decision, desired),
+          ...listFileFindings(decision, desired),
+          ...listEnds(decision, desired, now),
+        ];
+  });
+}
+
+function listHealthFindings({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
+  return pair.kind.checkHealth(pair.live?.computed ?? {}).map(({ message, remedy, field }) => ({
+    code: 'service-trouble',
+    severity: 'warning',
+    message: `${pair.address}: ${message}`,
+    remedy,
+    address: pair.address,
+    place: desired.locate(['spec', field]),
+  }));
+}
+
+/** What the service shows for a file is not what was asked for: other programs read the file, so nothing is written. */
+function listFileFindings({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
+  const { kind, live, address } = pair;
+  const field = kind.fileField ?? '';
+  const text = live?.computed[field];
+  if (desired.lifecycle.settings['write_to'] === undefined || typeof text !== 'string') return [];
+  const finding = kind.checkFile(text, desired.spec);
+  if (finding === undefined) return [];
+  return [
+    {
+      code: 'service-trouble',
+      severity: 'error',
+      message: `${address}: ${field}, as the service shows it, ${finding}`,
+      remedy: `Nothing is written. Look at the resource at the service, or replace it with --rotate ${address}.`,
+      address,
+      place: desired.locate(['lifecycle', 'write_to']),
+    },
+  ];
+}
+
+/** Certificates that are renewed before their end, or state their end, are handled elsewhere. */
+function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date): readonly Diagnostic[] {
+  const { kind, live, address } = pair;
+  const after = readTime(live?.spec ?? {}, kind.validity?.after);
+  const until = readTime(live?.spec ?? {}, kind.validity?.until);
+  const isStated = readTime(form?.written ?? {}, kind.validity?.until) !== undefined;
+  if (
+    after === undefined ||
+    until === undefined ||
+    isStated ||
+    desired.lifecycle.settings['renew_before'] !== undefined
+  )
+    return [];
+  const leftMs = until - now.getTime();
+  if (leftMs > (until - after) * NEAR) return [];
+  const when = leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`;
+  return [
+    {
+      code: 'validity-ends',
+      severity: 'warning',
+      message: `${address} ${when}; only an apply after that replaces it`,
+      remedy: `Set lifecycle.renew_before, so that it is replaced in time, or replace it now with --rotate ${address}.`,
+      address,
+      place: desired.locate(),
+    },
+  ];
+}
+
+/** Warnings on fields that keep their value though the manifest states it no longer, with what to write instead. */
+function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
+  return decisions.flatMap(({ pair, action, differences }) => {
+    const { kind, desired, address } = pair;
+    if (desired === undefined || action === 'replace') return [];
+    return differences.flatMap(({ path, from, to }): Diagnostic[] => {
+      if (to !== undefined || kind.fields[path]?.staysWhenLeftOut !== true) return [];
+      const value = typeof from === 'string' ? from : JSON.stringify(from ?? null);
+      const rotation = isRotatable(kind) ? ` To let the service choose again, add --rotate ${address}.` : '';
+      return [
+        {
+          code: 'stated-no-longer',
+          severity: 'warning',
+          message: `${address}: spec.${path} is no longer stated, but stays ${value}, because the service chooses it only for a new resource`,
+          remedy: `To keep the value, state ${path}: ${value}. Another value replaces the resource.${rotation}`,
+          address,
+          place: desired.locate(['spec']),
+        },
+      ];
+    });
+  });
+}
+
+/** Services backdate validities a little: only one that is this many times longer than usual was requested by somebody. */
+const CLEARLY = 2;
+
+/**
+ * Warnings on what is valid for much longer than what is made without a stated end, though its manifest states none. No mark says that
+ * `lifecycle.valid_for` was stated once.
+ */
+function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic[] {
+  return decisions.flatMap(({ pair, action, form }): Diagnostic[] => {
+    const { kind, desired, live, address } = pair;
+    const { validity } = kind;
+    if (validity === undefined || desired === undefined || live === undefined || form === undefined) return [];
+    const { after, until, defaultMs } = validity;
+    const isStated = form.written[until] !== undefined || toValidForMs(kind, desired) !== undefined;
+    const isOurs = pair.by === 'mark' && !desired.lifecycle.ignore.includes(until);
+    if (action === 'replace' || isStated || !isOurs) return [];
+    const lengthMs = (readTime(live.spec, until) ?? 0) - (readTime(live.spec, after) ?? 0);
+    if (lengthMs <= CLEARLY * defaultMs) return [];
+    const length = toRoundedText(lengthMs);
+    return [
+      {
+        code: 'stated-no-longer',
+        severity: 'warning',
+        message: `${address}: it is valid for ${length}, which its manifest does not state, and a new one would be for ${toRoundedText(defaultMs)}`,
+        remedy: `To keep the length, state lifecycle.valid_for. For a new one now, add --rotate ${address}.`,
+        address,
+        place: desired.locate(['spec']),
+      },
+    ];
+  });
+}
+
+/** Warnings on what would be gone while a resource of another stack still refers to it: each names who does. */
+function listCrossStackUsers(
+  decisions: readonly Decision[],
+  { resources }: LiveState,
+  stack: string,
+): readonly Diagnostic[] {
+  const going = decisions.filter(
+    ({ action, pair }) => (action === 'delete' || action === 'replace') && isReferable(pair.kind),
+  );
+  if (going.length === 0) return [];
+  const users = Map.groupBy(
+    [...resources.values()].flat().flatMap((one) => (one.mark?.stack === stack ? [] : listUses(one))),
+    ({ id }) => id,
+  );
+  return going.flatMap(({ action, pair: { address, live } }): readonly Diagnostic[] => {
+    const names = [...new Set((users.get(live?.id ?? '') ?? []).map(({ user }) => user))].sort();
+    if (names.length === 0) return [];
+    return [
+      {
+        code: 'used-elsewhere',
+        severity: 'warning',
+        message: `${address} would be ${action === 'delete' ? 'deleted' : 'replaced'}, and ${names.join(', ')} ${names.length === 1 ? 'refers' : 'refer'} to it`,
+        remedy: 'Change who refers to it first: the service refuses to delete what is in use.',
+        address,
+      },
+    ];
+  });
+}
+
+function listUses({ kind, spec, mark }: LiveResource): readonly { readonly id: string; readonly user: string }[] {
+  if (mark === undefined) return [];
+  const user = `${toAddress(kind, mark.name)} of the stack ${mark.stack}`;
+  return listReferences(getKind(kind), spec).map(({ value }) => ({ id: value, user }));
+}
+
+/** What is done, and what is only listed. */
+interface Withholding {
+  readonly decisions: readonly Decision[];
+  readonly withheld: readonly SuppressedDelete[];
+}
+
+/**
+ * Removes pure deletes from a plan (`--no-delete`). A replace still deletes its old resource, also when it completes an interrupted one:
+ * there the delete is half of a change that the manifests ask for.
+ */
+function withholdDeletes(decisions: readonly Decision[], isAsked: boolean): Withholding {
+  if (!isAsked) return { decisions, withheld: [] };
+  const replaced = new Set(decisions.filter(({ action }) => action === 'replace').map(({ pair }) => pair.address));
+  const isKept = ({ action, pair }: Decision) =>
+    action === 'delete' && !(pair.by === 'duplicate' && replaced.has(pair.address));
+  return {
+    decisions: decisions.filter((decision) => !isKept(decision)),
+    withheld: decisions.filter(isKept).map(toWithheld),
+  };
+}
+
+/** What is said of a duplicate that stays. */
+function toWithheldDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  withheld: readonly SuppressedDelete[],
+): readonly Diagnostic[] {
+  const kept = new Set<string>(withheld.map(({ address }) => address));
+  return diagnostics.map((diagnostic) =>
+    diagnostic.code === 'duplicate-mark' && kept.has(diagnostic.address ?? '')
+      ? { ...diagnostic, remedy: 'It stays because of --no-delete. An apply without the flag prunes it.' }
+      : diagnostic,
+  );
+}
+
+function toWithheld({ pair, reason = '' }: Decision): SuppressedDelete {
+  const { address, duplicateOf, kind, live } = pair;
+  const id = live?.id ?? '';
+  return { address, ...(duplicateOf !== undefined && { duplicateOf }), kind: kind.name, id, reason };
+}
+
+/** A live resource, and the fields in which it is compared. */
+export interface ComparedLive {
+  readonly kind: Kind;
+  readonly live: Spec;
+  readonly isCompared: (name: string) => boolean;
+}
+
+/** A warning for each kind that names the fields which would be compared and which the service does not show, however many resources lack them. */
+export function listNotShown(compared: readonly ComparedLive[]): readonly Diagnostic[] {
+  const found = new Map<string, Set<string>>();
+  for (const { kind, live, isCompared } of compared)
+    for (const [name, { type }] of kind.specFields) {
+      if (!isCompared(name)) continue;
+      for (const path of listUnknown(type, live[name], name))
+        found.set(kind.name, (found.get(kind.name) ?? new Set()).add(path));
+    }
+  return [...found]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([kind, paths]) => toWarning(kind, [...paths].sort()));
+}
+
+/** The paths of what is not shown of a value, without places in lists. */
+function listUnknown(type: FieldType, value: Json | undefined, path: string): readonly string[] {
+  if (value === undefined) return [path];
+  if (type.type === 'object' && isJsonObject(value))
+    return Object.entries(type.fields).flatMap(([name, field]) =>
+      listUnknown(field.type, value[name], `${path}.${name}`),
+    );
+  if (type.type !== 'list' || !isJsonArray(value)) return [];
+  return value.flatMap((member) => listUnknown(type.of, member, path));
+}
+
+function toWarning(kind: string, paths: readonly string[]): Diagnostic {
+  const isOne = paths.length === 1;
+  return {
+    code: 'not-shown',
+    severity: 'warning',
+    message: `${kind}: the service does not show ${paths.join(', ')}, so ${isOne ? 'it is' : 'they are'} not compared`,
+    remedy: `A change that others make to ${isOne ? 'it' : 'them'} is not noticed. Check ${isOne ? 'it' : 'them'} at the service.`,
   };
 }

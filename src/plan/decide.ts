@@ -1,18 +1,20 @@
-import { isRotatable } from '../kinds/kind.ts';
+import { renderTimeSpan, toDurationMs } from '../kinds/duration.ts';
+import { isRotatable, listOneTimeFields } from '../kinds/kind.ts';
 import { toTitles } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import type { Address } from '../model/address.ts';
 import type { Action, Difference } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { assertDefined } from '../model/errors.ts';
+import type { Mark } from '../model/mark.ts';
 import type { Plan } from '../model/plan.ts';
-import type { DesiredResource, LiveResource } from '../model/state.ts';
-import { assumeApplied } from './assume-applied.ts';
+import { findSink, type SinkSettings, type TokenSettings } from '../model/stack.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
+import { type TokenPlace, toTokenPlace } from '../model/token-place.ts';
 import { type DesiredForm, type KnownIds, listAwaited, toDesiredForm, withLive } from './desired-form.ts';
 import { type Compared, type FieldDifference, listDifferences, listSpecDifferences } from './differences.ts';
 import type { Pair } from './match.ts';
-import { findRenewal, listExpiredManifests, type RenewalContext } from './renew.ts';
-import { toValidForMs } from './validity.ts';
+import { listLengthDifference, readTime, toValidForMs } from './validity.ts';
 
 /** A pair with what was decided about it. */
 export interface Decision {
@@ -30,7 +32,7 @@ export interface Decision {
 }
 
 /** What decides besides what is desired and what is live. */
-export interface DecisionContext extends RenewalContext {
+interface DecisionContext extends RenewalContext {
   readonly mode: Plan['mode'];
   readonly stack: string;
   /** Leaves alone fields that have only drifted. */
@@ -60,7 +62,8 @@ export function decideActions(pairs: readonly Pair[], context: DecisionContext):
 export function listRefusals(decisions: readonly Decision[]): readonly Diagnostic[] {
   return decisions.flatMap(({ pair, action, differences }) => {
     const forcing = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => path);
-    if (pair.by !== 'adopt' || action !== 'replace' || pair.desired === undefined) return [];
+    // Without a field that forces it, what is replaced is of no use to anybody: its token was never delivered.
+    if (pair.by !== 'adopt' || action !== 'replace' || forcing.length === 0 || pair.desired === undefined) return [];
     return [toAdoptionRefusal(pair.desired, pair.live?.id ?? '', forcing)];
   });
 }
@@ -97,12 +100,10 @@ function decideAction(pair: Pair, ids: KnownIds, context: DecisionContext): Deci
   const differences = listDifferences({ ...compared, normal: form.normal, kept });
   const renewal = findRenewal(pair, form.written, context);
   const action = toAction(pair, differences, renewal.reason !== undefined);
-  const notes = [
-    ...(action === 'replace' ? [] : renewal.notes),
-    ...describeKept(kept),
-    ...describeUnproven(assumeApplied(compared, live, asked.normal).unproven),
-  ];
-  return { pair, action, reason: renewal.reason ?? toMoveReason(pair, context.stack), differences, notes, kept, form };
+  const notes = [...(action === 'replace' ? [] : renewal.notes), ...describeKept(kept)];
+  const reasons = [toMoveReason(pair, context.stack), renewal.reason].filter((reason) => reason !== undefined);
+  const reason = reasons.length === 0 ? undefined : reasons.join('; ');
+  return { pair, action, reason, differences, notes, kept, form };
 }
 
 /** What its differences follow from. */
@@ -131,11 +132,6 @@ function listDrifted(found: readonly FieldDifference[]): readonly string[] {
 
 function describeKept(kept: readonly string[]): readonly string[] {
   return kept.length === 0 ? [] : [`drift that is not reverted: ${kept.join(', ')}`];
-}
-
-function describeUnproven(unproven: readonly string[]): readonly string[] {
-  if (unproven.length === 0) return [];
-  return [`not shown by the service, assumed to match the manifest: ${unproven.join(', ')}`];
 }
 
 function toAction(pair: Pair, differences: readonly Difference[], isDue: boolean): Action {
@@ -187,4 +183,183 @@ function toRotationRefusal(address: string, rotatable: ReadonlySet<string>): Dia
         ? `Name a ${toTitles(isRotatable)} that the manifests describe, as Kind/name.`
         : `Did you mean \`${nearest}\`?`,
   };
+}
+
+/** What decides besides the manifests whether something is renewed. */
+interface RenewalContext {
+  readonly now: Date;
+  /** Addresses that are to be replaced though nothing differs. */
+  readonly rotate: readonly string[];
+}
+
+/** Whether an existing resource is due for renewal. */
+interface Renewal {
+  /** Why it is to be replaced though no field differs. */
+  readonly reason: string | undefined;
+  /** When its time will come. */
+  readonly notes: readonly string[];
+}
+
+const NOTHING: Renewal = { reason: undefined, notes: [] };
+
+/** A live resource that a manifest describes, seen at a time. */
+interface Subject extends Pair {
+  readonly desired: DesiredResource;
+  readonly live: LiveResource;
+}
+
+/** Whether a live resource is due for renewal. An adopted one is renewed only once the stack owns it, unless it is handed over without its token; one of another
+ * length is replaced anyway. */
+export function findRenewal(pair: Pair, written: Spec, context: RenewalContext): Renewal {
+  const { desired, live } = pair;
+  if (desired === undefined || live === undefined || pair.by === 'attachment') return NOTHING;
+  const subject = { ...pair, desired, live };
+  const loss = pair.by === 'mark' || isHandedOver(subject) ? findLoss(subject) : undefined;
+  const due = loss ?? (pair.by === 'mark' ? findRequest(subject, context) : undefined);
+  if (due !== undefined) return { ...NOTHING, reason: due };
+  const validForMs = toValidForMs(pair.kind, desired);
+  if (listLengthDifference({ kind: pair.kind, live, validForMs }).length > 0) return NOTHING;
+  const timed = findEnd(subject, written, context.now) ?? findAge(subject, context.now) ?? NOTHING;
+  return pair.by === 'mark' || timed.reason === undefined ? timed : toLater(timed.reason);
+}
+
+/** A warning for each certificate that would be, or stays, expired because its manifest says when it ends. */
+export function listExpiredManifests(pair: Pair, written: Spec, now: Date): readonly Diagnostic[] {
+  const { kind, desired, address } = pair;
+  const end = readTime(written, kind.validity?.until);
+  if (kind.validity === undefined || desired === undefined || end === undefined) return [];
+  const leftMs = end - now.getTime();
+  const isSoon = leftMs > 0 && leftMs <= toWarningMs(pair, desired, { ...pair.live?.spec, ...written });
+  if (leftMs > 0 && !isSoon) return [];
+  const when = isSoon ? `ends in ${renderTimeSpan(leftMs)}` : `ended ${renderTimeSpan(-leftMs)} ago`;
+  return [
+    {
+      code: 'validity-ends',
+      severity: 'warning',
+      message: `${address}: its spec.${kind.validity.until} ${when}; a new one would end at the same time`,
+      remedy: `Change spec.${kind.validity.until}, or use lifecycle.valid_for instead of times.`,
+      address,
+      place: desired.locate(['spec', kind.validity.until]),
+    },
+  ];
+}
+
+/** The share of a validity in which its end counts as near. */
+export const NEAR = 0.1;
+
+/** How long before its stated end there is a warning: the renewal period if one is set, else the default share. */
+function toWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): number {
+  if (desired.lifecycle.settings['renew_before'] !== undefined) return toSettingMs(desired, 'renew_before');
+  const after = readTime(spec, kind.validity?.after);
+  const until = readTime(spec, kind.validity?.until);
+  return after === undefined || until === undefined ? 0 : (until - after) * NEAR;
+}
+
+/** Its former stack does not describe it any more: nobody else would deliver its token. */
+function isHandedOver({ desired, live }: Subject): boolean {
+  return live.mark !== undefined && desired.lifecycle.takenFrom?.stack === live.mark.stack;
+}
+
+/** A token that was not delivered, or may be the wrong one. */
+function findLoss({ kind, live, hasUndelivered }: Subject): string | undefined {
+  if (listOneTimeFields(kind).length === 0) return undefined;
+  if (live.mark?.delivered !== true)
+    return 'nothing shows that its token was delivered, and the token cannot be read again';
+  return hasUndelivered
+    ? 'a replacement of it was interrupted, and it is unknown which of the two tokens was delivered'
+    : undefined;
+}
+
+function findRequest({ address }: Subject, { rotate }: RenewalContext): string | undefined {
+  return rotate.includes(address) ? 'asked for with --rotate' : undefined;
+}
+
+/** An end that the manifest states is no reason to replace: a new one would end at the same time. */
+function findEnd({ kind, desired, live }: Subject, written: Spec, now: Date): Renewal | undefined {
+  const until = readTime(live.spec, kind.validity?.until);
+  if (until === undefined || kind.validity === undefined) return undefined;
+  const leftMs = until - now.getTime();
+  const left = renderTimeSpan(leftMs);
+  if (readTime(written, kind.validity.until) !== undefined)
+    return leftMs > 0 ? toNote(`expires in ${left}`) : toNote(`expired ${renderTimeSpan(-leftMs)} ago`);
+  if (leftMs <= 0) return toReason(`it expired ${renderTimeSpan(-leftMs)} ago`);
+  const renewBefore = desired.lifecycle.settings['renew_before'];
+  const waitMs = leftMs - toSettingMs(desired, 'renew_before');
+  if (renewBefore === undefined) return toNote(`expires in ${left}, and is renewed then`);
+  if (waitMs > 0) return toNote(`renews in ${renderTimeSpan(waitMs)}`);
+  return toReason(`it expires in ${left}, and is renewed ${String(renewBefore)} before that`);
+}
+
+function findAge({ desired, live }: Subject, now: Date): Renewal | undefined {
+  const limitMs = toSettingMs(desired, 'rotate_after');
+  if (limitMs === 0) return undefined;
+  const created = Date.parse(live.createdAt);
+  if (Number.isNaN(created)) return undefined;
+  const ageMs = now.getTime() - created;
+  if (ageMs < limitMs) return toNote(`rotates in ${renderTimeSpan(limitMs - ageMs)}`);
+  return toReason(
+    `it is ${renderTimeSpan(ageMs)} old, and is rotated after ${String(desired.lifecycle.settings['rotate_after'])}`,
+  );
+}
+
+function toReason(reason: string): Renewal {
+  return { ...NOTHING, reason };
+}
+
+function toNote(note: string): Renewal {
+  return { ...NOTHING, notes: [note] };
+}
+
+function toLater(reason: string): Renewal {
+  return toNote(`${reason}: the next apply replaces it`);
+}
+
+/** 0 when the manifest does not say it. */
+function toSettingMs({ lifecycle }: DesiredResource, name: string): number {
+  const text = lifecycle.settings[name];
+  return typeof text === 'string' ? (toDurationMs(text) ?? 0) : 0;
+}
+
+/** Where the token of a credential goes that is made. */
+export function findTokenPlace(decision: Decision, settings: TokenSettings): TokenPlace | undefined {
+  const sink = givesToken(decision) ? findOwnSink(decision, settings) : undefined;
+  return sink && toTokenPlace(sink);
+}
+
+/** Notes on what happens to the token of a credential that is there already. */
+export function describeTokens(decision: Decision): readonly string[] {
+  if (listOneTimeFields(decision.pair.kind).length === 0) return [];
+  const { formerName, live } = decision.pair;
+  if (decision.action === 'adopt') return [describeAdoptedToken(live?.mark)];
+  return decision.action === 'update' && formerName !== undefined ? [TOKEN_STAYS] : [];
+}
+
+/** A mark says that a token is in use, not who delivered it: the credential may have been adopted. */
+function describeAdoptedToken(mark: Mark | undefined): string {
+  if (mark === undefined) return 'its token is unknown: the service showed it only once, when it was created';
+  return mark.delivered ? TOKEN_STAYS : 'its token was not delivered: the next apply replaces it';
+}
+
+const TOKEN_STAYS = 'its token stays where it is: no file is moved';
+
+/** A warning for each credential that would be created with no place for its token. Apply refuses such a plan. */
+export function listTokensWithoutSink(decisions: readonly Decision[], settings: TokenSettings): readonly Diagnostic[] {
+  const lost = decisions.filter((decision) => givesToken(decision) && findOwnSink(decision, settings) === undefined);
+  return lost.map(({ pair: { address, desired } }) => ({
+    code: 'token-sink-missing',
+    severity: 'warning',
+    message: `${address} would be created, but no place for its token is set, and the service shows the token only once`,
+    remedy:
+      'Set spec.tokens in the Stack, or apply with --token-directory or --token-command. Otherwise apply refuses this plan.',
+    address,
+    ...(desired !== undefined && { place: desired.locate() }),
+  }));
+}
+
+function givesToken({ pair, action }: Decision): boolean {
+  return (action === 'create' || action === 'replace') && listOneTimeFields(pair.kind).length > 0;
+}
+
+function findOwnSink({ pair }: Decision, settings: TokenSettings): SinkSettings | undefined {
+  return findSink(settings, pair.desired?.name ?? '');
 }

@@ -1,7 +1,6 @@
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
-import { normalizeSpec } from '../kinds/normalize.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { normalizeSpec, sortSets } from '../kinds/normalize.ts';
 import { mapReferences } from '../kinds/references.ts';
-import { sortSets } from '../kinds/sort-sets.ts';
 import { type Address, isAddress } from '../model/address.ts';
 import type { Json } from '../model/json.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/state.ts';
@@ -41,9 +40,7 @@ export function withLive(kind: Kind, form: DesiredForm, live: LiveResource, name
 
 function pickIgnored(kind: Kind, desired: DesiredResource, live: LiveResource): Spec {
   const { ignore } = desired.lifecycle;
-  const names = listSpecFields(kind)
-    .map(([name]) => name)
-    .filter((name) => ignore.includes(name));
+  const names = kind.specFields.map(([name]) => name).filter((name) => ignore.includes(name));
   return pickLive(live, names);
 }
 

@@ -1,15 +1,16 @@
 import deepDiff from 'deep-diff';
-import type { Field, FieldType } from '../kinds/field.ts';
-import { fillUnknown } from '../kinds/fill-unknown.ts';
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import type { Field, FieldType, NamedField } from '../kinds/field.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { normalizeSpec } from '../kinds/normalize.ts';
+import { fillUnknown } from '../kinds/read-response.ts';
+import type { Difference } from '../model/change.ts';
 import { toPathText } from '../model/field-path.ts';
-import { isJsonArray, isJsonObject, isSameJson, type Json } from '../model/json.ts';
-import type { FieldPath, Spec } from '../model/state.ts';
-import { type Described, isReplacedForChoice } from './unstated.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, toCanonicalJson } from '../model/json.ts';
+import { type Mark, toFieldDigest, UNMANAGED } from '../model/mark.ts';
+import type { FieldPath, LiveResource, Spec } from '../model/state.ts';
 
 /** A difference before its origin is known. `field` is the top-level field that it is in. */
-export interface FieldDifference {
+interface FieldDifference {
   readonly field: string;
   readonly path: string;
   readonly from?: Json;
@@ -23,7 +24,7 @@ export interface FieldDifference {
  */
 export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly FieldDifference[] {
   const found: FieldDifference[] = [];
-  for (const [name, field] of listSpecFields(kind)) {
+  for (const [name, field] of kind.specFields) {
     const from = live[name];
     const to = desired[name];
     if (to === undefined || (from !== undefined && isSameJson(from, to))) continue;
@@ -33,12 +34,12 @@ export function diffSpecs(kind: Kind, live: Spec, desired: Spec): readonly Field
 }
 
 /** Whether making a live spec what a manifest says takes a new resource. Ignored fields don't count, nor what the service does not show. */
-export function forcesReplace(described: Described, desired: Spec): boolean {
+export function forcesReplace(described: DescribedResource, desired: Spec): boolean {
   const { kind, live, ignored } = described;
   const normal = normalizeSpec(kind, desired);
   const known = fillUnknown(kind, live.spec, normal);
-  if (isReplacedForChoice(described, normal)) return true;
-  return listSpecFields(kind).some(([name, field]) => {
+  if (needsReplaceForServiceDefault(described, normal)) return true;
+  return kind.specFields.some(([name, field]) => {
     const to = normal[name];
     if (field.lifecycle !== 'immutable' || to === undefined || ignored.includes(name)) return false;
     return !isSameJson(known[name] ?? null, to);
@@ -46,13 +47,12 @@ export function forcesReplace(described: Described, desired: Spec): boolean {
 }
 
 function diffField(name: string, field: Field, from: Json, to: Json): readonly FieldDifference[] {
-  const paths = from === null || to === null ? [[name]] : listPaths(name, field.type, from, to);
-  const byText = new Map(paths.map((path) => [toPathText(path), path]));
-  return [...byText].map(([path, steps]) => ({
+  const found = from === null || to === null ? [[]] : listPaths(field.type, from, to);
+  return found.map((steps) => ({
     field: name,
-    path,
-    ...toSide('from', valueAt(from, steps.slice(1)), steps.length === 1),
-    ...toSide('to', valueAt(to, steps.slice(1)), steps.length === 1),
+    path: toPathText([name, ...steps]),
+    ...toSide('from', valueAt(from, steps), steps.length === 0),
+    ...toSide('to', valueAt(to, steps), steps.length === 0),
     forcesReplace: field.lifecycle === 'immutable',
   }));
 }
@@ -67,68 +67,50 @@ function toSide<Side extends 'from' | 'to'>(
   return isNothing ? {} : ({ [side]: value } as { readonly [key in Side]: Json }); // a computed key widens to an index signature
 }
 
-function listPaths(name: string, type: FieldType, from: Json, to: Json): readonly FieldPath[] {
-  const found = deepDiff(quoteKeys(type, from), quoteKeys(type, to)) ?? [];
-  const paths = found.map((change): FieldPath => {
-    const path: FieldPath = [...(change.path ?? []), ...(change.kind === 'A' ? [change.index] : [])];
-    const inner = path.map((step) => (typeof step === 'string' ? step.slice(QUOTE.length) : step));
-    return [name, ...inner.slice(0, toDepth(type, inner))];
-  });
-  return sortByPlace(paths);
+/** The paths inside of a field at which two values differ, as deep as makes sense to a reader. */
+function listPaths(type: FieldType, from: Json, to: Json): readonly FieldPath[] {
+  const found = deepDiff(toComparable(type, from), toComparable(type, to)) ?? [];
+  return found.map(({ path = [] }): FieldPath => path.map((key) => JSON.parse(key)));
 }
 
-/** The differ goes through lists from the end, readers from the beginning. Keys keep their order. */
-function sortByPlace(paths: readonly FieldPath[]): readonly FieldPath[] {
-  const keys = new Map<string, number>();
-  const toPlace = (step: string | number, at: number, path: FieldPath): number => {
-    if (typeof step === 'number') return step;
-    const key = toPathText(path.slice(0, at + 1));
-    const place = keys.get(key) ?? keys.size;
-    keys.set(key, place);
-    return place;
-  };
-  const placed = paths.map((path) => ({ path, places: path.map((step, at) => toPlace(step, at, path)) }));
-  return placed.sort((left, right) => comparePlaces(left.places, right.places)).map(({ path }) => path);
-}
-
-function comparePlaces(left: readonly number[], right: readonly number[]): number {
-  const at = left.findIndex((place, index) => place !== right[index]);
-  return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1);
-}
-
-const QUOTE = ':';
+/** What the differ compares: objects whose keys are steps of a path as JSON, and texts. */
+type Comparable = string | { readonly [step: string]: Comparable };
 
 /**
- * The differ passes over a key that is empty: no key is, with something in front of it. It goes by the order of keys, so those
- * that no table orders are sorted.
+ * The form in which values are compared. A set, and a list of plain values, is one text, because it is shown as a whole; a list of objects is
+ * an object by index. The differ passes over empty keys, and goes by their order: no step is empty as JSON, fields stand in the order of the
+ * table, and what no table orders is sorted.
  */
-function quoteKeys(type: FieldType | undefined, value: Json): Json {
-  if (isJsonArray(value)) return value.map((member) => quoteKeys(type?.type === 'list' ? type.of : undefined, member));
-  if (!isJsonObject(value)) return value;
-  const fields = type?.type === 'object' ? type.fields : undefined;
-  const keys = fields === undefined ? Object.keys(value).sort() : Object.keys(value);
-  return Object.fromEntries(keys.map((key) => [`${QUOTE}${key}`, quoteKeys(fields?.[key]?.type, value[key] ?? null)]));
-}
-
-/** How many steps of a path make sense to a reader: a set, or a list of plain values, is shown as a whole. */
-function toDepth(type: FieldType, path: FieldPath): number {
-  const [step, ...rest] = path;
-  if (step === undefined) return 0;
-  switch (type.type) {
-    case 'list':
-      return type.of.type === 'object' ? 1 + toDepth(type.of, rest) : 0;
+function toComparable(type: FieldType | undefined, value: Json): Comparable {
+  if (type?.type === 'list' && type.of.type === 'object' && isJsonArray(value))
+    return toSteps(value.map((member, index) => [index, toComparable(type.of, member)]));
+  if (!isJsonObject(value)) return toCanonicalJson(value);
+  switch (type?.type) {
     case 'map':
-      return 1 + toDepth(type.of, rest);
-    case 'object': {
-      const field = type.fields[step];
-      return field === undefined ? 1 : 1 + toDepth(field.type, rest);
-    }
+      return toSteps(listKeys({}, value).map((key) => [key, toComparable(type.of, value[key] ?? null)]));
+    case 'object':
+      return toSteps(
+        listKeys(type.fields, value).map((key) => {
+          const field = Object.hasOwn(type.fields, key) ? type.fields[key] : undefined;
+          return [key, toComparable(field?.type, value[key] ?? null)];
+        }),
+      );
     case 'json':
     case 'metadata':
-      return typeof step === 'string' ? 1 : 0;
+      return toSteps(listKeys({}, value).map((key) => [key, toCanonicalJson(value[key] ?? null)]));
     default:
-      return 0;
+      return toCanonicalJson(value);
   }
+}
+
+function toSteps(members: readonly (readonly [step: string | number, member: Comparable])[]): Comparable {
+  return Object.fromEntries(members.map(([step, member]) => [JSON.stringify(step), member]));
+}
+
+function listKeys(fields: Readonly<Record<string, Field>>, value: JsonObject): readonly string[] {
+  const known = Object.keys(fields).filter((key) => Object.hasOwn(value, key));
+  const others = Object.keys(value).filter((key) => !Object.hasOwn(fields, key));
+  return [...known, ...others.sort()];
 }
 
 function valueAt(value: Json | undefined, path: FieldPath): Json | undefined {
@@ -136,4 +118,62 @@ function valueAt(value: Json | undefined, path: FieldPath): Json | undefined {
   if (step === undefined) return value;
   if (isJsonArray(value)) return valueAt(value[Number(step)], rest);
   return isJsonObject(value) && Object.hasOwn(value, step) ? valueAt(value[step], rest) : undefined;
+}
+
+/** A resource that a manifest describes, as it is live. */
+export interface DescribedResource {
+  readonly kind: Kind;
+  readonly live: Pick<LiveResource, 'spec' | 'mark'>;
+  /** Fields that somebody else owns. */
+  readonly ignored: readonly string[];
+  /** How long a new one is valid, where its manifest says that instead of times. */
+  readonly validForMs: number | undefined;
+}
+
+/**
+ * Differences of fields that were stated at the last apply, according to the mark, and are now left to the service. If the field is immutable, a new resource
+ * gets the service's choice; otherwise the field is cleared. `normal`: the desired spec in normal form.
+ */
+export function diffUnsetFields(
+  described: DescribedResource,
+  normal: Spec,
+): readonly (Difference & { readonly field: string })[] {
+  const { live } = described;
+  return listUnstatedFields(described, normal).map(([name, field]) => {
+    const from = live.spec[name];
+    const isDrifted = from !== undefined && toFieldDigest(from) !== live.mark?.fields[name];
+    return {
+      field: name,
+      path: name,
+      ...(from !== undefined && { from }),
+      origin: isDrifted ? 'both' : 'manifest',
+      forcesReplace: isReplacing(described, name, field),
+    };
+  });
+}
+
+/** Whether a new resource has to be made so that the service chooses again. */
+export function needsReplaceForServiceDefault(described: DescribedResource, normal: Spec): boolean {
+  return listUnstatedFields(described, normal).some(([name, field]) => isReplacing(described, name, field));
+}
+
+function listUnstatedFields({ kind, ignored, live }: DescribedResource, normal: Spec): readonly NamedField[] {
+  const isOurs = (name: string) => isStated(live.mark, name) && !ignored.includes(name);
+  return listChosenFields(kind).filter(([name]) => normal[name] === undefined && isOurs(name));
+}
+
+/** The fields that the service chooses when they are left out. */
+function listChosenFields(kind: Kind): readonly NamedField[] {
+  return kind.specFields.filter(([, { serviceDefault }]) => serviceDefault);
+}
+
+function isStated(mark: Mark | undefined, name: string): boolean {
+  return (mark?.fields[name] ?? UNMANAGED) !== UNMANAGED;
+}
+
+/** How long a certificate is valid may be stated in another way, which is then compared instead of its times. */
+function isReplacing({ kind, validForMs }: DescribedResource, name: string, field: Field): boolean {
+  const isTime = kind.validity?.after === name || kind.validity?.until === name;
+  const isCovered = isTime && validForMs !== undefined;
+  return field.lifecycle === 'immutable' && !field.staysWhenLeftOut && !isCovered;
 }

@@ -28,6 +28,8 @@ export interface Allowances {
   readonly deletes: boolean;
   /** Addresses whose protection may be overridden. */
   readonly protected: readonly string[];
+  /** Addresses whose writes are sent although the rehearsal foretells that the service rejects them. */
+  readonly rejected: readonly string[];
 }
 
 /** The safety rules that a plan breaks: protection always; how much it deletes, unless it was made to delete. */
@@ -41,19 +43,31 @@ export function guardPlan(input: GuardInput): readonly GuardViolation[] {
 export function listStanding(violations: readonly GuardViolation[], allowances: Allowances): readonly GuardViolation[] {
   return violations.flatMap((violation) => {
     if (violation.rule === 'policy') return [violation];
-    if (violation.rule !== 'protect') return allowances.deletes ? [] : [violation];
-    const addresses = violation.addresses.filter((address) => !allowances.protected.includes(address));
-    return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, allowances)];
+    if (violation.rule === 'delete-share' || violation.rule === 'nothing-described')
+      return allowances.deletes ? [] : [violation];
+    const consent = CONSENTS[violation.rule];
+    const allowed = allowances[consent.allowance];
+    const addresses = violation.addresses.filter((address) => !allowed.includes(address));
+    return addresses.length === 0 ? [] : [withMisspelt({ ...violation, addresses }, { ...consent, allowed })];
   });
 }
 
+/** The consent to what is said of single resources. */
+const CONSENTS = {
+  protect: { flag: '--allow-protected', allowance: 'protected' },
+  'rejected-write': { flag: '--allow-rejected', allowance: 'rejected' },
+} as const;
+
 /** A remedy if the consent was given for a similar address. */
-function withMisspelt(violation: GuardViolation, { protected: allowed }: Allowances): GuardViolation {
+function withMisspelt(
+  violation: GuardViolation,
+  { flag, allowed }: { readonly flag: string; readonly allowed: readonly string[] },
+): GuardViolation {
   const nearest = violation.addresses
     .map((address) => suggestAddress(address, allowed))
     .find((near) => near !== undefined);
   if (nearest === undefined) return violation;
-  return { ...violation, remedy: `${violation.remedy} --allow-protected names ${nearest}, which is another resource.` };
+  return { ...violation, remedy: `${violation.remedy} ${flag} names ${nearest}, which is another resource.` };
 }
 
 /** Protection covers a name: while one resource with it stays, duplicates may go. If all go, protection of any one counts. */

@@ -5,26 +5,26 @@ import type { LiveState } from '../model/state.ts';
 import type { CreateWrite, Write } from '../model/write.ts';
 
 /** Whether a concurrent apply could create the same resource too, because the service requires nothing unique of it. */
-export function canBeMadeTwice(write: Write): write is CreateWrite {
+export function allowsDuplicates(write: Write): write is CreateWrite {
   return write.act === 'create' && listClaims(getKind(write.kind), write.body).length === 0;
 }
 
 /** What the service holds, and how it is listed. */
-export interface Held {
+export interface AccountSize {
   readonly live: LiveState;
   readonly pageSize: number;
 }
 
 /** How many requests something takes, at least. */
-export interface RequestCount {
+interface RequestCount {
   readonly least: number;
   /** It may take more: how many is only known when it is done. */
   readonly isOpen: boolean;
 }
 
 /** The pages of lists that an apply asks for, to see whether somebody else made the same: lists of each kind that it could be of. */
-export function countLookUps(writes: readonly Write[], held: Held): RequestCount {
-  const byKind = Map.groupBy(writes.filter(canBeMadeTwice), ({ kind }) => kind);
+export function countDuplicateChecks(writes: readonly Write[], held: AccountSize): RequestCount {
+  const byKind = Map.groupBy(writes.filter(allowsDuplicates), ({ kind }) => kind);
   const counts = [...byKind].map(([kind, made]) => countPages(getKind(kind), { writes, held, looked: made.length }));
   return {
     least: counts.reduce((sum, { least }) => sum + least, 0),
@@ -38,7 +38,7 @@ export function countLookUps(writes: readonly Write[], held: Held): RequestCount
  */
 function countPages(
   kind: Kind,
-  { writes, held, looked }: { readonly writes: readonly Write[]; readonly held: Held; readonly looked: number },
+  { writes, held, looked }: { readonly writes: readonly Write[]; readonly held: AccountSize; readonly looked: number },
 ): RequestCount {
   const count = (act: Write['act']): number =>
     writes.filter((write) => write.act === act && write.kind === kind.name).length;

@@ -1,11 +1,21 @@
+import { listClaims } from '../kinds/claims.ts';
+import { isRotatable, type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { listReferences } from '../kinds/references.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, toShownChange } from '../model/change.ts';
-import type { Write, WriteId } from '../model/write.ts';
-import { addClaimNeeds, addDropNeeds, addDuplicateNeeds, addReferenceNeeds } from './add-needs.ts';
-import { breakCycles, type Ordered } from './break-cycles.ts';
-import { Needs, type Planned } from './needs.ts';
-import { addSecondDeliveries } from './second-delivery.ts';
-import { listWrites } from './writes.ts';
+import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
+import { isJsonArray, type Json } from '../model/json.ts';
+import {
+  type AdoptWrite,
+  type RedeliverWrite,
+  toWriteId,
+  type UpdateWrite,
+  type VacateWrite,
+  type Write,
+  type WriteId,
+} from '../model/write.ts';
+import { listAwaited } from './desired-form.ts';
+import { type Draft, listWrites } from './writes.ts';
 
 /**
  * The writes of a plan, in a valid order when they are made one after another. They are computed from its changes and its stack,
@@ -16,10 +26,10 @@ import { listWrites } from './writes.ts';
 export function orderWrites(changes: readonly Change[], stack: string): readonly Write[] {
   const made = changes.filter(({ action }) => action !== 'no-op');
   const planned = addSecondDeliveries(sortByAddress(made).map((change) => toPlanned(change, stack)));
-  const needs = new Needs(planned.flatMap(({ writes }) => writes));
-  addReferenceNeeds(planned, needs);
-  addDropNeeds(planned, needs);
-  addClaimNeeds(planned, needs);
+  const needs = new DependencyGraph(planned.flatMap(({ writes }) => writes));
+  addReferenceDependencies(planned, needs);
+  addDereferenceDependencies(planned, needs);
+  addClaimDependencies(planned, needs);
   addDuplicateNeeds(planned, needs);
   return toWrites(breakCycles(planned, needs), needs, listLastIds(planned));
 }
@@ -40,7 +50,11 @@ function listLastIds(planned: readonly Planned[]): ReadonlySet<WriteId> {
 }
 
 /** A write that depends on one marked `last` is marked too. */
-function toWrites({ drafts, order }: Ordered, needs: Needs, lockouts: ReadonlySet<WriteId>): readonly Write[] {
+function toWrites(
+  { drafts, order }: Ordered,
+  needs: DependencyGraph,
+  lockouts: ReadonlySet<WriteId>,
+): readonly Write[] {
   const last = new Set(lockouts);
   for (const id of order) if ([...needs.of(id)].some((needed) => last.has(needed))) last.add(id);
   const writes = order.flatMap((id): Write[] => {
@@ -54,4 +68,333 @@ function toWrites({ drafts, order }: Ordered, needs: Needs, lockouts: ReadonlySe
 /** Whether a change makes, or changes, a resource that can then lock its own caller out. */
 function isLockout({ kind, desired }: Change): boolean {
   return desired !== undefined && getKind(kind).canLockOut(desired);
+}
+
+/** A change and its writes. */
+interface Planned {
+  readonly change: Change;
+  readonly kind: Kind;
+  readonly writes: readonly Draft[];
+}
+
+/** The dependencies between writes. The only mutable value while ordering; it never leaves this folder. */
+class DependencyGraph {
+  readonly #byId = new Map<WriteId, Set<WriteId>>();
+  /** By releasing write: the writes that depend on it only to claim the released value. */
+  readonly #claimants = new Map<WriteId, Set<WriteId>>();
+
+  constructor(drafts: readonly Draft[]) {
+    for (const { id, needs } of drafts) this.#byId.set(id, new Set(needs));
+  }
+
+  of(id: WriteId): ReadonlySet<WriteId> {
+    return this.#byId.get(id) ?? NONE;
+  }
+
+  add(id: WriteId, needed: WriteId): void {
+    if (id !== needed) insert(this.#byId, id, needed);
+  }
+
+  /** `id` depends on `needed` because it claims a value that `needed` releases. */
+  addClaim(id: WriteId, needed: WriteId): void {
+    if (id === needed || this.of(id).has(needed)) return;
+    insert(this.#byId, id, needed);
+    insert(this.#claimants, needed, id);
+  }
+
+  remove(id: WriteId, needed: WriteId): void {
+    this.#byId.get(id)?.delete(needed);
+    this.#claimants.get(needed)?.delete(id);
+  }
+
+  /** Moves the dependencies on values that `from` releases to `to`. */
+  moveClaims(from: WriteId, to: WriteId): void {
+    for (const claimant of this.#claimants.get(from) ?? NONE) {
+      this.#byId.get(claimant)?.delete(from);
+      insert(this.#byId, claimant, to);
+    }
+    this.#claimants.delete(from);
+  }
+}
+
+const NONE: ReadonlySet<WriteId> = new Set();
+
+function insert(index: Map<WriteId, Set<WriteId>>, key: WriteId, value: WriteId): void {
+  const known = index.get(key);
+  if (known === undefined) index.set(key, new Set([value]));
+  else known.add(value);
+}
+
+/** A write with an address in its body depends on the creation of that resource. */
+function addReferenceDependencies(planned: readonly Planned[], needs: DependencyGraph): void {
+  for (const { kind, writes } of planned) {
+    for (const write of writes)
+      for (const address of listAwaitedBy(kind, write)) needs.add(write.id, toWriteId({ act: 'create', address }));
+  }
+}
+
+function listAwaitedBy(kind: Kind, write: Draft) {
+  switch (write.act) {
+    case 'create':
+    case 'update':
+    case 'adopt':
+      return listAwaited(kind, { ...write.mark?.pending, ...write.body });
+    case 'deliver':
+    case 'deliver-again':
+      return listAwaited(kind, write.mark.pending);
+    case 'set-module':
+      return listAwaited(kind, { [write.module]: write.body });
+    case 'give-up':
+      return listAwaited(kind, write.body);
+    case 'remove-module':
+    case 'delete':
+    case 'release':
+      return [];
+    default:
+      return assertNever(write);
+  }
+}
+
+/** A delete depends on every write that drops a reference to the resource. */
+function addDereferenceDependencies(planned: readonly Planned[], needs: DependencyGraph): void {
+  const all = planned.flatMap(({ writes }) => writes);
+  const deletes = new Map(all.flatMap((write) => (write.act === 'delete' ? [[write.resourceId, write.id]] : [])));
+  if (deletes.size === 0) return;
+  for (const { change, kind, writes } of planned) {
+    if (change.live?.spec === undefined || writes.length === 0) continue;
+    for (const { value, path } of listReferences(kind, change.live.spec)) {
+      const removal = deletes.get(value);
+      if (removal === undefined) continue;
+      for (const write of writes) if (drops(write, String(path[0]))) needs.add(removal, write.id);
+    }
+  }
+}
+
+function drops(write: Draft, field: string): boolean {
+  switch (write.act) {
+    case 'delete':
+      return true;
+    case 'set-module':
+    case 'remove-module':
+      return write.module === field;
+    case 'update':
+    case 'adopt':
+    case 'release':
+    case 'give-up':
+      return write.body[field] !== undefined;
+    case 'create':
+    case 'deliver':
+    case 'deliver-again':
+      return false;
+    default:
+      return assertNever(write);
+  }
+}
+
+/** The token of a duplicate may be in use, so it is deleted only after the token of its replacement is delivered. */
+function addDuplicateNeeds(planned: readonly Planned[], needs: DependencyGraph): void {
+  for (const { change, kind, writes } of planned) {
+    if (change.duplicateOf === undefined || !isRotatable(kind)) continue;
+    const kept = planned.find(({ change: other }) => isKept(other) && other.address === change.address);
+    const made = kept?.writes.filter(({ act }) => act !== 'delete' && act !== 'deliver-again') ?? [];
+    for (const { id } of writes) for (const write of made) needs.add(id, write.id);
+  }
+}
+
+function isKept({ duplicateOf }: Planned['change']): boolean {
+  return duplicateOf === undefined;
+}
+
+/** A write that claims a value depends on the write that releases it. */
+function addClaimDependencies(planned: readonly Planned[], needs: DependencyGraph): void {
+  const releases = new Map(planned.flatMap(listReleases));
+  for (const { change, kind, writes } of planned) {
+    const claim = writes.find(isClaim);
+    if (claim === undefined) continue;
+    for (const { key } of listClaims(kind, change.desired ?? {})) {
+      const release = releases.get(key);
+      if (release === undefined) continue;
+      needs.addClaim(claim.id, release);
+      if (writes.some(({ act, id }) => act === 'delete' && id === release)) needs.remove(release, claim.id);
+    }
+  }
+}
+
+function isClaim({ act }: Draft): boolean {
+  return act === 'create' || act === 'update' || act === 'adopt';
+}
+
+/** The values that a resource has and will not have, or will not have under its present id, with the write that releases each. */
+function listReleases({ change, kind, writes }: Planned): readonly (readonly [claim: string, write: WriteId])[] {
+  const removal = writes.find(({ act }) => act === 'delete');
+  const release = removal ?? writes.find(({ act }) => act === 'update' || act === 'adopt');
+  if (change.live?.spec === undefined || release === undefined) return [];
+  const kept = removal === undefined ? listClaims(kind, change.desired ?? {}) : [];
+  const keys = new Set(kept.map(({ key }) => key));
+  return listClaims(kind, change.live.spec).flatMap(({ key }) => (keys.has(key) ? [] : [[key, release.id] as const]));
+}
+
+/** The writes by id, with those that were added, and their ids in a valid order when they are made one after another. */
+interface Ordered {
+  readonly drafts: ReadonlyMap<WriteId, Draft>;
+  readonly order: readonly WriteId[];
+}
+
+/**
+ * Orders the writes. Two resources that swap a unique value depend on each other; such a cycle is broken by a replace that
+ * deletes first, or else by one more write that gives up the value first.
+ */
+function breakCycles(planned: readonly Planned[], needs: DependencyGraph): Ordered {
+  const drafts = new Map(planned.flatMap(({ writes }) => writes.map((write) => [write.id, write] as const)));
+  const owners = new Map(planned.flatMap((one) => one.writes.map((write) => [write.id, one] as const)));
+  for (;;) {
+    const { order, blocked } = sortByNeeds(drafts, needs);
+    if (blocked.size === 0) return { drafts, order };
+    for (const cycle of findCycles(blocked, needs)) breakCycle(cycle, { drafts, owners, needs });
+  }
+}
+
+interface Breaking {
+  readonly drafts: Map<WriteId, Draft>;
+  readonly owners: ReadonlyMap<WriteId, Planned>;
+  readonly needs: DependencyGraph;
+}
+
+function breakCycle(cycle: readonly WriteId[], breaking: Breaking): void {
+  const isBroken = cycle.some((id) => deleteFirst(id, breaking)) || cycle.some((id) => giveUpFirst(id, breaking));
+  if (!isBroken) throw new InvariantError(`These writes wait for each other: ${cycle.join(', ')}`);
+}
+
+/** Makes a replace delete before it creates. Returns false if the write is not the delete of a replace. */
+function deleteFirst(id: WriteId, { drafts, owners, needs }: Breaking): boolean {
+  const isOfReplace = owners.get(id)?.change.action === 'replace' && drafts.get(id)?.act === 'delete';
+  if (!isOfReplace) return false;
+  for (const needed of [...needs.of(id)]) if (isOfCreation(drafts.get(needed))) needs.remove(id, needed);
+  return true;
+}
+
+function isOfCreation(draft: Draft | undefined): boolean {
+  return draft?.act === 'create' || draft?.act === 'deliver';
+}
+
+/** Inserts a write before this one that only gives up the value. Returns false if there is nothing to give up or it is given up already. */
+function giveUpFirst(id: WriteId, { drafts, owners, needs }: Breaking): boolean {
+  const draft = drafts.get(id);
+  const isPatch = draft?.act === 'update' || draft?.act === 'adopt';
+  const owner = owners.get(id);
+  const giveUp = isPatch && owner !== undefined ? toGiveUpWrite(owner, draft) : undefined;
+  if (giveUp === undefined || drafts.has(giveUp.id)) return false;
+  drafts.set(giveUp.id, giveUp);
+  needs.moveClaims(id, giveUp.id);
+  needs.add(id, giveUp.id);
+  return true;
+}
+
+/** A PATCH that gives up what a later PATCH of the same resource replaces, and keeps what stays. */
+function toGiveUpWrite(
+  { change, kind }: Planned,
+  { address, resourceId, body }: Draft<UpdateWrite | AdoptWrite>,
+): Draft<VacateWrite> | undefined {
+  const field = Object.keys(body).find((key) => kind.fields[key]?.unique && kind.fields[key]?.type.type === 'list');
+  if (field === undefined || change.live?.spec === undefined) return undefined;
+  const after = toMembers(change.desired?.[field]);
+  const kept = toMembers(change.live.spec[field]).filter((member) => after.includes(member));
+  return {
+    act: 'give-up',
+    id: toWriteId({ act: 'give-up', address, field }),
+    address,
+    kind: kind.name,
+    resourceId,
+    field,
+    body: { [field]: kept },
+    needs: [],
+    reason: `gives up ${field} that another resource takes over while this one takes over others`,
+  };
+}
+
+function toMembers(value: Json | undefined): readonly Json[] {
+  return isJsonArray(value) ? value : [];
+}
+
+/** Kahn's algorithm: always the first write, in plan order, without open dependencies. Writes left over are blocked by cycles. */
+function sortByNeeds(
+  drafts: ReadonlyMap<WriteId, Draft>,
+  needs: DependencyGraph,
+): { readonly order: readonly WriteId[]; readonly blocked: ReadonlySet<WriteId> } {
+  const { waiting, dependents } = countNeeds(drafts, needs);
+  const order = [...drafts.keys()].filter((id) => waiting.get(id) === 0);
+  for (const id of order) {
+    waiting.delete(id);
+    for (const dependent of dependents.get(id) ?? []) {
+      const left = assertDefined(waiting.get(dependent), dependent) - 1;
+      waiting.set(dependent, left);
+      if (left === 0) order.push(dependent);
+    }
+  }
+  return { order, blocked: new Set(waiting.keys()) };
+}
+
+/** The number of dependencies of each write, and its dependents. Dependencies on writes outside the plan do not count. */
+function countNeeds(
+  drafts: ReadonlyMap<WriteId, Draft>,
+  needs: DependencyGraph,
+): { readonly waiting: Map<WriteId, number>; readonly dependents: ReadonlyMap<WriteId, readonly WriteId[]> } {
+  const dependents = new Map([...drafts.keys()].map((id): [WriteId, WriteId[]] => [id, []]));
+  const waiting = new Map<WriteId, number>();
+  for (const id of drafts.keys()) {
+    const lists = [...needs.of(id)].map((needed) => dependents.get(needed)).filter((list) => list !== undefined);
+    for (const list of lists) list.push(id);
+    waiting.set(id, lists.length);
+  }
+  return { waiting, dependents };
+}
+
+/** One cycle for each group of blocked writes that wait for each other. */
+function findCycles(blocked: ReadonlySet<WriteId>, needs: DependencyGraph): readonly (readonly WriteId[])[] {
+  const seen = new Set<WriteId>();
+  const cycles: WriteId[][] = [];
+  for (const start of blocked) {
+    const trail: WriteId[] = [];
+    let id: WriteId | undefined = start;
+    while (id !== undefined && !seen.has(id)) {
+      seen.add(id);
+      trail.push(id);
+      id = [...needs.of(id)].find((needed) => blocked.has(needed));
+    }
+    if (id !== undefined && trail.includes(id)) cycles.push(trail.slice(trail.indexOf(id)));
+  }
+  return cycles;
+}
+
+/**
+ * Adds a second delivery to a replace of a credential whose token, for all that is known, nobody has delivered. It may belong to another apply
+ * of the same stack that is about to deliver it: once it is deleted, the new token is delivered again, so that it is the last.
+ */
+function addSecondDeliveries(planned: readonly Planned[]): readonly Planned[] {
+  const undelivered = Map.groupBy(planned.filter(isUndelivered), ({ change }) => change.address);
+  return planned.map((one) => {
+    const again = toSecondDelivery(one, undelivered.get(one.change.address) ?? []);
+    return again === undefined ? one : { ...one, writes: [...one.writes, again] };
+  });
+}
+
+function toSecondDelivery(
+  { change, writes }: Planned,
+  abandoned: readonly Planned[],
+): Draft<RedeliverWrite> | undefined {
+  const { address } = change;
+  const first = writes.find((write) => write.act === 'deliver');
+  const deletes = abandoned.flatMap((other) => other.writes.filter(({ act }) => act === 'delete').map(({ id }) => id));
+  if (first === undefined || deletes.length === 0) return undefined;
+  return {
+    ...first,
+    act: 'deliver-again',
+    id: toWriteId({ act: 'deliver-again', address }),
+    needs: [first.id, ...deletes],
+    reason: 'delivers the token again and records it, in case another apply was delivering the deleted one',
+  };
+}
+
+function isUndelivered({ change: { live }, kind }: Planned): boolean {
+  return live !== undefined && live.mark?.delivered !== true && listOneTimeFields(kind).length > 0;
 }

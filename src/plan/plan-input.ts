@@ -1,8 +1,11 @@
-import type { Address } from '../model/address.ts';
+import { isModule } from '../kinds/kind.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Plan, PlanSettings } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { DesiredState, LiveState } from '../model/state.ts';
+import type { FindTaker } from '../model/stack-tree.ts';
+import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
+import type { Decision } from './decide.ts';
 
 /** What a plan is computed from. */
 export interface PlanInput {
@@ -32,10 +35,45 @@ export interface PlanInput {
   readonly files: ReadonlyMap<string, string>;
   /** Resources of other stacks whose ids are known after apply, by the address of the External. */
   readonly awaited?: Plan['awaited'];
-  /** Says of an address that no manifest describes that another stack takes it over. */
-  readonly isHandedOver?: ((address: Address) => boolean) | undefined;
-  /** Says of another stack that the same run applies it behind this one. */
-  readonly comesLater?: ((stack: string) => boolean) | undefined;
+  /** Finds another stack that takes over what no manifest describes. */
+  readonly findTaker?: FindTaker | undefined;
+  /** Finds one that does, where the plan is made without it: what it takes over is deleted all the same, with a warning. */
+  readonly findNeighbour?: FindTaker | undefined;
+  /** Says of another stack that the same run applies it. */
+  readonly isInRun?: ((stack: string) => boolean) | undefined;
   /** Findings on the manifests, to be carried along. */
   readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * What the manifests ask for when everything of theirs is to go: no resource, and no module that a document attaches.
+ * Modules that a document does not state are left alone.
+ */
+export function toDestroyState(desired: DesiredState): DesiredState {
+  const attached = [...desired.resources].filter(([, { kind }]) => getKind(kind).role === 'attached');
+  return { ...desired, resources: new Map(attached.map(([address, resource]) => [address, withoutModules(resource)])) };
+}
+
+function withoutModules(resource: DesiredResource): DesiredResource {
+  const modules = getKind(resource.kind)
+    .specFields.filter(([, field]) => isModule(field))
+    .map(([name]) => name);
+  const unstated = modules.filter((name) => resource.spec[name] === undefined);
+  const spec = Object.entries(resource.spec).filter(([name]) => !modules.includes(name));
+  const ignore = [...new Set([...resource.lifecycle.ignore, ...unstated])];
+  return { ...resource, spec: Object.fromEntries(spec), lifecycle: { ...resource.lifecycle, ignore } };
+}
+
+/** What a release starts from: the stack, and no manifest, since what is released is asked for by its address. */
+export function toReleaseState(desired: DesiredState): DesiredState {
+  return { ...desired, resources: new Map() };
+}
+
+/** What becomes of a resource that is released while its manifest stays. */
+export function describeRelease({ pair }: Decision, desired: DesiredState): readonly string[] {
+  const { address, live } = pair;
+  if (!desired.resources.has(address)) return [];
+  return [
+    `its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: ${live?.id} }`,
+  ];
 }

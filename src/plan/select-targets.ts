@@ -1,13 +1,13 @@
-import { type Attachment, toAttachment } from '../kinds/attachment.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { type Attachment, toAttachment } from '../kinds/paths.ts';
 import { findKind, getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { parseAddress, toPlainAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { StackSettings } from '../model/stack.ts';
 import type { DesiredResource, DesiredState } from '../model/state.ts';
+import { listCrossStackKinds } from './cross-stack-references.ts';
 import { listAwaited } from './desired-form.ts';
-import { listForeignKinds } from './foreign.ts';
 import type { Pair } from './match.ts';
 
 /** What has to be read for a plan, and nothing else: lists of kinds, and single modules where there is no list. */
@@ -24,7 +24,7 @@ export function toReadRequest(desired: DesiredState, targets: readonly string[])
   const wantedKinds = new Set([...(wanted ?? [])].map((address) => parseAddress(address)?.kind));
   const resources = [...desired.resources.values()].filter(({ address }) => isWanted(address));
   const used = listUsedKinds(desired.stack).filter(({ name }) => wanted === undefined || wantedKinds.has(name));
-  const foreign = new Set(listForeignKinds(desired));
+  const foreign = new Set(listCrossStackKinds(desired));
   return {
     kinds: OWNED_KINDS.filter((kind) => used.includes(kind) || foreign.has(kind.name)),
     attachments: resources.flatMap(listAttachments),
@@ -37,7 +37,7 @@ export function listUsedKinds({ kinds }: Pick<StackSettings, 'kinds'>): readonly
 }
 
 /** What a plan is narrowed to. */
-export interface Selection {
+interface Selection {
   readonly pairs: readonly Pair[];
   /** One for each target that names nothing. */
   readonly diagnostics: readonly Diagnostic[];

@@ -1,14 +1,15 @@
-import { listSpecFields } from '../kinds/kind.ts';
+import { fillAllLeftOut } from '../kinds/read-response.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, ChangeStart } from '../model/change.ts';
 import { toDigest } from '../model/json.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
-import { listSentForms } from './bodies.ts';
+import type { TokenPlace } from '../model/token-place.ts';
 import type { Decision } from './decide.ts';
 import { toValidForMs } from './validity.ts';
-import { listChangedFields } from './writes.ts';
+import { listChangedFields, listSentForms } from './writes.ts';
 
 /** A decision as a change: all that its writes are computed from, without the manifest and what else was live. */
-export function toChange(decision: Decision, notes: readonly string[]): Change {
+export function toChange(decision: Decision, notes: readonly string[], token?: TokenPlace): Change {
   const { pair, action, differences, reason } = decision;
   const { address, duplicateOf, kind, desired, live, was } = pair;
   const isTouched = action !== 'no-op';
@@ -19,6 +20,7 @@ export function toChange(decision: Decision, notes: readonly string[]): Change {
     action,
     ...(reason !== undefined && { reason }),
     differences,
+    ...(token !== undefined && { token }),
     ...(notes.length > 0 && { notes }),
     ...(decision.kept.length > 0 && { kept: decision.kept }),
     ...(live !== undefined && { live: toStart(live, isTouched || kind.role === 'attached') }),
@@ -59,14 +61,14 @@ function toFuture(decision: Decision): Pick<Change, 'desired' | 'sent' | 'ignore
 
 /** Attached modules have no mark that could tell. */
 function listIgnored({ kind, desired }: Decision['pair']): readonly string[] {
-  const names = listSpecFields(kind).map(([name]) => name);
+  const names = kind.specFields.map(([name]) => name);
   return kind.role === 'owned' ? names.filter((name) => desired?.lifecycle.ignore.includes(name)) : [];
 }
 
 /** The fields whose values are sent. */
 function listWritten(decision: Decision): ReadonlySet<string> {
   const { kind } = decision.pair;
-  const fields = listSpecFields(kind);
+  const fields = kind.specFields;
   if (isMade(decision)) return new Set(fields.map(([name]) => name));
   const always = fields.filter(([, field]) => field.alwaysSent).map(([name]) => name);
   return new Set([...always, ...listChangedFields(kind, decision)]);
@@ -89,7 +91,10 @@ function toStart(live: LiveResource, isTouched: boolean): ChangeStart {
   };
 }
 
-/** The digest of what a plan knows of a live resource. Whether it has moved is told field by field; the digest is for those who keep plans. */
-export function toLiveDigest({ spec, mark }: Pick<LiveResource, 'spec' | 'mark'>): string {
-  return toDigest({ spec, mark: mark === undefined ? null : { ...mark } });
+/**
+ * The digest of what a plan knows of a live resource. Whether it has moved is told field by field; the digest is for those who keep plans. It is the same
+ * whether the service shows that a field is empty or leaves it out.
+ */
+export function toLiveDigest({ kind, spec, mark }: Pick<LiveResource, 'kind' | 'spec' | 'mark'>): string {
+  return toDigest({ spec: fillAllLeftOut(getKind(kind), spec), mark: mark === undefined ? null : { ...mark } });
 }

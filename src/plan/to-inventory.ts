@@ -2,12 +2,12 @@ import type { Kind } from '../kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggestAddress } from '../manifest/suggest.ts';
 import { isAddress, parseAddress, toAddress, toPlainAddress } from '../model/address.ts';
-import type { Inventory, OwnedResource } from '../model/inventory.ts';
+import type { Inventory, OwnedResource } from '../model/drift.ts';
 import type { DesiredResource, DesiredState, LiveState } from '../model/state.ts';
 import { listAttachments, listUsedKinds, type ReadRequest } from './select-targets.ts';
 
 /** What is asked for of what a stack owns. */
-export interface InventoryQuery {
+interface InventoryQuery {
   /** Addresses, and names of kinds; none: everything. */
   readonly names: readonly string[];
   /** Kinds that cannot answer what is asked are not read. */
@@ -43,7 +43,8 @@ export function toInventory(
   const resources = [...marked, ...attached]
     .filter(({ address, live: { kind } }) => isNamed({ address, kind }, names))
     .map((one): OwnedResource => ({ ...one, isShared: (bearers.get(one.address)?.length ?? 0) > 1 }));
-  return { stack, baseUrl, resources: resources.sort(compareAddresses), requests: live.requests };
+  const { externals } = desired;
+  return { stack, baseUrl, resources: resources.sort(compareAddresses), externals, requests: live.requests };
 }
 
 /** An address that was asked for, and what may have been meant instead. */

@@ -10,7 +10,7 @@ export function toValidForMs(kind: Kind, desired: DesiredResource | undefined): 
 }
 
 /** What the difference in how long it is valid follows from. */
-export interface Validated {
+interface Validated {
   readonly kind: Kind;
   readonly live: Pick<LiveResource, 'spec'>;
   /** How long a new one is to be valid. */

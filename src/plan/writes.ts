@@ -1,11 +1,16 @@
-import { type Kind, listOneTimeFields, listSpecFields } from '../kinds/kind.ts';
+import type { Field } from '../kinds/field.ts';
+import { isModule, type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { normalizeField, toDefault } from '../kinds/normalize.ts';
 import { toPathIds } from '../kinds/paths.ts';
+import { resolveReferences } from '../kinds/references.ts';
+import { type CreatedIds, toClearValue } from '../kinds/request-body.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { toName } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
-import { isJsonObject, type JsonObject } from '../model/json.ts';
-import { renderUserMetadata } from '../model/mark.ts';
+import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import { type Mark, type MarkDraft, renderUserMetadata, toFieldDigest } from '../model/mark.ts';
+import type { Spec } from '../model/state.ts';
 import {
   type AdoptWrite,
   type CreateWrite,
@@ -19,8 +24,8 @@ import {
   type Write,
   type WriteId,
 } from '../model/write.ts';
-import { toAlwaysSent, toCreateBody, toPatchBody, toSentValue } from './bodies.ts';
-import { isSameMark, toMarkDraft } from './mark-draft.ts';
+import type { DesiredForm } from './desired-form.ts';
+import { toDigests } from './differences.ts';
 
 /** A write before its place in the order is known: `needs` holds only writes of the same change. */
 export type Draft<W extends Write = Write> = W extends Write ? Omit<W, 'last'> : never;
@@ -116,9 +121,14 @@ function updateWrites(kind: Kind, change: Change, stack: string): readonly Draft
   const isMarked = changed.includes('metadata') || !isSameMark(mark, liveMark);
   const patched = changed.filter((name) => name !== 'metadata' && !removed.includes(name) && !isFixed(kind, name));
   if (patched.length === 0 && !isMarked) return removals;
-  const body = toPatchBody(kind, change, patched);
-  const needs = removals.map(({ id }) => id);
-  return [...removals, patchWrite(change, { body, needs, mark: isMarked ? mark : undefined, patched })];
+  const parts = { body: toPatchBody(kind, change, patched), mark: isMarked ? mark : undefined, patched };
+  if (change.action !== 'adopt') {
+    const needs = removals.map(({ id }) => id);
+    return [...removals, patchWrite(change, { ...parts, needs })];
+  }
+  // Nothing of it is removed while it is another stack's.
+  const marking = patchWrite(change, { ...parts, needs: [] });
+  return [marking, ...removals.map((removal) => ({ ...removal, needs: [marking.id] }))];
 }
 
 interface Patch extends Pick<Draft<AdoptWrite>, 'body' | 'needs'> {
@@ -184,9 +194,7 @@ function removeWrite(kind: Kind, change: Change, module: string): Draft<RemoveMo
 /** Top-level fields with a difference, each once, in the order of the kind's table. */
 export function listChangedFields(kind: Kind, { differences }: Pick<Change, 'differences'>): readonly string[] {
   const changed = new Set(differences.map(({ field }) => field));
-  return listSpecFields(kind)
-    .map(([name]) => name)
-    .filter((name) => changed.has(name));
+  return kind.specFields.map(([name]) => name).filter((name) => changed.has(name));
 }
 
 /** Immutable fields are never sent: that one is no longer stated only changes the mark. */
@@ -205,4 +213,106 @@ function liveOf({ live, address }: Change) {
 function assertObject(value: unknown): JsonObject {
   if (isJsonObject(value)) return value;
   throw new InvariantError('Expected an object');
+}
+
+/** What a change says of the values that are sent. */
+type Sent = Pick<Change, 'desired' | 'sent'>;
+
+/** The body of a creation but for its metadata: every field that is stated. */
+function toCreateBody(kind: Kind, change: Sent): JsonObject {
+  const stated = kind.specFields.flatMap(([name, field]): [string, Json][] => {
+    const value = name === 'metadata' ? undefined : toSentValue(name, field, change);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(stated);
+}
+
+/** The body of a PATCH of these fields, with those that some services clear when a PATCH leaves them out. */
+function toPatchBody(kind: Kind, { live, ...change }: Change, names: readonly string[]): JsonObject {
+  const entries = names.map((name): [string, Json] => {
+    const field = assertDefined(kind.fields[name], `${kind.name}.${name}`);
+    return [name, toSentValue(name, field, change) ?? toClearValue(field) ?? null];
+  });
+  return { ...toAlwaysSent(kind, change, live?.spec ?? {}), ...Object.fromEntries(entries) };
+}
+
+/** Fields that some services clear when a PATCH leaves them out: as they are to be, else as they are live. */
+function toAlwaysSent(kind: Kind, change: Sent, live: Spec): JsonObject {
+  const entries = kind.specFields.flatMap(([name, field]): [string, Json][] =>
+    field.alwaysSent ? [[name, toSentValue(name, field, change) ?? live[name] ?? null]] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+/** The value of a field as it is sent; `undefined`: it is left out, which means its default. */
+function toSentValue(name: string, field: Field, { desired = {}, sent = {} }: Sent): Json | undefined {
+  return Object.hasOwn(sent, name) ? sent[name] : toPlainValue(field, desired[name]);
+}
+
+/** Those of the named fields that are sent as the manifest has them because that differs from the normal form, though it means the same. */
+export function listSentForms(kind: Kind, form: DesiredForm, names: ReadonlySet<string>): Spec {
+  const entries = kind.specFields.flatMap(([name, field]): [string, Json][] => {
+    const value = toStated(name, field, form);
+    const plain = toPlainValue(field, form.normal[name]);
+    const isPlain = value === undefined || (plain !== undefined && isSameJson(value, plain));
+    return isPlain || name === 'metadata' || !names.has(name) ? [] : [[name, value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The value sent for a normal form: nothing for a default. */
+function toPlainValue(field: Field, normal: Json | undefined): Json | undefined {
+  const isDefault =
+    normal === undefined || normal === null || (!field.serviceDefault && isSameJson(normal, toDefault(field)));
+  return isDefault ? undefined : normal;
+}
+
+/** As written, except that an object that is no module is sent with its defaults: not every service fills them in. */
+function toStated(name: string, field: Field, { written, normal }: DesiredForm): Json | undefined {
+  const isFilledIn = isJsonObject(written[name]) && field.type.type === 'object' && !isModule(field);
+  return (isFilledIn ? normal[name] : written[name]) ?? undefined;
+}
+
+/** The mark that a change leaves, before a token of it is delivered. */
+function toMarkDraft(change: Change, stack: string): MarkDraft {
+  const { address, desired = {}, live, ignored = [], kept = [], protect = false, was } = change;
+  const kind = getKind(change.kind);
+  const user = desired['metadata'];
+  return {
+    stack,
+    name: toName(address),
+    protect,
+    ...(was !== undefined && { was }),
+    delivered: isDelivered(kind, change),
+    user: typeof user === 'string' || isJsonObject(user) ? user : '',
+    ...toDigests(kind, desired, { ignored, kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])) }),
+  };
+}
+
+/** The token of an adopted credential counts as delivered: it is in use. */
+function isDelivered(kind: Kind, { action, live }: Change): boolean {
+  if (action === 'create' || action === 'replace') return false;
+  const isAdopted = action === 'adopt' && live?.mark === undefined;
+  return isAdopted ? listOneTimeFields(kind).length > 0 : live?.mark?.delivered === true;
+}
+
+/** Whether a live resource bears a mark that is already up to date. */
+function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
+  return (
+    live !== undefined &&
+    Object.keys(draft.pending).length === 0 &&
+    draft.stack === live.stack &&
+    draft.name === live.name &&
+    draft.protect === live.protect &&
+    isSameJson(draft.fields, live.fields)
+  );
+}
+
+/** The mark, once every id that it waits for is known. */
+export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
+  const { stack, name, protect, delivered, was } = draft;
+  const fields = { ...draft.fields };
+  for (const [field, value] of Object.entries(resolveReferences(kind, draft.pending, created)))
+    fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
+  return { stack, name, protect, delivered, ...(was !== undefined && { was }), fields };
 }

@@ -1,12 +1,31 @@
-import { type Budget, createBudget } from '../cel/budget.ts';
-import type { CelProgram } from '../cel/environment.ts';
+import type { CelProgram } from '../expressions/environment.ts';
+import { type Budget, createBudget } from '../expressions/metered-program.ts';
+import type { Action } from '../model/change.ts';
+import type { SourcePlace } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
-import type { PolicyFinding } from '../model/policy.ts';
+import type { PolicyDocument, PolicyFinding } from '../model/policy.ts';
 import type { FieldPath } from '../model/state.ts';
-import { isAbout } from './match.ts';
-import { listNamedFields } from './named-fields.ts';
-import type { Policy } from './policy.ts';
-import type { PolicyScene, PolicySubject } from './subject.ts';
+import type { PolicyRunContext, PolicySubject } from './subject.ts';
+import { listNamedFields } from './vocabulary.ts';
+
+/** A policy whose expressions have been read, with all that they name being there and of the right type. */
+export interface Policy {
+  readonly document: PolicyDocument;
+  /** Names of the kinds that it is about. */
+  readonly kinds: ReadonlySet<string>;
+  readonly require: CelProgram;
+  /** Texts, and what is filled in between them. */
+  readonly message: readonly (string | CelProgram)[];
+  /** Everything that its expressions name, with what is selected of it: `after.acl`. */
+  readonly names: readonly string[];
+  /** Where the rule stands; found once. */
+  readonly locateRule: () => SourcePlace;
+}
+
+/** Whether its expressions name a variable, or what stands in one. */
+export function references({ names }: Policy, variable: string): boolean {
+  return names.some((name) => name === variable || name.startsWith(`${variable}.`));
+}
 
 /** Steps that one policy may take for one change: some hundred times what a long rule takes, and a tenth of a second. */
 const MAX_STEPS = 200_000;
@@ -21,7 +40,7 @@ const MAX_MESSAGE = 1_000;
 export function evaluatePolicies(
   policies: readonly Policy[],
   subjects: readonly PolicySubject[],
-  { stack }: PolicyScene,
+  { stack }: PolicyRunContext,
   maxSteps = MAX_STEPS_OF_RUN,
 ): readonly PolicyFinding[] {
   const all = createBudget(maxSteps);
@@ -29,27 +48,27 @@ export function evaluatePolicies(
     policies
       .filter((policy) => isAbout(policy, subject, stack.name))
       .flatMap((policy): PolicyFinding[] => {
-        const verdict = evaluatePolicy(policy, subject, all);
-        return verdict === undefined ? [] : [toFinding(policy, subject, verdict)];
+        const found = evaluatePolicy(policy, subject, all);
+        return found === undefined ? [] : [toFinding(policy, subject, found)];
       }),
   );
 }
 
 /** Why a policy does not let something through. */
-interface Verdict {
+interface RuleFinding {
   readonly message: string;
   readonly isFailure: boolean;
 }
 
-function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: Budget): Verdict | undefined {
+function evaluatePolicy(policy: Policy, { values }: PolicySubject, all: Budget): RuleFinding | undefined {
   const budget = createBudget(MAX_STEPS, all);
   const required = policy.require.run(values, budget);
-  if ('fault' in required) return toFailure('spec.require', required.fault);
+  if ('finding' in required) return toFailure('spec.require', required.finding);
   if (required.value === true) return undefined;
   if (required.value !== false) return toFailure('spec.require', 'it comes to neither true nor false');
   const parts = policy.message.map((part) => (typeof part === 'string' ? { value: part } : fill(part, values, budget)));
-  const fault = parts.find((part) => 'fault' in part);
-  if (fault !== undefined) return toFailure('spec.message', fault.fault);
+  const finding = parts.find((part) => 'finding' in part);
+  if (finding !== undefined) return toFailure('spec.message', finding.finding);
   return { message: cut(parts.map((part) => ('value' in part ? toText(part.value) : '')).join('')), isFailure: false };
 }
 
@@ -57,8 +76,8 @@ function fill(program: CelProgram, values: PolicySubject['values'], budget: Budg
   return program.run(values, budget);
 }
 
-function toFailure(field: string, fault: string): Verdict {
-  return { message: cut(`the policy cannot be evaluated, so it refuses: ${field}: ${fault}`), isFailure: true };
+function toFailure(field: string, finding: string): RuleFinding {
+  return { message: cut(`the policy cannot be evaluated, so it refuses: ${field}: ${finding}`), isFailure: true };
 }
 
 /** As JSON says it, but text without quotes. */
@@ -71,12 +90,12 @@ function cut(message: string): string {
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
 }
 
-function toFinding(policy: Policy, { address, locate }: PolicySubject, verdict: Verdict): PolicyFinding {
+function toFinding(policy: Policy, { address, locate }: PolicySubject, found: RuleFinding): PolicyFinding {
   const { document } = policy;
   return {
     policy: document.name,
-    severity: verdict.isFailure ? 'error' : document.severity,
-    ...verdict,
+    severity: found.isFailure ? 'error' : document.severity,
+    ...found,
     address,
     locate: () => locate(toPlacePath(policy)),
     policyPlace: policy.locateRule(),
@@ -87,4 +106,59 @@ function toFinding(policy: Policy, { address, locate }: PolicySubject, verdict: 
 function toPlacePath({ names }: Policy): FieldPath {
   const [first] = listNamedFields(names).filter(({ name }) => name.startsWith('after.'));
   return first === undefined ? ['metadata', 'name'] : ['spec', ...first.path];
+}
+
+/** Whether a policy is about a subject. What a plan leaves as it is, no policy is about. */
+export function isAbout(policy: Policy, subject: PolicySubject, stack: string): boolean {
+  const { danger, labels = {}, stacks } = policy.document.match;
+  const { kind, action, dangers } = subject;
+  return (
+    policy.kinds.has(kind) &&
+    isAboutAction(policy, action) &&
+    (danger === undefined || danger.some((name) => dangers.includes(name))) &&
+    Object.entries(labels).every(([name, value]) => hasLabel(subject.labels, name, value)) &&
+    (stacks === undefined || stacks.some((pattern) => isMatch(pattern, stack)))
+  );
+}
+
+/**
+ * Without a list of actions: a rule that names what a manifest says is about changes after which something is there; one that names
+ * only what was there before, about those before which something was.
+ */
+function isAboutAction(policy: Policy, action: PolicySubject['action']): boolean {
+  const { actions } = policy.document.match;
+  if (action === 'no-op') return false;
+  if (action === undefined) return actions === undefined || STAYS.every((one) => actions.includes(one));
+  if (actions !== undefined) return actions.includes(action);
+  if (MANIFEST.some((variable) => references(policy, variable))) return !GOES.has(action);
+  return !references(policy, 'before') || action !== 'create';
+}
+
+/** What a manifest may turn out to be in a plan. */
+const STAYS: readonly Action[] = ['create', 'update'];
+
+/** Variables that have nothing in them when there is no manifest. */
+const MANIFEST = ['after', 'labels', 'annotations', 'change.place'];
+
+/** After these a resource is not there, or not ours. */
+const GOES: ReadonlySet<Action> = new Set(['delete', 'release']);
+
+function hasLabel(labels: PolicySubject['labels'], name: string, wanted: string | readonly string[]): boolean {
+  const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
+  return value !== undefined && (typeof wanted === 'string' ? value === wanted : wanted.includes(value));
+}
+
+/** `*` stands for any text. Compared part for part, since a pattern is not to be trusted with a regular expression. */
+function isMatch(pattern: string, name: string): boolean {
+  const [start = '', ...parts] = pattern.split('*');
+  const end = parts.pop();
+  if (end === undefined) return name === start;
+  if (!name.startsWith(start) || !name.endsWith(end) || name.length < start.length + end.length) return false;
+  let at = start.length;
+  for (const part of parts) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= name.length - end.length;
 }

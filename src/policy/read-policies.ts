@@ -1,16 +1,14 @@
-import { type Cel, type CelFault, type CelProgram, createCel } from '../cel/environment.ts';
-import { findNamePart } from '../cel/name-part.ts';
-import { type CelReading, readAskedNames, readCel } from '../cel/read-cel.ts';
+import { type Cel, type CelFinding, type CelProgram, createCel } from '../expressions/environment.ts';
+import { type CelReading, readCel, readGuardedNames } from '../expressions/read-cel.ts';
+import { findNamePart } from '../expressions/values.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
-import { shorten } from '../manifest/problem.ts';
+import { shorten } from '../manifest/finding.ts';
 import { suggest } from '../manifest/suggest.ts';
 import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
 import type { PolicyDocument } from '../model/policy.ts';
-import { hasPath, listNamedFields } from './named-fields.ts';
-import type { Policy } from './policy.ts';
-import { toDeclarations } from './spec-types.ts';
-import { parseTemplate, type TemplateFault } from './template.ts';
+import type { Policy } from './evaluate.ts';
+import { hasPath, listNamedFields, toDeclarations } from './vocabulary.ts';
 
 /**
  * From policy documents to policies. Pure. Every name and every type is checked here, before anything is planned: a rule that could
@@ -53,7 +51,7 @@ type Read = { readonly policy: Policy } | { readonly diagnostics: readonly Diagn
 function readPolicy(document: PolicyDocument, getCel: (kinds: readonly Kind[]) => Cel): Read {
   const { require, message } = document;
   const template = parseTemplate(message);
-  const parts = 'fault' in template ? [] : template;
+  const parts = 'finding' in template ? [] : template;
   const expressions: readonly Expression[] = [
     { field: 'require', text: require, of: require, start: 0 },
     ...parts.flatMap((part): Expression[] =>
@@ -65,7 +63,7 @@ function readPolicy(document: PolicyDocument, getCel: (kinds: readonly Kind[]) =
   const read = expressions.map((one) => readExpression(document, one, { kinds, cel }));
   const diagnostics = [
     ...read.flatMap((one) => ('diagnostics' in one ? one.diagnostics : [])),
-    ...('fault' in template ? [toTemplateDiagnostic(document, template.fault)] : []),
+    ...('finding' in template ? [toTemplateDiagnostic(document, template.finding)] : []),
   ];
   const [first, ...filled] = read.flatMap((one) => ('program' in one ? [one.program] : []));
   if (diagnostics.length > 0 || first === undefined) return { diagnostics };
@@ -86,19 +84,19 @@ function readExpression(
   const unknown = listUnknownFields(document, expression, kinds);
   if (unknown.length > 0) return { diagnostics: unknown };
   const program = compile(cel, expression);
-  return 'fault' in program ? { diagnostics: [toDiagnostic(document, expression, program.fault)] } : { program };
+  return 'finding' in program ? { diagnostics: [toDiagnostic(document, expression, program.finding)] } : { program };
 }
 
-function toTemplateDiagnostic(document: PolicyDocument, fault: TemplateFault): Diagnostic {
+function toTemplateDiagnostic(document: PolicyDocument, finding: TemplateFinding): Diagnostic {
   const { message } = document;
-  return toDiagnostic(document, { field: 'message', text: message, of: message, start: 0 }, { ...fault, length: 2 });
+  return toDiagnostic(document, { field: 'message', text: message, of: message, start: 0 }, { ...finding, length: 2 });
 }
 
 /** A rule must come to true or false. What comes of anything is known when it is evaluated. */
-function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly fault: CelFault } {
+function compile(cel: Cel, { field, text }: Expression): CelProgram | { readonly finding: CelFinding } {
   const program = cel.compile(text);
-  if ('fault' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
-  return { fault: { message: `comes to ${program.type}, and must come to bool`, start: 0, length: text.length } };
+  if ('finding' in program || field === 'message' || program.type === 'bool' || program.type === 'dyn') return program;
+  return { finding: { message: `comes to ${program.type}, and must come to bool`, start: 0, length: text.length } };
 }
 
 /** The kinds that a policy names; without a name, those that have the fields that it names. */
@@ -120,7 +118,7 @@ function listUnknownFields(
   kinds: readonly Kind[],
 ): readonly Diagnostic[] {
   const isNamed = document.match.kinds !== undefined;
-  const asked = listNamedFields(readAskedNames(expression.text)).map(({ path }) => path);
+  const asked = listNamedFields(readGuardedNames(expression.text)).map(({ path }) => path);
   return listNamedFields(readNames(expression.text)).flatMap(({ name, path }): Diagnostic[] => {
     const lacking = (isNamed ? kinds : MANIFEST_KINDS).filter((kind) => !hasPath(kind, path));
     const isSomewhere = lacking.length < kinds.length;
@@ -149,20 +147,20 @@ function isMissingPart(kind: Kind, part: readonly string[], path: readonly strin
   return isPart && !hasPath(kind, part) && hasPath(kind, part.slice(0, -1));
 }
 
-function toDiagnostic(document: PolicyDocument, { field, of, start }: Expression, fault: CelFault): Diagnostic {
-  const nearest = fault.unknown === undefined ? undefined : suggest(fault.unknown.given, fault.unknown.known);
-  const part = { of, start: start + fault.start, length: fault.length };
+function toDiagnostic(document: PolicyDocument, { field, of, start }: Expression, finding: CelFinding): Diagnostic {
+  const nearest = finding.unknown === undefined ? undefined : suggest(finding.unknown.given, finding.unknown.known);
+  const part = { of, start: start + finding.start, length: finding.length };
   return {
     code: 'policy-expression',
     severity: 'error',
-    message: shorten(`Policy/${document.name}: spec.${field}: ${fault.message}`),
-    remedy: nearest === undefined ? toRemedy(fault) : `Did you mean \`${nearest}\`?`,
+    message: shorten(`Policy/${document.name}: spec.${field}: ${finding.message}`),
+    remedy: nearest === undefined ? toRemedy(finding) : `Did you mean \`${nearest}\`?`,
     address: `Policy/${document.name}`,
     place: document.locate(['spec', field], part),
   };
 }
 
-function toRemedy({ message }: CelFault): string {
+function toRemedy({ message }: CelFinding): string {
   return WITH_NULL.test(message) ? NEVER_NULL : REMEDY;
 }
 
@@ -170,3 +168,46 @@ function toRemedy({ message }: CelFault): string {
 const WITH_NULL = /\b(Spec [!=]= null|null [!=]= Spec)\b/;
 const NEVER_NULL = '`before` and `after` are never null. Ask for one of their fields: `has(after.FIELD)`.';
 const REMEDY = 'Correct the expression. docs/policies.md lists the names that it may use, and their types.';
+
+/** A part of a template: text as it is, or an expression and where it starts. */
+type TemplatePart = { readonly text: string } | { readonly expression: string; readonly start: number };
+
+/** What is wrong with a template, and where. */
+interface TemplateFinding {
+  readonly message: string;
+  readonly start: number;
+}
+
+/** Splits a text at its `${…}`. Braces and quotes of an expression belong to it. */
+function parseTemplate(text: string): readonly TemplatePart[] | { readonly finding: TemplateFinding } {
+  const parts: TemplatePart[] = [];
+  let from = 0;
+  for (let at = text.indexOf(OPEN); at >= 0; at = text.indexOf(OPEN, from)) {
+    const start = at + OPEN.length;
+    const end = findEnd(text, start);
+    if (end === undefined) return { finding: { message: `has a \`${OPEN}\` that no \`}\` closes`, start: at } };
+    if (text.slice(start, end).trim() === '')
+      return { finding: { message: `has a \`${OPEN}}\` with nothing in it`, start: at } };
+    parts.push({ text: text.slice(from, at) }, { expression: text.slice(start, end), start });
+    from = end + 1;
+  }
+  return [...parts, { text: text.slice(from) }];
+}
+
+const OPEN = '${';
+
+/** The brace that closes an expression. */
+function findEnd(text: string, start: number): number | undefined {
+  let [depth, quote] = [1, ''];
+  for (let at = start; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (quote !== '') {
+      if (character === '\\') at += 1;
+      else if (character === quote) quote = '';
+    } else if (character === '"' || character === "'") quote = character;
+    else if (character === '{') depth += 1;
+    else if (character === '}') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return undefined;
+}

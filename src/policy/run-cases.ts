@@ -13,12 +13,9 @@ import type {
   PolicyTestDocument,
   PolicyTestResult,
 } from '../model/policy.ts';
-import { evaluatePolicies } from './evaluate.ts';
-import { isAbout } from './match.ts';
-import type { Policy } from './policy.ts';
-import { listVisibleFields } from './spec-types.ts';
-import { type PolicyScene, type PolicySubject, toValues } from './subject.ts';
-import { findUnknown, TYPES } from './vocabulary.ts';
+import { evaluatePolicies, isAbout, type Policy } from './evaluate.ts';
+import { type PolicyRunContext, type PolicySubject, toValues } from './subject.ts';
+import { findUnknown, listVisibleFields, TYPES } from './vocabulary.ts';
 
 /** Runs the cases of policies. Pure. A case is asked what a change of a plan is asked, in the same way. */
 export function runPolicyCases(
@@ -78,7 +75,7 @@ function findFailure(policy: Policy, { given, expect, message }: PolicyCase): st
   const scene = toScene(given);
   const subject = toSubject(given, scene);
   const [finding] = evaluatePolicies([policy], [subject], scene);
-  const got = finding === undefined ? toSilence(isAbout(policy, subject, scene.stack.name)) : toVerdict(finding);
+  const got = finding === undefined ? toSilence(isAbout(policy, subject, scene.stack.name)) : toExpectation(finding);
   const said = finding === undefined ? '' : `: ${finding.message}`;
   if (got !== expect) return `expected ${expect}, got ${got}${said}`;
   // A rule that breaks refuses everything: a case must say that it means that.
@@ -93,14 +90,14 @@ function toSilence(isAsked: boolean): Expectation {
   return isAsked ? 'allow' : 'no-match';
 }
 
-function toVerdict({ severity }: PolicyFinding): Expectation {
+function toExpectation({ severity }: PolicyFinding): Expectation {
   return severity === 'error' ? 'refuse' : 'warn';
 }
 
 /** A case that gives no time is at this one, whenever it runs: a Thursday. */
 const START = '2026-01-01T00:00:00Z';
 
-function toScene({ stack = {}, plan = {}, now = START }: PolicyGiven): PolicyScene {
+function toScene({ stack = {}, plan = {}, now = START }: PolicyGiven): PolicyRunContext {
   const { name, labels, annotations } = stack;
   return {
     stack: { name: typeof name === 'string' ? name : '', labels: toTexts(labels), annotations: toTexts(annotations) },
@@ -116,7 +113,7 @@ function toTexts(value: Json | undefined): Readonly<Record<string, string>> {
 
 function toSubject(
   { change, before, after, labels = {}, annotations = {} }: PolicyGiven,
-  scene: PolicyScene,
+  scene: PolicyRunContext,
 ): PolicySubject {
   const full = withDangers(change);
   const kind = getKind(String(change['kind']));
@@ -130,7 +127,7 @@ function toSubject(
   return {
     kind: kind.name,
     action: change['action'] as Action, // its schema has checked it
-    dangers: listDangers(full).map(({ danger }) => String(danger)),
+    dangers: listDangers(full).flatMap(({ danger, group = '' }) => [String(danger), String(group)]),
     address,
     labels,
     locate: () => undefined,

@@ -1,10 +1,11 @@
-import type { CelValues } from '../cel/environment.ts';
+import type { CelValues } from '../expressions/environment.ts';
 import { toDurationMs } from '../kinds/duration.ts';
 import { toName } from '../model/address.ts';
 import { type Change, isProtected, toShownChange } from '../model/change.ts';
 import type { ManifestStart, SourcePlace } from '../model/diagnostic.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DesiredResource, FieldPath, Spec } from '../model/state.ts';
+import { toTokenNote } from '../model/token-place.ts';
 import { fillIn } from './vocabulary.ts';
 
 /** What a policy is asked about. */
@@ -12,6 +13,7 @@ export interface PolicySubject {
   readonly kind: string;
   /** `undefined`: not known yet, since nothing live was read. */
   readonly action: Change['action'] | undefined;
+  /** Their names and groups. */
   readonly dangers: readonly string[];
   /** As people see it. */
   readonly address: string;
@@ -22,7 +24,7 @@ export interface PolicySubject {
 }
 
 /** What all subjects of a run have in common. */
-export interface PolicyScene {
+export interface PolicyRunContext {
   readonly stack: { readonly name: string } & Added;
   /** The plan as a whole, as its JSON has it; fields that are left out are empty. */
   readonly plan: JsonObject;
@@ -35,9 +37,9 @@ type Added = Pick<DesiredResource, 'labels' | 'annotations'>;
 export function toChangeSubject(
   change: Change,
   resource: DesiredResource | undefined,
-  scene: PolicyScene,
+  scene: PolicyRunContext,
 ): PolicySubject {
-  const { kind, action, address, dangers = [], differences, notes = [], reason = '', duplicateOf = '' } = change;
+  const { kind, action, address, dangers = [], differences, token, notes = [], reason = '', duplicateOf = '' } = change;
   const { labels = {}, annotations = {} } = resource ?? {};
   const shown: JsonObject = {
     address,
@@ -52,14 +54,14 @@ export function toChangeSubject(
     validForMs: change.validForMs ?? 0,
     dangers: dangers.map((danger) => ({ ...danger })),
     differences: differences.map((difference) => ({ ...difference })),
-    notes,
+    notes: [...(token === undefined ? [] : [toTokenNote(token)]), ...notes],
     ...toPlace(resource?.findStart()),
   };
   const before = change.live?.spec ?? {};
   return {
     kind,
     action,
-    dangers: dangers.map(({ danger }) => danger),
+    dangers: dangers.flatMap(({ danger, group }) => [danger, group]),
     address: toShownChange(change),
     labels,
     locate: (path) => resource?.locate(path),
@@ -68,7 +70,7 @@ export function toChangeSubject(
 }
 
 /** A resource as its manifest asks for it. Nothing is known of what is live. */
-export function toResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyScene): PolicySubject {
+export function toResourceSubject(resource: DesiredResource, after: Spec, scene: PolicyRunContext): PolicySubject {
   const { address, kind, name, lifecycle, labels, annotations } = resource;
   const validForMs = toDurationMs(String(lifecycle.settings['valid_for'] ?? '')) ?? 0;
   const change = { address, kind, name, protect: lifecycle.protect, validForMs, ...toPlace(resource.findStart()) };
@@ -79,7 +81,7 @@ export function toResourceSubject(resource: DesiredResource, after: Spec, scene:
 /** What expressions see, with everything filled in that is left out. */
 export function toValues(
   { change, before, after, labels, annotations }: Added & Readonly<Record<'change' | 'before' | 'after', JsonObject>>,
-  { stack, plan, now }: PolicyScene,
+  { stack, plan, now }: PolicyRunContext,
 ): CelValues {
   return {
     change: fillIn('Change', change),

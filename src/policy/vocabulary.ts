@@ -1,3 +1,8 @@
+import type { CelDeclarations } from '../expressions/values.ts';
+import { type Field, type FieldType, type ListType, type MapType, type ObjectType, objectOf } from '../kinds/field.ts';
+import type { Kind } from '../kinds/kind.ts';
+import type { ShownTotals } from '../model/change.ts';
+import { assertNever } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
 /**
@@ -16,13 +21,14 @@ export const TYPES = {
     forcesReplace: 'bool',
   },
   Danger: {
+    group: 'string',
     danger: 'string',
     path: 'string',
-    how: 'string',
-    from: 'string',
-    to: 'string',
-    loses: 'list<string>',
-    gap: 'int',
+    from: 'dyn',
+    to: 'dyn',
+    writes: 'int',
+    limitMs: 'int',
+    consequence: 'string',
   },
   Change: {
     address: 'string',
@@ -52,7 +58,7 @@ export const TYPES = {
     adopt: 'int',
     release: 'int',
     unchanged: 'int',
-  },
+  } satisfies Readonly<Record<keyof ShownTotals, 'int'>>,
   Made: {
     at: 'string',
     commit: 'string',
@@ -72,10 +78,10 @@ export const TYPES = {
 } as const;
 
 /** The name of such a type. */
-export type TypeName = keyof typeof TYPES;
+type TypeName = keyof typeof TYPES;
 
 /** The variables of an expression. */
-export const VARIABLES = {
+const VARIABLES = {
   change: 'Change',
   before: 'Spec',
   after: 'Spec',
@@ -122,3 +128,119 @@ function isTypeName(name: string): name is TypeName {
 }
 
 const EMPTY: Readonly<Record<string, Json>> = { string: '', int: 0, bool: false };
+
+/** What the expressions of a policy for resources of these kinds may name. A field whose type differs from kind to kind may be anything. */
+export function toDeclarations(kinds: readonly Kind[]): CelDeclarations {
+  const records: Records = new Map();
+  const fields = toFields(SPEC, kinds.map(listVisibleFields), records);
+  return {
+    types: { ...TYPES, Spec: fields },
+    records: Object.fromEntries(records),
+    unions: { [METADATA]: ['string', 'map<string, dyn>'] },
+    variables: VARIABLES,
+  };
+}
+
+/** The fields of a kind that expressions see: none that is secret. */
+export function listVisibleFields(kind: Kind): NamedFields {
+  return kind.specFields.filter(([, { lifecycle }]) => lifecycle !== 'one-time');
+}
+
+type NamedFields = readonly (readonly [string, Field])[];
+
+/** Fields by the name of the type of an object: the way to it. */
+type Records = Map<string, Readonly<Record<string, string>>>;
+
+const SPEC = 'spec';
+
+/** The user's metadata is an object when it can be one. */
+const METADATA = 'metadata';
+
+/** The fields of several tables, each with the type that it has in all tables that have it. */
+function toFields(at: string, tables: readonly NamedFields[], records: Records): Readonly<Record<string, string>> {
+  const byName = Map.groupBy(tables.flat(), ([name]) => name);
+  const types = Array.from(byName, ([name, found]) => {
+    const fields = found.map(([, field]) => field);
+    return [name, toFieldType(`${at}.${name}`, fields, records)] as const;
+  });
+  return Object.fromEntries(types);
+}
+
+/** Each may be null, if only because a rule may ask whether it is. */
+function toFieldType(at: string, fields: readonly Field[], records: Records): string {
+  const types = fields.map(({ type }) => type);
+  return `${toType(at, types, records)}?`;
+}
+
+function toType(at: string, types: readonly FieldType[], records: Records): string {
+  const objects = types.filter((type): type is ObjectType => type.type === 'object');
+  if (objects.length === types.length) return toRecord(at, objects, records);
+  const lists = types.filter((type): type is ListType => type.type === 'list');
+  if (lists.length === types.length) return `list<${toType(at, toMembers(lists), records)}>`;
+  const maps = types.filter((type): type is MapType => type.type === 'map');
+  if (maps.length === types.length) return `map<string, ${toType(at, toMembers(maps), records)}>`;
+  const [first = 'dyn', ...others] = new Set(types.map(toSimpleType));
+  return others.length === 0 ? first : 'dyn';
+}
+
+function toMembers(types: readonly (ListType | MapType)[]): readonly FieldType[] {
+  return types.map((type) => type.of);
+}
+
+function toRecord(at: string, types: readonly ObjectType[], records: Records): string {
+  const tables = types.map(({ fields }) => Object.entries(fields));
+  records.set(at, toFields(at, tables, records));
+  return at;
+}
+
+function toSimpleType(type: FieldType): string {
+  switch (type.type) {
+    case 'text':
+    case 'enum':
+    case 'reference':
+    case 'timestamp':
+      return 'string';
+    case 'boolean':
+      return 'bool';
+    case 'number':
+      return type.integer ? 'int' : 'double';
+    case 'metadata':
+      return METADATA;
+    case 'list':
+    case 'map':
+    case 'object':
+    case 'json':
+      return 'dyn';
+    default:
+      return assertNever(type);
+  }
+}
+
+/** A field of `before` or `after` that an expression names. */
+interface NamedField {
+  /** As the expression has it: `after.backend.enabled`. */
+  readonly name: string;
+  /** Below `before` or `after`. */
+  readonly path: readonly string[];
+}
+
+/** The fields among the names of an expression. */
+export function listNamedFields(names: readonly string[]): readonly NamedField[] {
+  return names.flatMap((name) => {
+    const [variable, ...path] = name.split('.');
+    return (variable === 'before' || variable === 'after') && path.length > 0 ? [{ name, path }] : [];
+  });
+}
+
+/** Whether resources of a kind can have something at a path. */
+export function hasPath(kind: Kind, path: readonly string[]): boolean {
+  let type: FieldType | undefined = objectOf(Object.fromEntries(listVisibleFields(kind)));
+  for (const name of path) {
+    if (type.type === 'json' || type.type === 'metadata') return true;
+    if (type.type === 'map') type = type.of;
+    else if (type.type !== 'object' || !Object.hasOwn(type.fields, name)) return false;
+    else type = type.fields[name]?.type;
+    if (type === undefined) return false;
+  }
+  return true;
+}

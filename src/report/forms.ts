@@ -1,4 +1,5 @@
 import type { Form, Report } from './report.ts';
+import type { StacksForm } from './stacks-report.ts';
 
 /** A form of reports, and how to get at it. */
 interface FormEntry {
@@ -8,12 +9,12 @@ interface FormEntry {
   readonly load: (about?: Report['about']) => Promise<Form>;
 }
 
-/** Every form of reports. Adding a form is its file and a line here. */
+/** Every form of reports. Adding one is its file, a line here and in the table of joined forms, a judge in `test/report`, and a line in docs/reports.md. */
 const FORMS = {
   text: {
     load: async (about) =>
       about === 'validation'
-        ? (await import('./text/validation.ts')).renderValidationForm
+        ? (await import('./text/diagnostics.ts')).renderValidationForm
         : (await import('./text/form.ts')).renderTextForm,
   },
   json: { load: async () => (await import('./programs/json.ts')).renderJsonForm },
@@ -24,10 +25,6 @@ const FORMS = {
   sarif: { load: async () => (await import('./programs/sarif.ts')).renderSarifForm },
   junit: { load: async () => (await import('./programs/junit.ts')).renderJunitForm },
   metrics: { only: 'drift', load: async () => (await import('./programs/metrics.ts')).renderMetricsForm },
-  'account-metrics': {
-    only: 'drift',
-    load: async () => (await import('./programs/metrics.ts')).renderAccountMetricsForm,
-  },
 } as const satisfies Readonly<Record<string, FormEntry>>;
 
 /** The name of a form of reports, as `--format` and `--report` name it. */
@@ -51,4 +48,23 @@ export function isFormName(text: string): text is FormName {
 /** The form of that name, for every result, or for one that it will be asked for. */
 export async function loadForm(name: FormName, about?: Report['about']): Promise<Form> {
   return FORMS[name].load(about);
+}
+
+/** Every form of reports, for a run over many stacks. */
+const STACKS_FORMS: Readonly<Record<FormName, () => Promise<StacksForm>>> = {
+  text: async () => (await import('./text/lists.ts')).renderStacksReportText,
+  json: async () => (await import('./programs/stacks.ts')).renderStacksReportJson,
+  'json-lines': async () => (await import('./programs/stacks.ts')).renderStacksJsonLines,
+  markdown: async () => (await import('./markdown/stacks-report.ts')).renderStacksMarkdown,
+  html: async () => (await import('./html/stacks-report.ts')).renderStacksHtml,
+  github: async () => (await import('./programs/github.ts')).renderStacksGithub,
+  sarif: async () => (await import('./programs/sarif.ts')).renderStacksSarif,
+  junit: async () => (await import('./programs/junit.ts')).renderStacksJunit,
+  metrics: async () => (await import('./programs/metrics.ts')).renderStacksMetrics,
+};
+
+/** The form of that name. */
+export async function loadStacksForm(name: FormName): Promise<StacksForm> {
+  const [form, { tellAccountsOnce }] = await Promise.all([STACKS_FORMS[name](), import('./view/stacks-view.ts')]);
+  return (run, options) => form(tellAccountsOnce(run), options);
 }

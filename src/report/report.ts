@@ -37,6 +37,8 @@ export interface ApplyReport {
 export interface DriftReport {
   readonly about: 'drift';
   readonly drift: Drift;
+  /** The variable that holds the key of the account; absent: the usual one. */
+  readonly keyEnv?: string | undefined;
 }
 
 /** What a check of manifests found. */
@@ -135,6 +137,8 @@ export interface FormOptions extends TextOptions {
   readonly pipeline?: Pipeline;
   /** It is one of many in a longer report, which says for all of them what is the same for each. */
   readonly isPart?: boolean;
+  /** What nobody manages in its account stands in another part of the same report. */
+  readonly isAccountTold?: boolean;
   /** The command line that does what a plan says; absent: none that is known would. */
   readonly applyCommand?: CommandLine;
 }

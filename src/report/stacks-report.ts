@@ -22,7 +22,7 @@ export interface StackPart {
   /** What the command would end with for this stack alone. */
   readonly exitCode: number;
   readonly report: Report;
-  readonly options: Pick<FormOptions, 'locate' | 'applyCommand'>;
+  readonly options: Pick<FormOptions, 'locate' | 'applyCommand' | 'isAccountTold'>;
 }
 
 /** A form of a run over many stacks: a whole document that ends with a line break. */

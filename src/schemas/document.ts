@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/ids.ts';
-import { type Kind, listSpecFields } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/paths.ts';
 import { listIdPrefixes } from '../kinds/references.ts';
 import { getKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { isResourceName, parseAddress } from '../model/address.ts';
-import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
+import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
 import { once } from '../model/once.ts';
 import { toLifecycleShape, toManifestSchema } from './field.ts';
-import { toAnyJson, toPart } from './parts.ts';
 import { toPolicySpecSchema, toPolicyTestSpecSchema } from './policy.ts';
 import { toStackSpecSchema } from './stack.ts';
-import { toIdText } from './text.ts';
+import { toAnyJson, toIdText, toPart } from './text.ts';
 
 /**
  * zod schemas of whole documents: what surrounds `spec`, and the kinds that are no resources. The schema of a `spec` is
@@ -69,7 +68,7 @@ function buildSchema(kind: string): z.ZodType {
 
 function toResourceSchema(kind: Kind): z.ZodType {
   const spec = toManifestSchema(kind).describe(`Fields of the ${kind.title}.`);
-  const isRequired = listSpecFields(kind).some(([, { required }]) => required);
+  const isRequired = kind.specFields.some(([, { required }]) => required);
   return z
     .strictObject({
       ...toHeader(kind.name, kind.description),
@@ -115,7 +114,7 @@ function describeBadName({ input }: { readonly input?: unknown }): string {
 
 function toLifecycleSchema(kind: Kind): z.ZodType {
   const isOwned = kind.role === 'owned';
-  const names = listSpecFields(kind).filter(([, { lifecycle }]) => isOwned || lifecycle === 'mutable');
+  const names = kind.specFields.filter(([, { lifecycle }]) => isOwned || lifecycle === 'mutable');
   const ignore = z
     .array(z.enum(names.map(([name]) => name)).describe('A field of spec.'))
     .optional()
@@ -167,23 +166,23 @@ function toReasonSchema(id: LintCode): z.ZodType {
 
 function toAdoptSchema(kind: Kind): z.ZodType {
   const type = { prefixes: [kind.idPrefix] };
-  const findFault = (text: string): string | undefined => {
+  const findFinding = (text: string): string | undefined => {
     if (isIdOf(type, text)) return undefined;
     return describeMalformedId(type, text) ?? `must be the id of a ${kind.title}, ${describeIds(type)}`;
   };
-  return toIdText(findFault, `^${toIdPattern(type)}$`);
+  return toIdText(findFinding, `^${toIdPattern(type)}$`);
 }
 
 function toExternalSchema(): z.ZodType {
   const description =
     'A name for the id of something that this stack does not manage. Other documents refer to it by this name.';
   const type = { prefixes: listIdPrefixes() };
-  const findFault = (text: string): string | undefined => {
+  const findFinding = (text: string): string | undefined => {
     if (parseAddress(text)?.kind === 'External' || isIdOf(type, text)) return undefined;
     const ids = type.prefixes.map((prefix) => `${prefix}_`).join(', ');
     return describeMalformedId(type, text) ?? `must be External/name, or an id that starts with ${ids}`;
   };
-  const id = toIdText(findFault, `^(${toIdPattern(type)}|External/.+)$`).describe('The id, or another External.');
+  const id = toIdText(findFinding, `^(${toIdPattern(type)}|External/.+)$`).describe('The id, or another External.');
   const spec = z
     .strictObject({
       id: id.optional(),

@@ -5,17 +5,27 @@ import type {
   JsonType,
   ListType,
   MapType,
+  NamedField,
   NumberType,
   ObjectType,
   ReferenceType,
   TextType,
 } from '../kinds/field.ts';
-import { isModule, type Kind, listSpecFields, onceForEachKind } from '../kinds/kind.ts';
+import { isModule, type Kind } from '../kinds/kind.ts';
 import { assertNever } from '../model/errors.ts';
-import { once } from '../model/once.ts';
-import { STORABLE_PATTERN } from '../model/storable-text.ts';
-import { findFieldName, findTypeName, toAnyJson, toPart } from './parts.ts';
-import { type SchemaUse, toFile, toLimited, toReference, toText, toTimestamp } from './text.ts';
+import { STORABLE_PATTERN } from '../model/printable.ts';
+import {
+  findFieldName,
+  findTypeName,
+  type SchemaUse,
+  toAnyJson,
+  toFile,
+  toLimited,
+  toPart,
+  toReference,
+  toText,
+  toTimestamp,
+} from './text.ts';
 
 /**
  * zod schemas from the kind tables. Four readers of one table:
@@ -28,7 +38,7 @@ import { type SchemaUse, toFile, toLimited, toReference, toText, toTimestamp } f
 
 /** Schema of a manifest's `spec`. */
 export function toManifestSchema(kind: Kind): z.ZodType {
-  return toObject(findSpecFields(kind), 'manifest');
+  return toObject(Object.fromEntries(kind.specFields), 'manifest');
 }
 
 /** Properties of a manifest's `lifecycle` that a kind has of its own. */
@@ -40,26 +50,15 @@ export function toLifecycleShape(kind: Kind): Readonly<Record<string, z.ZodType>
 
 /** Schema of the body of the request that creates a resource, or that changes one (all optional, no immutable fields). */
 export function toRequestSchema(kind: Kind, purpose: 'create' | 'update'): z.ZodType {
-  return toObject(findRequestFields(kind, purpose), 'request');
+  const fields = purpose === 'create' ? kind.specFields : listUpdateFields(kind);
+  return toObject(Object.fromEntries(fields), 'request');
 }
 
-/** The fields that such a body may have. */
-export function findRequestFields(kind: Kind, purpose: 'create' | 'update'): Readonly<Record<string, Field>> {
-  return purpose === 'create' ? findSpecFields(kind) : findUpdateFields(kind);
+function listUpdateFields(kind: Kind): readonly NamedField[] {
+  return kind.specFields
+    .filter(([, { lifecycle }]) => lifecycle === 'mutable')
+    .map(([name, field]) => [name, { ...field, required: false }]);
 }
-
-/** The fields that people state, by their names. */
-export const findSpecFields = onceForEachKind(
-  (kind): Readonly<Record<string, Field>> => Object.fromEntries(listSpecFields(kind)),
-);
-
-const findUpdateFields = onceForEachKind((kind) =>
-  Object.fromEntries(
-    listSpecFields(kind)
-      .filter(([, { lifecycle }]) => lifecycle === 'mutable')
-      .map(([name, field]) => [name, { ...field, required: false }]),
-  ),
-);
 
 /** Schema of a resource in a response: `response` for the client, `document` for the server's promise. */
 export function toResponseSchema(kind: Kind, use: 'response' | 'document'): z.ZodType {
@@ -245,9 +244,9 @@ function refuseSameKeys(map: Readonly<Record<string, unknown>>, context: z.Refin
 
 /** Free JSON, but for the references that it is known to hold. What has another shape is left to the service. */
 function toJson(type: JsonType, use: SchemaUse): z.ZodType {
-  if (use === 'response' || use === 'document') return z.record(z.string(), toAnyJson());
+  const json = z.record(z.string(), toAnyJson());
+  if (use === 'response' || use === 'document') return json;
   const held = Object.entries(type.references).map(([key, reference]) => [key, toReference(reference, use)] as const);
-  const json = use === 'request' ? toStorableRecord(held) : z.record(z.string(), toAnyJson());
   return json.superRefine((value, context) => {
     for (const [key, reference] of held) {
       const members = Array.isArray(value[key]) ? value[key] : [];
@@ -259,27 +258,6 @@ function toJson(type: JsonType, use: SchemaUse): z.ZodType {
     }
   });
 }
-
-/** JSON that can be stored. In JSON Schema, what is said of the members of a list, and of texts, is said of nothing else. */
-function toStorableRecord(held: readonly (readonly [key: string, reference: z.ZodType])[]) {
-  const key = z.string().meta({ pattern: STORABLE_PATTERN });
-  const properties = held.map(([name, reference]) => {
-    const { pattern } = reference.meta() ?? {};
-    return [name, { allOf: [{ $ref: STORABLE_REFERENCE }, { items: { pattern } }] }] as const;
-  });
-  return z.record(key, toStorableJson()).meta({ properties: Object.fromEntries(properties) });
-}
-
-const STORABLE_REFERENCE = '#/$defs/StorableJson';
-
-const toStorableJson = once(() => {
-  const inside = { $ref: STORABLE_REFERENCE };
-  const names = { pattern: STORABLE_PATTERN };
-  return toPart(
-    'StorableJson',
-    z.any().meta({ ...names, items: inside, propertyNames: names, additionalProperties: inside }),
-  );
-});
 
 function toMetadata(maxBytes: number, use: SchemaUse): z.ZodType {
   const limited = toLimited(z.string(), maxBytes);

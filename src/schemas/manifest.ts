@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { assertDefined } from '../model/errors.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { API_VERSION, DOCUMENT_KINDS, findDocumentSchema, NAMED_KINDS, toListSchema } from './document.ts';
-import { mergeAlternatives } from './merge-alternatives.ts';
+import { mergeAlternatives } from './openapi.ts';
 import { FROM_ENVIRONMENT } from './text.ts';
 
 /**

@@ -1,11 +1,300 @@
-import { toIdPattern } from '../kinds/ids.ts';
+import { z } from 'zod';
 import type { Kind } from '../kinds/kind.ts';
-import { OPERATIONS, type Operation, type OperationAction } from '../kinds/operations.ts';
-import { listPathParameters } from '../kinds/paths.ts';
-import type { JsonObject } from '../model/json.ts';
-import { API_VERSION, DEFAULT_VERSION_HEADER } from '../model/transport.ts';
-import { toComponentHeaders, toComponentResponses, toContent, toResponses } from './openapi-responses.ts';
-import { toComponentSchemas, toRequestSchemaName } from './openapi-schemas.ts';
+import { OPERATIONS, type Operation, type OperationAction, toPascalCase } from '../kinds/operations.ts';
+import { listPathFields, listPathParameters, toIdPattern } from '../kinds/paths.ts';
+import { isReferable } from '../kinds/references.ts';
+import { API_VERSION, DEFAULT_VERSION_HEADER, OPERATION_ID_HEADER } from '../model/http.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { toModuleSchema, toRequestSchema, toResponseSchema } from './field.ts';
+import { TIMES_TAKEN } from './text.ts';
+
+/** A reference to one of the schemas of the document. */
+function refToSchema(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The name of the schema of an operation's request body; `undefined`: it takes none. */
+function toRequestSchemaName({ action, kind, module }: Operation): string | undefined {
+  if (action === 'create') return `${kind.name}Create`;
+  if (action === 'update') return `${kind.name}Update`;
+  return action === 'replace-module' ? `${toModuleName(kind, module?.name)}Replace` : undefined;
+}
+
+/** The name of the schema of an operation's successful response; `undefined`: it has no body. */
+function toResponseSchemaName({ action, kind, module }: Operation): string | undefined {
+  if (action === 'delete' || action === 'delete-module') return undefined;
+  if (action === 'list') return `${kind.name}List`;
+  return module === undefined ? kind.name : toModuleName(kind, module.name);
+}
+
+/** Every schema that operations name, by its name, the parts that those have in common, and the one of errors. */
+function toComponentSchemas(): JsonObject {
+  const named = OPERATIONS.flatMap((operation) => [...toRequestEntries(operation), ...toResponseEntries(operation)]);
+  return { ...Object.fromEntries(named), Error: ERROR };
+}
+
+type Entry = readonly [name: string, schema: JsonObject];
+
+const ERROR: JsonObject = {
+  type: 'object',
+  description: 'Why a request failed.',
+  properties: {
+    error_code: { type: 'string', description: 'Code of the failure, for programs.' },
+    status_code: { type: 'integer', description: 'The HTTP status.' },
+    msg: { type: 'string', description: 'Description of the failure, for people.' },
+    details: {
+      type: 'object',
+      description: 'Details: the operation id and, where they apply, the field, the id or the holder of a value.',
+      properties: { operation_id: { type: 'string', description: 'Id of this request.' } },
+      required: ['operation_id'],
+      additionalProperties: { type: 'string' },
+    },
+  },
+  required: ['error_code', 'status_code', 'msg', 'details'],
+  additionalProperties: false,
+};
+
+function toRequestEntries(operation: Operation): readonly Entry[] {
+  const { action, kind, module } = operation;
+  const name = toRequestSchemaName(operation);
+  if (name === undefined) return [];
+  if (module !== undefined)
+    return toEntries(name, toModuleSchema(module.field, 'request'), (body) => toReplaceSchema(kind, body));
+  const isUpdate = action === 'update';
+  const schema = toRequestSchema(kind, isUpdate ? 'update' : 'create');
+  return toEntries(name, schema, (body) => toTolerant(body, kind, isUpdate));
+}
+
+function toResponseEntries(operation: Operation): readonly Entry[] {
+  const { action, kind, module } = operation;
+  const name = toResponseSchemaName(operation);
+  if (name === undefined) return [];
+  if (action === 'list') return [[name, toListSchema(kind)]];
+  const schema = module === undefined ? toResponseSchema(kind, 'document') : toModuleSchema(module.field, 'document');
+  return toEntries(name, schema);
+}
+
+function toModuleName(kind: Kind, module = ''): string {
+  return `${kind.name}${toPascalCase(module)}`;
+}
+
+function toListSchema(kind: Kind): JsonObject {
+  const key = String(kind.listKey);
+  return {
+    type: 'object',
+    properties: {
+      [key]: { type: 'array', items: refToSchema(kind.name), description: 'Newest first.' },
+      uri: { type: 'string', format: 'uri', description: 'URI of the list.' },
+      next_page_uri: {
+        type: ['string', 'null'],
+        format: 'uri',
+        description: 'URI of the next page; null on the last one.',
+      },
+    },
+    required: [key, 'uri', 'next_page_uri'],
+    additionalProperties: false,
+  };
+}
+
+/** Bodies may carry what clients send back from responses: the id, and nulls for fields that are not set. */
+function toTolerant(body: JsonObject, kind: Kind, isUpdate: boolean): JsonObject {
+  const known = isJsonObject(body['properties']) ? body['properties'] : {};
+  const ignored = Object.keys(kind.fields).filter((name) => name !== 'id' && !(name in known));
+  const nulls = ignored.map((name) => [name, { type: 'null', description: 'Ignored.' }] as const);
+  const properties = { ...known, id: { description: 'Ignored.' }, ...Object.fromEntries(nulls) };
+  return { ...body, properties, ...(isUpdate && { not: toNoChange(kind, Object.keys(known)) }) };
+}
+
+/**
+ * What changes nothing: null in every field that is there. Where null removes a value, it is a change. Generators of clients pass over `not`;
+ * alternatives beside the properties would leave them a body without types.
+ */
+function toNoChange({ fields }: Kind, names: readonly string[]): JsonObject {
+  const cleared = names.filter((name) => fields[name]?.clear === 'null');
+  const kept = names.filter((name) => !cleared.includes(name));
+  return {
+    properties: {
+      ...Object.fromEntries(kept.map((name) => [name, { type: 'null' }])),
+      ...Object.fromEntries(cleared.map((name) => [name, { not: {} }])),
+    },
+  };
+}
+
+/** A module stands in the body alone, or under `module` with the ids of the path beside it. */
+function toReplaceSchema(kind: Kind, module: JsonObject): JsonObject {
+  const ids = listPathFields(kind).map((name) => [name, { description: 'Ignored.' }] as const);
+  const wrapped = {
+    type: 'object',
+    properties: { ...Object.fromEntries(ids), module },
+    required: ['module'],
+    additionalProperties: false,
+  };
+  return { anyOf: [module, wrapped] };
+}
+
+/** A schema and its parts, by name. One that is a part itself needs no other name. */
+function toEntries(name: string, schema: z.ZodType, change = (body: JsonObject) => body): readonly Entry[] {
+  const { $schema: _, $defs = {}, ...whole } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const parts = Object.entries($defs as JsonObject); // what toJSONSchema returns is JSON
+  const body = toPlain(mergeAlternatives(whole as JsonObject)) as JsonObject; // and objects stay objects
+  const entries = parts.map(([part, inner]) => [part, toPlain(mergeAlternatives(inner)) as JsonObject] as const);
+  return name in $defs ? entries : [[name, change(body)], ...entries];
+}
+
+const PART = /^#\/\$defs\//;
+
+/** With parts that are found in the document, and without the pattern that zod has beside a format. */
+function toPlain(value: Json): Json {
+  if (isJsonArray(value)) return value.map(toPlain);
+  if (!isJsonObject(value)) return value;
+  const { $ref, ...rest } = value;
+  const isOfZod = ([name, member]: readonly [string, Json]) =>
+    name === 'pattern' && value['format'] === 'date-time' && member !== TIMES_TAKEN;
+  const entries = Object.entries(rest).filter((entry) => !isOfZod(entry));
+  const members = entries.map(([name, member]) => [name, toPlain(member)] as const);
+  return {
+    ...Object.fromEntries(members),
+    ...(typeof $ref === 'string' && refToSchema($ref.replace(PART, ''))),
+  };
+}
+
+/** What zod says of the keys of every mapping: they are always text. */
+const ANY_KEYS = JSON.stringify({ type: 'string' });
+
+/**
+ * A JSON Schema in which alternatives of different types are one schema of several types, and alternatives of alternatives are
+ * alternatives of one list: what is wrong in one is then not told of the others too, and there is less to read.
+ */
+export function mergeAlternatives(schema: Json): Json {
+  if (isJsonArray(schema)) return schema.map(mergeAlternatives);
+  if (!isJsonObject(schema)) return schema;
+  const { anyOf, ...rest } = Object.fromEntries(
+    Object.entries(schema)
+      .filter(([name, member]) => !(name === 'propertyNames' && JSON.stringify(member) === ANY_KEYS))
+      .map(([name, member]) => [name, mergeAlternatives(member)] as const),
+  );
+  if (!isJsonArray(anyOf)) return rest;
+  const { members, notes } = flatten(anyOf.filter(isJsonObject));
+  const types = members.map(listTypes);
+  const isMerged = types.every((some) => some.length > 0) && new Set(types.flat()).size === types.flat().length;
+  return isMerged ? { ...notes, ...toOne(members), ...rest } : { ...notes, ...rest, anyOf: members };
+}
+
+/** Keywords that describe a value without restricting it. */
+const NOTES: readonly string[] = ['description', 'default', 'examples', 'title'];
+
+/** Alternatives with nested ones flattened, and what those say besides. */
+function flatten(alternatives: readonly JsonObject[]): {
+  readonly members: readonly JsonObject[];
+  readonly notes: JsonObject;
+} {
+  let notes: JsonObject = {};
+  const members = alternatives.flatMap((alternative) => {
+    const { anyOf, ...rest } = alternative;
+    const isChoice = isJsonArray(anyOf) && Object.keys(rest).every((name) => NOTES.includes(name));
+    if (isChoice) notes = { ...notes, ...rest };
+    return isChoice ? anyOf.filter(isJsonObject) : [alternative];
+  });
+  return { members, notes };
+}
+
+/** Members of different types as one. Where only some words may stand, null has to be one of them. */
+function toOne(members: readonly JsonObject[]): JsonObject {
+  const types = members.flatMap(listTypes);
+  const { enum: words, ...rest }: JsonObject = Object.assign({}, ...members);
+  const isNullable = types.includes('null');
+  return {
+    ...rest,
+    type: types,
+    ...(isJsonArray(words) && { enum: isNullable ? [...words, null] : words }),
+  };
+}
+
+function listTypes({ type = [] }: JsonObject): readonly Json[] {
+  return isJsonArray(type) ? type : [type];
+}
+
+/** Every failure that an operation may answer with: what it means, and what its response has besides the error body. */
+const FAILURES: Readonly<
+  Record<number, { readonly name: string; readonly description: string; readonly header?: string }>
+> = {
+  400: { name: 'BadRequest', description: 'The request is not valid: its version header, its query or its body.' },
+  401: { name: 'Unauthenticated', description: 'The API key is missing or unknown.', header: 'WWW-Authenticate' },
+  403: { name: 'Forbidden', description: 'The API key is valid, but this is not allowed.' },
+  404: { name: 'NotFound', description: 'Nothing has this path or id, or the module is not set.' },
+  405: { name: 'MethodNotAllowed', description: 'The path exists, but not with this method.', header: 'Allow' },
+  408: { name: 'RequestTimeout', description: 'The request took too long to arrive.' },
+  409: { name: 'Conflict', description: 'Another resource has this value, or refers to this resource.' },
+  413: { name: 'BodyTooLarge', description: 'The body is larger than 1 MiB.' },
+  415: { name: 'BadContentType', description: 'The body is not application/json.' },
+  417: { name: 'ExpectationFailed', description: 'The only supported expectation is 100-continue.' },
+  429: { name: 'RateLimited', description: 'Too many requests.', header: 'Retry-After' },
+  431: { name: 'HeadersTooLarge', description: 'The headers of the request are too large.' },
+  500: { name: 'InternalError', description: 'A bug in the server.' },
+};
+
+/** The headers that responses share. */
+function toComponentHeaders(): JsonObject {
+  return { OperationId: { description: 'Id of this request.', schema: { type: 'string' }, required: true } };
+}
+
+const HEADERS: JsonObject = { [OPERATION_ID_HEADER]: { $ref: '#/components/headers/OperationId' } };
+
+/** The responses that operations share: one for each body, and one for each failure. Some answer what is no operation, or no request. */
+function toComponentResponses(): JsonObject {
+  const successes = OPERATIONS.map((operation) => [toSuccessName(operation), toSuccess(operation)] as const);
+  const failures = Object.values(FAILURES).map(({ name, description, header }) => {
+    const extra = header === undefined ? {} : { [header]: { schema: { type: 'string' }, required: true } };
+    return [name, { description, headers: { ...HEADERS, ...extra }, content: toContent('Error') }] as const;
+  });
+  return Object.fromEntries([...successes, ...failures]);
+}
+
+/** The responses of one operation, by status. */
+function toResponses(operation: Operation): JsonObject {
+  const status = operation.action === 'create' ? 201 : toResponseSchemaName(operation) === undefined ? 204 : 200;
+  const names = [
+    [status, toSuccessName(operation)] as const,
+    ...listFailures(operation).map((failure) => [failure, FAILURES[failure]?.name] as const),
+  ];
+  return Object.fromEntries(names.map(([code, name]) => [code, { $ref: `#/components/responses/${name}` }]));
+}
+
+/** A JSON body that conforms to one of the schemas of the document. */
+function toContent(schema: string): JsonObject {
+  return { 'application/json': { schema: refToSchema(schema) } };
+}
+
+function toSuccessName(operation: Operation): string {
+  return toResponseSchemaName(operation) ?? 'Gone';
+}
+
+function toSuccess(operation: Operation): JsonObject {
+  const schema = toResponseSchemaName(operation);
+  if (schema === undefined) return { description: 'Deleted.', headers: HEADERS };
+  return { description: operation.kind.description, headers: HEADERS, content: toContent(schema) };
+}
+
+function listFailures(operation: Operation): readonly number[] {
+  return [
+    400,
+    401,
+    ...(operation.method === 'GET' ? [] : [403]),
+    ...(operation.path.includes('{') ? [404] : []),
+    ...(canConflict(operation) ? [409] : []),
+    ...(toRequestSchemaName(operation) === undefined ? [] : [413, 415]),
+    429,
+    500,
+  ];
+}
+
+/** A value may be taken already, or a resource in use. */
+function canConflict({ action, kind }: Operation): boolean {
+  const unique = kind.specFields.filter(([, field]) => field.unique);
+  if (action === 'create') return unique.length > 0;
+  if (action === 'update') return unique.some(([, { lifecycle }]) => lifecycle === 'mutable');
+  return action === 'delete' && isReferable(kind);
+}
 
 /** The OpenAPI 3.1 document of the interface, with everything that the bundled server may answer. */
 export function toOpenApiDocument(options: { readonly versionHeader?: string } = {}): JsonObject {
@@ -78,7 +367,7 @@ function toComponentParameters(versionHeader: string): JsonObject {
     in: 'header',
     required: true,
     description: 'Version of the interface.',
-    schema: { type: 'string', const: API_VERSION },
+    schema: { type: 'string', enum: [API_VERSION] },
   };
   return { version, limit: LIMIT };
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import type { PlanDocument, ShownWrite } from '../kinds/plan-document.ts';
+import type { PlanDocument, ShownWrite } from '../kinds/request-body.ts';
 import type { Address } from '../model/address.ts';
-import type { Danger } from '../model/danger.ts';
-import { DIAGNOSTIC_CODES } from '../model/diagnostic-codes.ts';
+import { ACTIONS } from '../model/change.ts';
+import { DANGER_GROUPS, DANGER_NAMES, type Danger } from '../model/danger.ts';
+import { DIAGNOSTIC_CODES } from '../model/diagnostic.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { PLAN_FORMAT } from '../model/plan.ts';
+import { PLAN_INDEX_FORMAT, type PlanIndex } from '../model/stack-tree.ts';
 import type { WriteId } from '../model/write.ts';
 
 /**
@@ -28,7 +30,7 @@ const place = z.strictObject({
 
 /** A safety rule that a plan breaks. */
 export const VIOLATION_SCHEMA = z.strictObject({
-  rule: z.enum(['protect', 'delete-share', 'nothing-described', 'policy']),
+  rule: z.enum(['protect', 'delete-share', 'nothing-described', 'policy', 'rejected-write']),
   message: z.string(),
   remedy: z.string(),
   addresses: texts,
@@ -45,6 +47,8 @@ export const DIAGNOSTIC_SCHEMA = z.strictObject({
   message: z.string(),
   remedy: optional(z.string()),
   address: optional(z.string()),
+  field: optional(z.string()).describe('The field of its spec.'),
+  isOfChange: optional(z.literal(true)).describe('The change of that resource causes it, and is shown with it.'),
   place: optional(place),
   related: optional(z.array(z.strictObject({ message: z.string(), place }))),
 });
@@ -77,27 +81,21 @@ const difference = z.strictObject({
   forcesReplace: z.boolean(),
 });
 
-const danger: z.ZodType<Danger> = z.discriminatedUnion('danger', [
-  z.strictObject({ danger: z.literal('delete') }),
-  z.strictObject({
-    danger: z.literal('replace'),
-    loses: texts.describe('Fields that the service chooses anew, besides the id.'),
-    gap: z.int().describe('Writes from the delete of the old one to the creation of the new one. 0: created first.'),
-  }),
-  z.strictObject({
-    danger: z.literal('opens'),
-    path: z.string().describe('The field that keeps somebody out. Empty: the resource itself.'),
-    how: z.enum(['removed', 'disabled', 'loosened']),
-  }),
-  z.strictObject({ danger: z.literal('unprotects') }),
-  z.strictObject({ danger: z.literal('token') }),
-  z.strictObject({ danger: z.literal('lockout') }),
-  z.strictObject({
-    danger: z.literal('validity'),
-    from: z.string(),
-    to: z.string().describe('Longer, or later, than `from`.'),
-  }),
-]);
+/** A danger of a change, or of what happened to a resource. */
+export const DANGER_SCHEMA: z.ZodType<Danger> = z.strictObject({
+  group: z.enum(DANGER_GROUPS).describe('What it is about.'),
+  danger: z.enum(DANGER_NAMES),
+  path: optional(z.string()).describe('The field. Left out: the resource as a whole.'),
+  from: optional(json).describe('What was there; of a list or map, the members that go. Absent: nothing.'),
+  to: optional(json).describe('What is there instead; of a list or map, the members that are new. Absent: nothing.'),
+  writes: optional(z.int()).describe('Writes from the delete to the creation (`gap`).'),
+  limitMs: optional(z.int()).describe('Milliseconds that these writes take once the rate limit is reached (`gap`).'),
+  consequence: optional(z.string()).describe('What follows from it.'),
+});
+
+const dangerCounts = z
+  .strictObject({ access: count, traffic: count, secrets: count, protection: count })
+  .describe('Number of dangers in each group.');
 
 const change = z.strictObject({
   address: address.describe('Kind/name.'),
@@ -105,10 +103,20 @@ const change = z.strictObject({
     'Id of the live resource that keeps the address. Left out: this is no duplicate.',
   ),
   kind: z.string(),
-  action: z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'no-op']),
+  action: z.enum(ACTIONS),
   reason: optional(z.string()),
   differences: z.array(difference),
-  dangers: optional(z.array(danger)).describe('Why it deserves a second look, the gravest first.'),
+  dangers: optional(z.array(DANGER_SCHEMA)).describe('Why it deserves a second look, by group, the gravest first.'),
+  token: optional(
+    z.union([
+      z.strictObject({ directory: z.string() }),
+      z.strictObject({
+        command: texts.describe('Program and arguments. Placeholders are not filled in.'),
+        test: optional(texts).describe('The command that is run before the first write. Left out: none.'),
+        timeoutMs: z.number().describe('Milliseconds after which it is stopped.'),
+      }),
+    ]),
+  ).describe('Where the token of the new credential goes. Left out: there is none, or no place is set.'),
   notes: optional(texts),
   kept: optional(texts).describe('Drifted fields that the plan leaves alone.'),
   live: optional(
@@ -166,7 +174,7 @@ const module = {
   module: z.string(),
 };
 
-const write: z.ZodType<ShownWrite> = z.discriminatedUnion('act', [
+const writes = z.discriminatedUnion('act', [
   z.strictObject({
     act: z.literal('create'),
     ...common,
@@ -184,6 +192,10 @@ const write: z.ZodType<ShownWrite> = z.discriminatedUnion('act', [
   z.strictObject({ act: z.literal('release'), ...common, ...resourceId, duplicateOf, ...body }),
   z.strictObject({ act: z.literal('give-up'), ...common, ...resourceId, field: z.string(), ...body }),
 ]);
+
+/** An act that the schema lacks does not compile: a plan that is saved is read back. */
+type Unwritten = Exclude<ShownWrite['act'], z.infer<typeof writes>['act']>;
+const write: [Unwritten] extends [never] ? z.ZodType<ShownWrite> : Unwritten = writes;
 
 const file = z.strictObject({
   address: z.string().describe('The resource whose value it holds.'),
@@ -238,6 +250,7 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
         unchanged: count,
       })
       .describe('Number of resources by what happens to them.'),
+    dangers: dangerCounts,
     changes: z.array(change),
     withheld: optional(
       z.array(
@@ -257,9 +270,10 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     rehearsal: optional(
       z.strictObject({
         writes: z.int().describe('Writes that were tried.'),
-        refused: z.int().describe('Writes that were refused, or waited for one that was.'),
+        refused: z.int().describe('Writes that were rejected, or depended on one that was.'),
         left: z.int().describe('Changes that a plan after it would still make.'),
         tokens: z.int().describe('Tokens that are made and delivered.'),
+        unchecked: optional(texts).describe('Ids that are sent, and that nothing that was read shows to exist.'),
       }),
     ).describe('How it went when the plan was tried in memory. Left out: it was not tried.'),
     requests: z.strictObject({
@@ -272,3 +286,44 @@ export const PLAN_SCHEMA: z.ZodType<PlanDocument> = z
     }),
   })
   .meta({ title: 'Edgewise plan', description: 'What applying a stack of manifests would do. Holds no secrets.' });
+
+/** The published JSON Schema of plan files, draft 2020-12. */
+export function toPlanJsonSchema(): JsonObject {
+  return z.toJSONSchema(PLAN_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+}
+
+const name = z.string();
+
+/** The schema of the index of a folder of plans: what `edgewise plan -R -o` writes and `edgewise apply` reads. */
+export const PLAN_INDEX_SCHEMA: z.ZodType<PlanIndex> = z
+  .strictObject({
+    type: z.literal('PlanIndex'),
+    format: z.literal(PLAN_INDEX_FORMAT),
+    tool: z.strictObject({ name: z.literal('edgewise'), version: z.string() }),
+    shard: z
+      .exactOptional(z.strictObject({ index: z.int().min(1), total: z.int().min(1) }))
+      .describe('The part of the stacks that the run planned. Left out: it planned all that it was narrowed to.'),
+    stacks: z
+      .array(name)
+      .describe('Names of the stacks of the run, also of those that have no plan that can be applied.'),
+    plans: z.array(
+      z.strictObject({
+        file: z
+          .string()
+          .regex(/^[^/\\]+\.json$/)
+          .describe('Its name in the folder.'),
+        stack: name,
+        baseUrl: z.string(),
+        sha256: z
+          .string()
+          .regex(/^[0-9a-f]{64}$/)
+          .describe('Digest of the bytes of the file, in hexadecimal.'),
+      }),
+    ),
+  })
+  .meta({ title: 'Edgewise plan index', description: 'The plan files that one run wrote into a folder.' });
+
+/** The published JSON Schema of the index, draft 2020-12. */
+export function toPlanIndexJsonSchema(): JsonObject {
+  return z.toJSONSchema(PLAN_INDEX_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+}

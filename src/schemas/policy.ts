@@ -1,24 +1,10 @@
 import { z } from 'zod';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
-import type { Action } from '../model/change.ts';
-import { DANGER_NAMES } from '../model/danger.ts';
+import { CHANGE_ACTIONS } from '../model/change.ts';
+import { DANGER_GROUPS, DANGER_NAMES } from '../model/danger.ts';
 import { once } from '../model/once.ts';
 import { EXPECTATIONS } from '../model/policy.ts';
-import { toAnyJson } from './parts.ts';
-import { toTimestamp } from './text.ts';
-
-/** What the `spec` of a `Policy` holds, with defaults filled in. */
-export type PolicySpec = Readonly<z.infer<ReturnType<typeof toPolicySpecSchema>>>;
-
-/** What changes a policy may be about: everything that a plan does. */
-export const POLICY_ACTIONS = [
-  'create',
-  'update',
-  'replace',
-  'delete',
-  'adopt',
-  'release',
-] as const satisfies readonly Action[];
+import { toAnyJson, toTimestamp } from './text.ts';
 
 /** Schema of the `spec` of a `Policy`. Parsing fills in the defaults. What expressions may say is checked by `src/policy`. */
 export const toPolicySpecSchema = once(() =>
@@ -56,13 +42,17 @@ const toMatchSchema = once(() =>
           'Kinds of resources. Left out: every kind that has the fields of `before` and `after` that the rule names.',
         ),
       actions: z
-        .array(z.enum(POLICY_ACTIONS))
+        .array(z.enum(CHANGE_ACTIONS))
         .min(1)
         .optional()
         .describe(
           'What a plan does. Left out: everything, but a rule that names `after` is about what will be there, and one that names `before` about what is.',
         ),
-      danger: z.array(z.enum(DANGER_NAMES)).min(1).optional().describe('Changes with one of these dangers.'),
+      danger: z
+        .array(z.enum([...DANGER_GROUPS, ...DANGER_NAMES]))
+        .min(1)
+        .optional()
+        .describe('Changes with one of these dangers, or with one of these groups.'),
       labels: z
         .record(z.string(), z.union([z.string(), z.array(z.string()).min(1)]))
         .optional()
@@ -71,9 +61,6 @@ const toMatchSchema = once(() =>
     })
     .describe('Which changes the rule is about: those that every line fits. Left out: all of them.'),
 );
-
-/** What the `spec` of a `PolicyTest` holds. */
-export type PolicyTestSpec = Readonly<z.infer<ReturnType<typeof toPolicyTestSpecSchema>>>;
 
 /** Schema of the `spec` of a `PolicyTest`. */
 export const toPolicyTestSpecSchema = once(() =>
@@ -109,7 +96,7 @@ const toGivenSchema = once(() =>
       change: z
         .looseObject({
           kind: z.enum(MANIFEST_KINDS.map(({ name }) => name)).describe('Kind of the resource.'),
-          action: z.enum(POLICY_ACTIONS).describe('What the plan does with it.'),
+          action: z.enum(CHANGE_ACTIONS).describe('What the plan does with it.'),
         })
         .describe('The change, as the plan has it. What is left out is empty.'),
       before: toObjectSchema().optional().describe('Fields of the live resource. Defaults are filled in.'),

@@ -1,16 +1,21 @@
 import type { JsonObject } from '../model/json.ts';
 import { API_VERSION, NAMED_KINDS } from './document.ts';
-import { toEventsJsonSchema } from './events.ts';
-import { toFaultsJsonSchema } from './faults.ts';
-import { toJournalJsonSchema } from './journal.ts';
 import { toManifestJsonSchema } from './manifest.ts';
 import { toOpenApiDocument } from './openapi.ts';
-import { toPlanJsonSchema } from './plan-json-schema.ts';
+import { toPlanIndexJsonSchema, toPlanJsonSchema } from './plan.ts';
+import { toEventsJsonSchema, toJournalJsonSchema } from './results.ts';
+import { toFaultsJsonSchema } from './seed.ts';
 
 /** What is published in `schemas/`: the file, what it describes, and where it comes from. */
 export const PUBLISHED_SCHEMAS: readonly PublishedSchema[] = [
   { name: 'manifest', file: 'manifest.schema.json', about: 'manifests of all kinds', toSchema: toManifestJsonSchema },
   { name: 'plan', file: 'plan.schema.json', about: 'plan files', toSchema: toPlanJsonSchema },
+  {
+    name: 'plan-index',
+    file: 'plan-index.schema.json',
+    about: 'the index of a folder of plans',
+    toSchema: toPlanIndexJsonSchema,
+  },
   { name: 'events', file: 'events.schema.json', about: 'lines of `--format json-lines`', toSchema: toEventsJsonSchema },
   { name: 'journal', file: 'journal.schema.json', about: 'lines of `--journal`', toSchema: toJournalJsonSchema },
   { name: 'faults', file: 'faults.schema.json', about: 'faults files of `serve`', toSchema: toFaultsJsonSchema },

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { JsonObject } from '../model/json.ts';
-import { findFirstIssue } from './check-in-parts.ts';
-import { DIAGNOSTIC_SCHEMA } from './plan.ts';
+import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
+import { DANGER_SCHEMA, DIAGNOSTIC_SCHEMA, VIOLATION_SCHEMA } from './plan.ts';
 
 /** What is read of the JSON results that edgewise writes: enough to show them again. Fields may be added to them. */
 
@@ -45,6 +44,35 @@ export const VALIDATION_RESULT_SCHEMA = z.looseObject({
   diagnostics,
 });
 
+/** One resource of a comparison. */
+const RESOURCE_DRIFT_SCHEMA = z.looseObject({
+  address,
+  duplicateOf: optional(text),
+  kind: text,
+  state: text,
+  id: optional(text),
+  differences: z.array(
+    z.looseObject({
+      path: text,
+      expected: optional(z.json()).describe('What the manifest or the saved plan states.'),
+      live: optional(z.json()).describe('What the service holds.'),
+      origin: z.enum(['manifest', 'drift', 'both', 'unknown']),
+      forcesReplace: z.boolean(),
+    }),
+  ),
+  expected: optional(z.record(text, z.json())).describe('What the manifest states of a resource that is missing.'),
+  moved: optional(z.array(text)),
+  reason: optional(text),
+  next: optional(z.enum(['create', 'update', 'replace', 'delete', 'adopt', 'release', 'write-file'])).describe(
+    'What the next apply does to it.',
+  ),
+  dangers: optional(z.array(DANGER_SCHEMA)).describe('What is dangerous in what happened at the service.'),
+  validUntil: optional(text),
+});
+
+/** A live resource that the stack does not own. */
+const STRANGER_SCHEMA = z.looseObject({ kind: text, id: text, description: text, stack: optional(text) });
+
 /** A comparison. */
 export const DRIFT_RESULT_SCHEMA = z.looseObject({
   command: z.literal('drift'),
@@ -52,31 +80,16 @@ export const DRIFT_RESULT_SCHEMA = z.looseObject({
   baseUrl: text,
   at: z.iso.datetime(),
   against: optional(text),
+  plannedAt: optional(text),
+  commit: optional(text),
   targets: z.array(text),
   kinds: z.array(text),
   requests: count,
   externals: z.record(text, text),
   diagnostics,
-  resources: z.array(
-    z.looseObject({
-      address,
-      duplicateOf: optional(text),
-      kind: text,
-      state: text,
-      id: optional(text),
-      differences: z.array(
-        z.looseObject({
-          path: text,
-          origin: z.enum(['manifest', 'drift', 'both', 'unknown']),
-          forcesReplace: z.boolean(),
-        }),
-      ),
-      moved: optional(z.array(text)),
-      reason: optional(text),
-      validUntil: optional(text),
-    }),
-  ),
-  strangers: z.array(z.looseObject({ kind: text, id: text, description: text, stack: optional(text) })),
+  violations: z.array(VIOLATION_SCHEMA),
+  resources: z.array(RESOURCE_DRIFT_SCHEMA),
+  strangers: z.array(STRANGER_SCHEMA),
 });
 
 /** An apply: its outcomes name writes of its plan. */
@@ -116,4 +129,190 @@ export function checkResult<T>(schema: z.ZodType<T>, document: JsonObject, refus
   if (parsed.success) return parsed.data;
   const issue = findFirstIssue(schema, document);
   throw refuse(issue === undefined ? 'it has another form' : `${issue.path.join('.')}: ${issue.message}`);
+}
+
+/** The number of values checked at once: the findings on a million wrong ones would not fit into memory. */
+const PART_VALUES = 20_000;
+
+/** Where a schema finds the first mistake, and what it says. */
+type FirstIssue = Pick<z.core.$ZodIssue, 'path' | 'message'>;
+
+/**
+ * The first mistake in an object whose lists may be long; nothing: it conforms. Each list at the top is checked by parts, with the others empty, which
+ * the schema has to allow.
+ */
+export function findFirstIssue(schema: z.ZodType, value: JsonObject): FirstIssue | undefined {
+  const lists = Object.entries(value).filter((entry): entry is [string, readonly Json[]] => isJsonArray(entry[1]));
+  const rest = { ...value, ...Object.fromEntries(lists.map(([name]) => [name, []])) };
+  const [issue] = schema.safeParse(rest).error?.issues ?? [];
+  if (issue !== undefined) return issue;
+  for (const [name, members] of lists) {
+    const found = findInList(schema, rest, { name, members });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function findInList(
+  schema: z.ZodType,
+  rest: JsonObject,
+  { name, members }: { readonly name: string; readonly members: readonly Json[] },
+): FirstIssue | undefined {
+  for (let start = 0; start < members.length; ) {
+    const end = findEnd(members, start);
+    if (end === start + 1 && countValues(members[start] ?? null, MOST_VALUES) > MOST_VALUES)
+      return { message: `it has more than ${MOST_VALUES.toLocaleString('en')} values`, path: [name, start] };
+    const [issue] = schema.safeParse({ ...rest, [name]: members.slice(start, end) }).error?.issues ?? [];
+    if (issue !== undefined) return { message: issue.message, path: moveIndex(issue.path, start) };
+    start = end;
+  }
+  return undefined;
+}
+
+/** Values of one member: a change of the largest resource that a service takes has fewer. */
+const MOST_VALUES = 100_000;
+
+/** The end of a part that starts there: at least one member. */
+function findEnd(members: readonly Json[], start: number): number {
+  let left = PART_VALUES;
+  let end = start;
+  while (end < members.length && left > 0) {
+    left -= countValues(members[end] ?? null, left);
+    end += 1;
+  }
+  return end;
+}
+
+/** The values in a value, itself included; counting ends once there are more than so many. */
+function countValues(value: Json, most: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const member of Object.values(value)) {
+    if (count > most) break;
+    count += countValues(member, most - count);
+  }
+  return count;
+}
+
+function moveIndex([name, index, ...rest]: FirstIssue['path'], start: number): FirstIssue['path'] {
+  return typeof index === 'number' ? [name ?? '', index + start, ...rest] : [name ?? ''];
+}
+
+/** The schema of one line of a stream of events: what `--format json-lines` writes. */
+const every = {
+  seq: z.int().min(1).describe('Number of the event in its stream, from 1.'),
+  time: z.iso.datetime().describe('When it happened.'),
+};
+const aWrite = { write: z.string().describe('Such as `create Kind/name`.'), address: z.string() };
+const progress = { done: z.int().describe('Finished writes.'), total: z.int() };
+const outcome = z.enum(['applied', 'failed', 'skipped']);
+
+const summary = z.looseObject({
+  event: z.literal('summary'),
+  ...every,
+  command: z.string().nullable(),
+  ok: z.boolean().describe('As in the JSON document of the same result.'),
+  exit_code: z.int().nullable(),
+  changes: optional(z.record(z.string(), z.int())).describe('Of a plan: resources by action.'),
+  files_to_write: optional(z.int()).describe('Of a plan: the files that apply writes.'),
+  violations: optional(z.array(VIOLATION_SCHEMA)).describe(
+    'Of a plan: the safety rules that it breaks without consent.',
+  ),
+  interrupted: optional(z.boolean()),
+  totals: optional(
+    z.strictObject({ applied: z.int(), already_done: z.int(), failed: z.int(), skipped: z.int() }),
+  ).describe('Of an apply: writes by outcome.'),
+  tokens: optional(z.array(z.looseObject({ address: z.string(), place: z.string(), rescued: z.boolean() }))),
+  files: optional(z.array(z.looseObject({ address: z.string(), path: z.string(), outcome }))),
+  drifted: optional(z.boolean()),
+  counts: optional(z.record(z.string(), z.int())).describe('Of a comparison: resources by state.'),
+  dangers: optional(z.record(z.string(), z.int())).describe('Of a plan or a comparison: dangers by group.'),
+  same: optional(z.boolean()).describe('Of two plans: they do the same.'),
+  within: optional(z.boolean()).describe('Of two plans: the later one does nothing that the earlier one does not.'),
+  error: optional(z.string()).describe('Why the command has no result.'),
+});
+
+const EVENT_SCHEMA = z
+  .discriminatedUnion('event', [
+    z.looseObject({
+      event: z.literal('start'),
+      ...every,
+      format: z.literal(1),
+      command: z.string(),
+      stack: z.string(),
+      base_url: z.string(),
+      writes: z.int(),
+    }),
+    z.looseObject({ event: z.literal('write-started'), ...every, ...aWrite }),
+    z.looseObject({
+      event: z.literal('write-done'),
+      ...every,
+      ...aWrite,
+      ...progress,
+      id: optional(z.string()),
+    }),
+    z.looseObject({
+      event: z.literal('write-failed'),
+      ...every,
+      ...aWrite,
+      ...progress,
+      message: z.string(),
+      status: optional(z.int()).describe('HTTP status, if the service refused the write.'),
+      field: optional(z.string()).describe(
+        'The field of the spec that the service names, such as `backend.backend_id`.',
+      ),
+    }),
+    z.looseObject({ event: z.literal('write-skipped'), ...every, ...aWrite, ...progress, message: z.string() }),
+    z.looseObject({ event: z.literal('diagnostic'), ...every, diagnostic: DIAGNOSTIC_SCHEMA }),
+    z.looseObject({ event: z.literal('drift'), ...every, resource: RESOURCE_DRIFT_SCHEMA }),
+    z.looseObject({ event: z.literal('unmanaged'), ...every, resource: STRANGER_SCHEMA }),
+    summary,
+  ])
+  .meta({
+    title: 'Edgewise event',
+    description: 'One line of a stream of events. Its last line is a summary. Events and fields may be added.',
+  });
+
+/** The published JSON Schema of a line, draft 2020-12. */
+export function toEventsJsonSchema(): JsonObject {
+  return z.toJSONSchema(EVENT_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+}
+
+const JOURNAL_LINE_SCHEMA = z
+  .looseObject({
+    format: z.literal(1),
+    time: z.iso.datetime().describe('When the line was written.'),
+    run: z.string().describe('Id of the apply, the same on all its lines.'),
+    version: z.string().describe('Version of edgewise.'),
+    stack: z.string(),
+    baseUrl: z.string(),
+    event: z.enum(['before', 'after']).describe('Before the request is sent, or when it is over.'),
+    request: z
+      .enum(['write', 'look-up', 'undo'])
+      .describe(
+        'A write of the plan; a list that finds out what became of a creation or who else created the same; or a delete of its own creation when a concurrent apply was first.',
+      ),
+    write: optional(z.string()).describe(
+      'The write of the plan that it serves, such as `create Kind/name`. Absent for a look-up.',
+    ),
+    method: z.enum(['GET', 'POST', 'PATCH', 'PUT', 'DELETE']),
+    path: z.string(),
+    address: optional(z.string()),
+    body: optional(z.string()).describe('Digest of the body as it is sent.'),
+    outcome: optional(z.enum(['done', 'failed', 'not-sent'])).describe(
+      'How it ended. `not-sent`: the run was interrupted first.',
+    ),
+    id: optional(z.string()).describe('Id of the resource, when it is known.'),
+    status: optional(z.int()).describe('HTTP status of a refusal.'),
+    message: optional(z.string()).describe('Why it failed.'),
+  })
+  .meta({
+    title: 'Edgewise journal line',
+    description:
+      'One line of the file of --journal. A line that a crash left incomplete is not JSON: skip it. Fields may be added.',
+  });
+
+/** The published JSON Schema of a line, draft 2020-12. */
+export function toJournalJsonSchema(): JsonObject {
+  return z.toJSONSchema(JOURNAL_LINE_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { HOSTNAME_STATUSES } from '../kinds/tables/abuse-report.ts';
 import { KINDS } from '../kinds/tables/registry.ts';
-import { toAnyJson } from './parts.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { FaultRange, FaultRule, ServerFaults } from '../model/server-faults.ts';
+import { toAnyJson } from './text.ts';
 
 /** What a resource in a seed has besides the fields of its kind, which are checked like a request's. */
 const SEED_RESOURCE = z
@@ -60,3 +62,148 @@ export const SEED_SCHEMA = z
     title: 'Edgewise seed',
     description: 'The initial data of the bundled server. A snapshot has the same form. Every part is optional.',
   });
+
+/** A key that may be absent, and is not undefined. */
+const optional = z.exactOptional;
+
+/** A number, or from one to another: `3`, `3-5`; open at its end with `3-`. */
+const RANGE = /^(\d{1,9})(?:-(\d{0,9}))?$/;
+
+/** The limits of a range, both included. Never throws: a text that is no range gives an empty one. */
+export function parseRange(range: FaultRange): { readonly from: number; readonly to: number } {
+  if (typeof range === 'number') return { from: range, to: range };
+  const [, from = '1', to = from] = RANGE.exec(range) ?? [undefined, '1', '0'];
+  return { from: Number(from), to: to === '' ? Number.POSITIVE_INFINITY : Number(to) };
+}
+
+function isForward(range: FaultRange): boolean {
+  const { from, to } = parseRange(range);
+  return from <= to;
+}
+
+const CALLS = z
+  .union([
+    z.int().min(1),
+    z
+      .string()
+      .regex(RANGE, { error: 'must be a number, a range such as `3-5`, or `3-` for all from there' })
+      .refine(isForward, { error: 'ends before it starts' }),
+  ])
+  .describe('One request or several: `2`, `"3-5"`, `"4-"`.');
+
+/** What every rule has. */
+const CHOICE = {
+  on: z
+    .string()
+    .regex(/^(\*|(\*|GET|POST|PUT|PATCH|DELETE) (\*|\/\S*))$/, {
+      error: 'must be `*`, or a method and a path such as `POST /credentials`, `GET *` or `PATCH /edges/tcp/{id}`',
+    })
+    .describe(
+      'Which requests: a method and a path. `*` is any method, or any text in a path; `{id}` is one path segment. `*` alone is every request. The query is compared only if there is a `?`.',
+    )
+    .meta({ examples: ['*', 'GET *', 'POST /credentials', 'PATCH /edges/tcp/{id}'] }),
+  nth: optional(z.union([CALLS, z.array(CALLS).min(1), z.literal('every')])).describe(
+    'Which of those requests, counted from 1: `2`, `"3-5"`, `[1, "4-"]`, `every`. Default: every.',
+  ),
+  rate: optional(z.number().min(0).max(1)).describe(
+    'Probability of the fault for each of those requests, 0 to 1. The seed decides which requests meet it.',
+  ),
+  times: optional(z.int().min(1)).describe('How often at most. Default: no limit.'),
+};
+
+const WHEN = optional(z.enum(['before', 'after'])).describe(
+  'Whether the fault comes before or after the request takes effect. Default: before.',
+);
+
+/** A rule of one fault. */
+function rule<Name extends string, Shape extends z.core.$ZodLooseShape>(fault: Name, about: string, shape: Shape) {
+  return z.strictObject({ ...CHOICE, fault: z.literal(fault), ...shape }).describe(about);
+}
+
+const RULE: z.ZodType<FaultRule> = z
+  .discriminatedUnion('fault', [
+    rule('latency', 'The response is delayed. Unlike other faults, this one combines with another.', {
+      ms: z
+        .union([
+          z.int().min(0),
+          z
+            .string()
+            .regex(/^\d{1,7}-\d{1,7}$/, { error: 'must be milliseconds, or a range of them such as `20-200`' })
+            .refine(isForward, { error: 'ends before it starts' }),
+        ])
+        .describe('Milliseconds, or a range of them: `"20-200"`.'),
+    }),
+    rule('throttle', 'Responds with 429.', {
+      retry_after: optional(z.int().min(0)).describe(
+        'Seconds in `Retry-After`. Left out: the response has no such header.',
+      ),
+    }),
+    rule('status', 'Responds with a server error.', {
+      code: optional(z.union([z.literal(500), z.literal(502), z.literal(503), z.literal(504)])).describe(
+        'Default: 500.',
+      ),
+      when: WHEN,
+    }),
+    rule('reset', 'The connection is reset.', { when: WHEN }),
+    rule('cut', 'The response is truncated in the middle of its body. The request takes effect.', {}),
+    rule('hang', 'No response comes, and the connection is closed later.', {
+      ms: optional(z.int().min(0)).describe(
+        'Milliseconds until the connection is closed. Default: 120000, which is longer than clients wait.',
+      ),
+      when: WHEN,
+    }),
+    rule('broken_json', 'The response is complete, but contains only half of its JSON. The request takes effect.', {}),
+    rule('content_type', 'Responds with 200 and an HTML page, as a proxy does.', { when: WHEN }),
+    rule('missing', 'A page of a list silently lacks resources. Other requests are not affected.', {
+      resources: optional(z.int().min(1)).describe('How many; the seed chooses which. Default: 1.'),
+    }),
+    rule('no_next', 'A page of a list claims to be the last one. Other requests are not affected.', {}),
+    rule(
+      'gone_cursor',
+      'The next page of a list is refused if the resource in its `before_id` is gone. Other requests are not affected.',
+      { code: optional(z.union([z.literal(400), z.literal(404)])).describe('Default: 404.') },
+    ),
+    rule(
+      'left_out',
+      'Resources and modules in the response lack fields that are empty, null or false, as on many services.',
+      {
+        fields: optional(z.array(z.string()).min(1)).describe(
+          'Names of the fields that they lack instead, whatever their values, as the response has them.',
+        ),
+        share: optional(z.number().min(0).max(1)).describe(
+          'Probability for each of these fields, 0 to 1. The seed decides which are left out. Default: 1.',
+        ),
+      },
+    ),
+    rule('stale', 'A list is outdated. Other requests are not affected.', {
+      changes: optional(z.int().min(1)).describe('Age in successful writes. Default, without `requests`: 1.'),
+      requests: optional(z.int().min(1)).describe('Age in requests, instead of `changes`.'),
+    }),
+  ])
+  .superRefine((value, context) => {
+    const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    if (value.nth !== undefined && value.rate !== undefined)
+      refuse('rate', 'and `nth` exclude each other: a rule has one of them, or neither');
+    if (value.fault === 'stale' && value.changes !== undefined && value.requests !== undefined)
+      refuse('requests', 'and `changes` exclude each other: a rule has one of them, or neither');
+  });
+
+/** Schema of what goes wrong on the bundled server. */
+export const FAULTS_SCHEMA: z.ZodType<ServerFaults> = z
+  .strictObject({
+    seed: optional(z.int().min(0)).describe(
+      'Decides everything random: the same seed gives the same faults. Default: 0.',
+    ),
+    rules: z
+      .array(RULE)
+      .describe('Of the rules that match a request, the first one applies, and in addition the first `latency` rule.'),
+  })
+  .meta({
+    title: 'Edgewise faults',
+    description: 'Faults of the bundled server: `edgewise serve --faults FILE`.',
+  });
+
+/** The published JSON Schema of faults files, draft 2020-12. */
+export function toFaultsJsonSchema(): JsonObject {
+  return z.toJSONSchema(FAULTS_SCHEMA, { io: 'input' }) as JsonObject; // the JSON Schema type has undefined in it, its values do not
+}

@@ -4,112 +4,65 @@ import { FORMATS } from '../kinds/formats.ts';
 import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
 import { isNamedKeyVariable, NAMED_KEY_VARIABLE } from '../model/api-key.ts';
-import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic-codes.ts';
-import type { JsonObject } from '../model/json.ts';
+import { LINT_CODES, LINT_RULE_IDS, type LintCode } from '../model/diagnostic.ts';
+import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import { once } from '../model/once.ts';
-import { parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/rate-limit.ts';
-import { DEFAULT_GUARD } from '../model/stack.ts';
-import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
-import { toPart } from './parts.ts';
+import { DEFAULT_GUARD, parseRateLimit, RATE_LIMIT_EXPECTED, RATE_LIMIT_PATTERN } from '../model/stack.ts';
+import { toPart } from './text.ts';
 
 /** What the `spec` of a `Stack` holds, with defaults filled in. */
 export type StackSpec = z.infer<ReturnType<typeof toStackSpecSchema>>;
 
 /** Schema of the `spec` of a `Stack`. Parsing fills in the defaults. */
-export function toStackSpecSchema() {
-  return z
+export const toStackSpecSchema = once(() =>
+  z
     .strictObject({
-      api: PARTS.api().prefault({}),
-      kinds: PARTS.kinds()
+      api: toApiSchema().prefault({}),
+      kinds: z
+        .array(z.enum(MANIFEST_KINDS.map(({ name }) => name)))
+        .min(1)
         .optional()
         .describe(
           'Kinds that the stack uses. Others are not read, and a manifest of another kind is an error. Left out: every kind.',
         ),
-      guard: PARTS.guard().prefault({}),
-      tokens: PARTS.tokens().optional(),
-      lint: PARTS.lint().prefault({}),
-      owner_label: PARTS.owner_label()
+      guard: toGuardSchema().prefault({}),
+      tokens: toTokensSchema().optional(),
+      lint: toLintSchema().prefault({}),
+      owner_label: z
+        .string()
+        .min(1)
+        .meta({ examples: ['team', 'example.net/owner'] })
         .optional()
         .describe('Label or annotation that says whose a resource is. Plans show it beside the resource.'),
-      released: PARTS.released()
+      released: z
+        .array(toReleasedSchema())
         .optional()
         .describe(
           'Addresses (`Kind/name`) that another stack takes over: never deleted, although no document describes them any more.',
         ),
-      render: PARTS.render()
+      render: z
+        .array(z.string().min(1))
+        .min(1)
+        .meta({ examples: [['kustomize', 'build', '.']] })
         .optional()
         .describe(
           'Program and arguments that print the manifests of the stack, run without a shell in the folder of this file, and only with `--render`. Other files below the folder are then no manifests.',
         ),
-      inputs: PARTS.inputs()
+      inputs: z
+        .array(z.string().min(1))
         .optional()
         .describe(
           'Files that the manifests are made of besides, such as `../../base/**`: when one changes, the stack counts as changed. Patterns of git, relative to the folder of this file.',
         ),
-      policies: PARTS.policies()
-        .default(DEFAULTS.policies)
+      policies: z
+        .array(z.string().min(1))
+        .default([])
         .describe(
           'Files and folders with Policy documents, besides those among the manifests. Paths are relative to the folder of the manifest.',
         ),
     })
-    .describe('Settings.');
-}
-
-/** The schemas of what stands in a `Stack`, each built when one states it: most state little. */
-const PARTS = {
-  api: once(toApiSchema),
-  kinds: once(() => z.array(z.enum(MANIFEST_KINDS.map(({ name }) => name))).min(1)),
-  guard: once(toGuardSchema),
-  tokens: once(toTokensSchema),
-  lint: once(toLintSchema),
-  owner_label: once(() =>
-    z
-      .string()
-      .min(1)
-      .meta({ examples: ['team', 'example.net/owner'] }),
-  ),
-  released: once(() => z.array(toReleasedSchema())),
-  render: once(() =>
-    z
-      .array(z.string().min(1))
-      .min(1)
-      .meta({ examples: [['kustomize', 'build', '.']] }),
-  ),
-  inputs: once(() => z.array(z.string().min(1))),
-  policies: once(() => z.array(z.string().min(1))),
-} as const;
-
-const NONE: string[] = [];
-
-/** What holds where a `Stack` says nothing. */
-const DEFAULTS = {
-  api: {
-    version_header: DEFAULT_VERSION_HEADER,
-    page_size: 100,
-    concurrency: 8,
-    timeouts: { connect: '10s', headers: '30s', body: '30s', request: '2m' },
-  },
-  guard: { max_deletes: DEFAULT_GUARD.maxDeletes, max_delete_share: DEFAULT_GUARD.maxDeleteShare },
-  lint: { max_validity: '90d', cel_variables: NONE },
-  policies: NONE,
-};
-
-/** Whether a value is a valid `spec` of a `Stack`: as its schema says, of which only what the value states is built. */
-export function isStackSpec(spec: JsonObject): boolean {
-  return Object.entries(spec).every(([name, value]) => isPart(name) && PARTS[name]().safeParse(value).success);
-}
-
-/** The valid `spec` of a `Stack`, its defaults filled in. */
-export function parseStackSpec(spec: JsonObject): StackSpec {
-  const stated = Object.entries(spec).map(
-    ([name, value]) => [name, isPart(name) ? PARTS[name]().parse(value) : value] as const,
-  );
-  return { ...DEFAULTS, ...Object.fromEntries(stated) };
-}
-
-function isPart(name: string): name is keyof typeof PARTS {
-  return Object.hasOwn(PARTS, name);
-}
+    .describe('Settings.'),
+);
 
 function toReleasedSchema() {
   const kinds = MANIFEST_KINDS.filter(({ role }) => role === 'owned').map(({ name }) => name);
@@ -153,10 +106,10 @@ function toApiSchema() {
           error: `must be ${FORMATS['header-name'].expected}`,
           params: { code: 'bad-value' },
         })
-        .default(DEFAULTS.api.version_header)
+        .default(DEFAULT_VERSION_HEADER)
         .describe('Name of the header that carries the interface version.'),
-      page_size: z.int().min(1).max(100).default(DEFAULTS.api.page_size).describe('Resources per list request.'),
-      concurrency: z.int().min(1).max(64).default(DEFAULTS.api.concurrency).describe('Concurrent requests.'),
+      page_size: z.int().min(1).max(100).default(100).describe('Resources per list request.'),
+      concurrency: z.int().min(1).max(64).default(8).describe('Concurrent requests.'),
       rate_limit: toRateLimitSchema().optional(),
       timeouts: toTimeoutsSchema().prefault({}),
       ca_file: z
@@ -182,15 +135,12 @@ function toRateLimitSchema() {
 }
 
 function toTimeoutsSchema() {
-  const { timeouts } = DEFAULTS.api;
   return z
     .strictObject({
-      connect: toDurationSchema().default(timeouts.connect).describe('Time to connect.'),
-      headers: toDurationSchema().default(timeouts.headers).describe('Time until the response begins.'),
-      body: toDurationSchema().default(timeouts.body).describe('Time between two parts of the body.'),
-      request: toDurationSchema()
-        .default(timeouts.request)
-        .describe('Time for a whole request. A retry gets the full time again.'),
+      connect: toDurationSchema().default('10s').describe('Time to connect.'),
+      headers: toDurationSchema().default('30s').describe('Time until the response begins.'),
+      body: toDurationSchema().default('30s').describe('Time between two parts of the body.'),
+      request: toDurationSchema().default('2m').describe('Time for a whole request. A retry gets the full time again.'),
     })
     .describe('Timeouts.');
 }
@@ -201,13 +151,13 @@ function toGuardSchema() {
       max_deletes: z
         .int()
         .min(0)
-        .default(DEFAULTS.guard.max_deletes)
+        .default(DEFAULT_GUARD.maxDeletes)
         .describe('Number of deletes of one kind that need no consent.'),
       max_delete_share: z
         .number()
         .min(0)
         .max(1)
-        .default(DEFAULTS.guard.max_delete_share)
+        .default(DEFAULT_GUARD.maxDeleteShare)
         .describe('Share of the owned resources of a kind that may be deleted without consent, 0 to 1.'),
     })
     .describe(
@@ -228,7 +178,7 @@ function toLintSchema() {
   return z
     .strictObject({
       max_validity: toDurationSchema()
-        .default(DEFAULTS.lint.max_validity)
+        .default('90d')
         .describe('How long an SSH user certificate may be valid without a `certificate-too-long` finding.'),
       cel_variables: z
         .array(
@@ -239,7 +189,7 @@ function toLintSchema() {
             })
             .describe('A variable; with `.*` at its end, all variables below it.'),
         )
-        .default(DEFAULTS.lint.cel_variables)
+        .default([])
         .describe('Further CEL variables of your service, such as `conn.server_ip` or `conn.tls.*`.'),
       ...toSeveritySchemas(),
     })

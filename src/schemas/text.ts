@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import type { ReferenceType, TextType } from '../kinds/field.ts';
+import type { Field, ObjectType, ReferenceType, TextType } from '../kinds/field.ts';
 import { FORMATS, type FormatRule } from '../kinds/formats.ts';
-import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/ids.ts';
+import { toPascalCase } from '../kinds/operations.ts';
+import { describeIds, describeMalformedId, isIdOf, toIdPattern } from '../kinds/paths.ts';
 import { listReferableKinds } from '../kinds/references.ts';
+import { KINDS } from '../kinds/tables/registry.ts';
 import { parseAddress } from '../model/address.ts';
 import { assertNever } from '../model/errors.ts';
-import { toByteLength } from '../model/json.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, toByteLength } from '../model/json.ts';
 import { once } from '../model/once.ts';
-import { STORABLE_PATTERN } from '../model/storable-text.ts';
-import { toPart } from './parts.ts';
+import { STORABLE_PATTERN } from '../model/printable.ts';
 
 /** Schemas of single values that are text: what stands in a field, or is a key of a map. */
 
@@ -19,7 +20,7 @@ export type SchemaUse = 'manifest' | 'request' | 'response' | 'document';
 export const FROM_ENVIRONMENT = '\\$\\{env:';
 
 /** How a schema's own findings name themselves, for the diagnostic that is made of them. */
-export type SchemaFinding = 'bad-value' | 'too-long' | 'wrong-reference';
+type SchemaFindingCode = 'bad-value' | 'too-long' | 'wrong-reference';
 
 /** Text, as a field of the type takes it. That it can be stored is checked for all texts at once, where they come from. */
 export function toText(type: TextType, use: SchemaUse): z.ZodType<string> {
@@ -69,7 +70,7 @@ export function toFile(): z.ZodType {
 export function toLimited(schema: z.ZodString, maxBytes: number): z.ZodString {
   return schema
     .refine((text) => toByteLength(text) <= maxBytes, {
-      params: { code: 'too-long' satisfies SchemaFinding, maxBytes },
+      params: { code: 'too-long' satisfies SchemaFindingCode, maxBytes },
       error: ({ input }) => `is ${toByteLength(String(input))} bytes long; the limit is ${maxBytes} bytes of UTF-8`,
     })
     .meta({ maxLength: maxBytes });
@@ -108,7 +109,7 @@ export function toIdText(findFault: (text: string) => string | undefined, patter
     .string()
     .superRefine((text, context) => {
       const message = findFault(text);
-      const params = { code: 'wrong-reference' satisfies SchemaFinding };
+      const params = { code: 'wrong-reference' satisfies SchemaFindingCode };
       if (message !== undefined) context.addIssue({ code: 'custom', message, params });
     })
     .meta({ pattern });
@@ -145,4 +146,67 @@ function listReferable(type: ReferenceType): string {
 
 function listReferableNames(type: ReferenceType): readonly string[] {
   return [...listReferableKinds(type).map(({ name }) => name), 'External'];
+}
+
+/**
+ * Parts of schemas that stand in several places. In JSON Schema each stands once, under `$defs`, and is referred to; what says more
+ * about one place (a description, a default) stands beside the reference.
+ */
+
+/** Any JSON. The value was parsed from JSON or YAML, so it needs no further check. */
+export const toAnyJson = once((): z.ZodType<Json> => z.any());
+
+/** A schema that stands in several places, under a name. Of one name there must be one schema. */
+export function toPart<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
+  return schema.meta({ id: name });
+}
+
+/** What a type is called where it stands in several places; `undefined`: it stands in one. */
+export function findTypeName(type: ObjectType): string | undefined {
+  return type.title === undefined ? listModuleNames().get(type) : toPascalCase(type.title.replaceAll(' ', '_'));
+}
+
+/** What a field is called that the tables of several kinds have in common. */
+export function findFieldName(field: Field): string | undefined {
+  return listCommonFields().get(field);
+}
+
+/** The objects that are fields of a kind stand in a resource, in requests that make and change it, and some alone. */
+const listModuleNames = once((): ReadonlyMap<ObjectType, string> => {
+  const named = KINDS.flatMap(({ name, fields }) =>
+    Object.entries(fields).flatMap(([field, { type }]) =>
+      type.type === 'object' ? [[type, `${name}${toPascalCase(field)}`] as const] : [],
+    ),
+  );
+  return new Map(named);
+});
+
+const listCommonFields = once((): ReadonlyMap<Field, string> => {
+  const entries = KINDS.flatMap(({ fields }) => Object.entries(fields));
+  const byField = Map.groupBy(entries, ([, field]) => field);
+  const common = [...byField].flatMap(([field, [first, ...more]]) =>
+    first === undefined || more.length === 0 ? [] : [[field, toPascalCase(first[0])] as const],
+  );
+  return new Map(common);
+});
+
+/** A JSON Schema without references to its `$defs`: each part is written out where it stands. The parts must not hold themselves. */
+export function inlineDefs({ $defs, ...schema }: JsonObject): JsonObject {
+  const parts = $defs !== undefined && isJsonObject($defs) ? $defs : {};
+  return toObject(writeOut(schema, parts));
+}
+
+const PART = '#/$defs/';
+
+function writeOut(value: Json, parts: JsonObject): Json {
+  if (isJsonArray(value)) return value.map((member) => writeOut(member, parts));
+  if (!isJsonObject(value)) return value;
+  const { $ref, ...rest } = value;
+  const isPart = typeof $ref === 'string' && $ref.startsWith(PART);
+  const whole = isPart ? { ...toObject(parts[$ref.slice(PART.length)]), ...rest } : value;
+  return Object.fromEntries(Object.entries(whole).map(([key, member]) => [key, writeOut(member, parts)]));
+}
+
+function toObject(value: Json | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
 }

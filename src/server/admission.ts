@@ -1,6 +1,6 @@
-import { API_VERSION } from '../model/transport.ts';
-import { type ApiKey, authenticate } from './api-key.ts';
-import type { Ask } from './ask.ts';
+import { isIdOf } from '../kinds/paths.ts';
+import { API_VERSION, type HttpRequest } from '../model/http.ts';
+import type { RateLimit } from '../model/stack.ts';
 import { Failure } from './failure.ts';
 
 /** The checks that every request passes first. */
@@ -12,13 +12,88 @@ export interface Admission {
 }
 
 /** Who makes the request. Refuses it without a known key, for another version, or over the rate limit. */
-export function admit(admission: Admission, header: Ask['header']): ApiKey {
+export function admit(admission: Admission, headers: HttpRequest['headers']): ApiKey {
   const { keyring, versionHeader, countRequest } = admission;
-  const caller = authenticate(keyring, header('authorization'));
-  if (header(versionHeader) !== API_VERSION)
+  const caller = authenticate(keyring, headers['authorization']);
+  if (headers[versionHeader.toLowerCase()] !== API_VERSION)
     throw new Failure(`The request needs the header \`${versionHeader}: ${API_VERSION}\``, { code: 'bad_version' });
   const waitSeconds = countRequest();
   if (waitSeconds === undefined) return caller;
   const message = `Too many requests: wait ${waitSeconds} s`;
   throw new Failure(message, { code: 'rate_limited', headers: { 'retry-after': String(waitSeconds) } });
+}
+
+/** Who may call the server, and what for. */
+export interface ApiKey {
+  readonly key: string;
+  /** The user or bot that calls with it. */
+  readonly userId: string;
+  /** May name another owner of a credential than itself. */
+  readonly isAdmin: boolean;
+  readonly mayReportAbuse: boolean;
+}
+
+/** The user of every key that names none. */
+export const DEFAULT_USER_ID = 'usr_000000000000000000000000000';
+
+const USER = { prefixes: ['usr', 'bot'] };
+
+/**
+ * The API key that a text stands for: `KEY`, with any of `:admin`, `:abuse` and `:usr_…` behind it. An admin may report abuse.
+ * Throws `RangeError`, without the text in its message, on anything else.
+ */
+export function parseApiKey(text: string): ApiKey {
+  const [key = '', ...rights] = text.split(':');
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new RangeError('An API key must not be empty, or contain white space or characters outside ASCII');
+  const bad = rights.findIndex((right) => right !== 'admin' && right !== 'abuse' && !isIdOf(USER, right));
+  if (bad >= 0) {
+    const which = `part ${bad + 2} of this one is none of them`;
+    throw new RangeError(`An API key is KEY, optionally with the suffixes :admin, :abuse and :usr_…; ${which}`);
+  }
+  const users = rights.filter((right) => isIdOf(USER, right));
+  if (users.length > 1) throw new RangeError('An API key belongs to one user; this one names several');
+  const isAdmin = rights.includes('admin');
+  return { key, userId: users[0] ?? DEFAULT_USER_ID, isAdmin, mayReportAbuse: isAdmin || rights.includes('abuse') };
+}
+
+/** API keys by their text. Throws `RangeError` when one stands there twice. */
+export function toKeyring(apiKeys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
+  const keyring = new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey]));
+  if (keyring.size < apiKeys.length) throw new RangeError('Two API keys are the same');
+  return keyring;
+}
+
+/** The API key that an Authorization header carries. */
+export function authenticate(keyring: ReadonlyMap<string, ApiKey>, header: string | undefined): ApiKey {
+  const key = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
+  const apiKey = key === undefined ? undefined : keyring.get(key);
+  if (apiKey !== undefined) return apiKey;
+  const message =
+    key === undefined ? 'The request needs the header `Authorization: Bearer <API key>`' : 'The API key is unknown';
+  throw new Failure(message, { code: 'unauthenticated', headers: { 'www-authenticate': 'Bearer' } });
+}
+
+/**
+ * Counts requests in a rolling window. Each call is a request: it returns nothing when that is within the limit, and the seconds to wait when not.
+ * Requests over the limit do not count. Throws `RangeError` on a limit that lets nothing through.
+ */
+export function createRateLimit({ requests, windowMs }: RateLimit): (now: Date) => number | undefined {
+  if (!Number.isInteger(requests) || requests < 1) throw new RangeError('A rate limit must allow at least one request');
+  if (!(windowMs > 0)) throw new RangeError('The window of a rate limit must be longer than zero');
+  let times: number[] = [];
+  let oldest = 0;
+  return (now) => {
+    const time = now.getTime();
+    while (oldest < times.length && (times[oldest] ?? time) <= time - windowMs) oldest += 1;
+    if (times.length - oldest >= requests) {
+      return Math.max(1, Math.ceil(((times[oldest] ?? time) + windowMs - time) / 1000));
+    }
+    if (oldest > requests) {
+      times = times.slice(oldest);
+      oldest = 0;
+    }
+    times.push(time);
+    return undefined;
+  };
 }

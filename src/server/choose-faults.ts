@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
+import type { HttpRequest } from '../model/http.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
-import { parseRange } from '../schemas/faults.ts';
+import { parseRange } from '../schemas/seed.ts';
 
 /** A fault that applies, with its random number. */
 export interface ChosenFault<Rule extends FaultRule = FaultRule> {
@@ -22,7 +23,10 @@ export type OtherRule = Exclude<FaultRule, LatencyRule>;
  * Chooses the faults of each request. Every rule counts the requests that match it, whether or not another rule applies, so that
  * a rule depends on nothing else. Paths are below the base path.
  */
-export function createFaultChooser({ seed = 0, rules }: ServerFaults): (request: Request, basePath: string) => Choice {
+export function createFaultChooser({
+  seed = 0,
+  rules,
+}: ServerFaults): (request: HttpRequest, basePath: string) => Choice {
   const turns = rules.map((rule, index) => createTurns(rule, `${seed} ${index}`));
   return (request, basePath) => {
     const subject = toSubject(request, basePath);
@@ -83,14 +87,14 @@ interface Subject {
   readonly query: string;
 }
 
-function toSubject({ method, url }: Request, basePath: string): Subject {
+function toSubject({ method, url }: HttpRequest, basePath: string): Subject {
   const { pathname, search } = new URL(url);
   const path = pathname.startsWith(`${basePath}/`) ? pathname.slice(basePath.length) : pathname;
   return { method, path, query: search };
 }
 
 /** These do something to lists only, so they count only what reads. */
-const OF_LISTS: ReadonlySet<FaultRule['fault']> = new Set(['missing', 'no_next', 'stale']);
+const OF_LISTS: ReadonlySet<FaultRule['fault']> = new Set(['missing', 'no_next', 'gone_cursor', 'stale']);
 
 function createMatcher({ on, fault }: FaultRule): (subject: Subject) => boolean {
   const [verb = '*', pattern = '*'] = on.split(' ');

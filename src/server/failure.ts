@@ -1,8 +1,8 @@
-import { OPERATION_ID_HEADER } from '../schemas/openapi-responses.ts';
-import type { Answer } from './ask.ts';
+import type { HttpResponse } from '../model/http.ts';
+import { OPERATION_ID_HEADER } from '../model/http.ts';
 
 /** Every failure code of the bundled server, with its HTTP status. */
-export const FAILURE_STATUS = {
+const FAILURE_STATUS = {
   bad_request: 400,
   bad_version: 400,
   bad_query: 400,
@@ -25,9 +25,9 @@ export const FAILURE_STATUS = {
   internal_error: 500,
 } as const;
 
-export type FailureCode = keyof typeof FAILURE_STATUS;
+type FailureCode = keyof typeof FAILURE_STATUS;
 
-export interface FailureOptions {
+interface FailureOptions {
   readonly code: FailureCode;
   /** What a program may want to know, besides the operation id. */
   readonly details?: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export class Failure extends Error {
 }
 
 /** The answer that tells of a failure. */
-export function renderFailure(failure: Failure, operationId: string): Answer {
+export function renderFailure(failure: Failure, operationId: string): HttpResponse {
   const body = {
     error_code: failure.code,
     status_code: failure.status,

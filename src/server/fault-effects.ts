@@ -1,34 +1,45 @@
+import type { Field, FieldType, NamedField } from '../kinds/field.ts';
+import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { assertNever, NetworkError, TimeoutError } from '../model/errors.ts';
-import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson } from '../model/json.ts';
-import type { Transport } from '../model/transport.ts';
-import { parseRange } from '../schemas/faults.ts';
+import { type HttpRequest, type HttpResponse, isSuccess, type Send, toBodyText } from '../model/http.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, type JsonObject, parseJson } from '../model/json.ts';
+import { parseRange } from '../schemas/seed.ts';
 import type { ChosenFault, LatencyRule, OtherRule } from './choose-faults.ts';
-import { cutResponse } from './cut-response.ts';
 
 /** What a fault does to one request. */
-export interface FaultScene {
-  readonly request: Request;
+export interface FaultContext {
+  readonly request: HttpRequest;
   /** Has the request take effect. */
-  readonly forward: Transport;
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly forward: Send;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** The service as it was so long ago. */
-  readonly before: (ago: {
-    readonly changes?: number | undefined;
-    readonly requests?: number | undefined;
-  }) => Transport;
+  readonly before: (ago: { readonly changes?: number | undefined; readonly requests?: number | undefined }) => Send;
+}
+
+/** A response that breaks off in the middle of its body: without a socket it is none. */
+export class CutOff extends NetworkError {
+  readonly response: HttpResponse;
+
+  constructor(response: HttpResponse, message: string) {
+    super(message);
+    this.response = response;
+  }
 }
 
 /** Delays the answer. */
-export async function delay({ rule, random }: ChosenFault<LatencyRule>, { request, sleep }: FaultScene): Promise<void> {
+export async function delay(
+  { rule, random }: ChosenFault<LatencyRule>,
+  { request, sleep }: FaultContext,
+): Promise<void> {
   const { from, to } = parseRange(rule.ms);
   await sleep(Math.round(from + (to - from) * random('latency')), request.signal);
 }
 
 /** The result of a request that meets a fault: a response, or the rejection of a transport without a response. */
-export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: FaultScene): Promise<Response> {
+export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: FaultContext): Promise<HttpResponse> {
   const { rule } = chosen;
-  if ('when' in rule && rule.when === 'after') await scene.forward(scene.request.clone());
+  if ('when' in rule && rule.when === 'after') await scene.forward(scene.request);
   switch (rule.fault) {
     case 'throttle':
       return refuse(
@@ -43,15 +54,19 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
     case 'hang':
       return hang(rule.ms ?? PATIENCE_MS, scene);
     case 'content_type':
-      return new Response(PAGE, { headers: { 'content-type': 'text/html; charset=utf-8' } });
+      return { status: 200, headers: { 'content-type': 'text/html; charset=utf-8' }, body: PAGE };
     case 'cut':
-      return cutResponse(await scene.forward(scene.request), scene.request);
+      throw new CutOff(await scene.forward(scene.request), `${nameOf(scene)}: the connection was lost`);
     case 'broken_json':
       return breakJson(await scene.forward(scene.request));
     case 'missing':
       return changePage(scene, (page) => dropSome(page, rule.resources ?? 1, chosen.random));
     case 'no_next':
       return changePage(scene, (page) => ({ ...page, next_page_uri: null }));
+    case 'left_out':
+      return leaveFieldsOut(chosen.random, rule, scene);
+    case 'gone_cursor':
+      return refuseGoneCursor(rule.code ?? 404, scene);
     case 'stale':
       return goBack(rule, scene);
     default:
@@ -59,49 +74,45 @@ export async function answerWithFault(chosen: ChosenFault<OtherRule>, scene: Fau
   }
 }
 
+type LeftOutRule = Extract<OtherRule, { readonly fault: 'left_out' }>;
+
 /** Longer than clients wait. */
 const PATIENCE_MS = 120_000;
 
 const PAGE = '<!doctype html>\n<title>Sign in</title>\n<h1>Sign in to go on</h1>\n';
 
-function nameOf({ request }: FaultScene): string {
+function nameOf({ request }: FaultContext): string {
   return `${request.method} ${request.url}`;
 }
 
-function refuse(status: number, code: string, headers: Readonly<Record<string, string>>): Response {
+function refuse(status: number, code: string, headers: Readonly<Record<string, string>>): HttpResponse {
   const body = {
     error_code: code,
     status_code: status,
     msg: 'This failure comes from the faults file of the server',
     details: {},
   };
-  return Response.json(body, { status, headers });
+  return { status, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-async function hang(ms: number, scene: FaultScene): Promise<never> {
+async function hang(ms: number, scene: FaultContext): Promise<never> {
   await scene.sleep(ms, scene.request.signal);
   throw new TimeoutError(`${nameOf(scene)}: no response in time`);
 }
 
-async function breakJson(response: Response): Promise<Response> {
-  const { status, headers } = response;
-  const text = await response.text();
-  return text === ''
-    ? new Response(null, { status, headers })
-    : new Response(text.slice(0, text.length >> 1), { status, headers });
+function breakJson(response: HttpResponse): HttpResponse {
+  return { ...response, body: response.body.slice(0, response.body.length >> 1) };
 }
 
 /** Responses other than list pages are unchanged. */
 async function changePage(
-  { request, forward }: FaultScene,
+  { request, forward }: FaultContext,
   change: (page: JsonObject) => JsonObject,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const response = await forward(request);
-  const { status, headers } = response;
-  const text = await response.text();
-  const page = response.ok ? parseJson(text) : undefined;
-  const isPage = page !== undefined && isJsonObject(page) && 'next_page_uri' in page;
-  return new Response(isPage ? JSON.stringify(change(page)) : text, { status, headers });
+  const page = readJson(response);
+  const isPage = isJsonObject(page) && 'next_page_uri' in page;
+  return isPage ? { ...response, body: JSON.stringify(change(page)) } : response;
 }
 
 const LIST_KEYS = OWNED_KINDS.flatMap(({ listKey }) => listKey ?? []);
@@ -117,12 +128,112 @@ function dropSome(page: JsonObject, count: number, random: ChosenFault['random']
   return { ...page, ...Object.fromEntries(dropped) };
 }
 
+/** A failure stays as it is, and so does a response without a body. */
+async function leaveFieldsOut(
+  random: ChosenFault['random'],
+  { fields, share = 1 }: LeftOutRule,
+  { request, forward }: FaultContext,
+): Promise<HttpResponse> {
+  const response = await forward(request);
+  const json = readJson(response);
+  if (json === undefined) return response;
+  const thinned = leaveOut(json, request, (shown) => {
+    const isMeant = fields === undefined ? isOmissible(shown) : fields.includes(shown.name);
+    return isMeant && random(`left out ${shown.place}`) < share;
+  });
+  return { ...response, body: JSON.stringify(thinned) };
+}
+
+/** A list goes on only at a resource that is still there. */
+async function refuseGoneCursor(code: number, { request, forward }: FaultContext): Promise<HttpResponse> {
+  const { origin, pathname, searchParams } = new URL(request.url);
+  const cursor = searchParams.get('before_id');
+  if (cursor === null) return forward(request);
+  const found = await forward({ ...request, url: `${origin}${pathname}/${cursor}` });
+  return found.status === 404 ? refuse(code, 'gone_cursor', {}) : forward(request);
+}
+
 /** If the requested page did not exist in the past, the current one is answered. */
 async function goBack(
-  ago: Parameters<FaultScene['before']>[0],
-  { request, forward, before }: FaultScene,
-): Promise<Response> {
-  const past = await before(ago)(request.clone());
-  const isList = past.ok && isJsonObject(parseJson(await past.clone().text()) ?? null);
-  return isList ? past : forward(request);
+  ago: Parameters<FaultContext['before']>[0],
+  { request, forward, before }: FaultContext,
+): Promise<HttpResponse> {
+  const past = await before(ago)(request);
+  return isJsonObject(readJson(past)) ? past : forward(request);
+}
+
+/** The JSON of a response of success. */
+function readJson(response: HttpResponse): Json | undefined {
+  return isSuccess(response) ? parseJson(toBodyText(response.body)) : undefined;
+}
+
+/** A field of a response. */
+interface ShownField {
+  readonly name: string;
+  /** `undefined`: no table has it. */
+  readonly field: Field | undefined;
+  readonly value: Json;
+  /** Tells it from the same field of other resources on the page, and in other places. */
+  readonly place: string;
+}
+
+type IsLeftOut = (shown: ShownField) => boolean;
+
+/** The JSON of a response without the fields that are left out: of each resource on a page, of a resource, or of a module. */
+export function leaveOut(json: Json, { method, url }: Pick<HttpRequest, 'method' | 'url'>, isLeftOut: IsLeftOut): Json {
+  const operation = findOperation(method, new URL(url).pathname);
+  if (operation === undefined || !isJsonObject(json)) return json;
+  const { kind, module, action } = operation;
+  if (module !== undefined) return thin(module.field.type, json, { place: module.name, isLeftOut });
+  const fields = Object.entries(kind.fields);
+  const key = kind.listKey ?? '';
+  const list = action === 'list' ? json[key] : undefined;
+  if (list === undefined) return thinFields(fields, json, { place: '', isLeftOut });
+  return { ...json, [key]: thinEach(list, (one, at) => toThinResource(fields, one, { place: `${at} `, isLeftOut })) };
+}
+
+/** Whether a value is what services leave out: empty, null or false. Where leaving it out means the default, no other value is left out. */
+export function isOmissible({ field, value }: ShownField): boolean {
+  if (field?.absentWhenDefault === true && field.default !== undefined && !isSameJson(field.default, value))
+    return false;
+  if (typeof value === 'object') return value === null || Object.keys(value).length === 0;
+  return value === '' || value === false;
+}
+
+interface Thinning {
+  readonly place: string;
+  readonly isLeftOut: IsLeftOut;
+}
+
+function findOperation(method: string, path: string): Operation | undefined {
+  return OPERATIONS.find(
+    (one) => one.method === method && new RegExp(`${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  );
+}
+
+function toThinResource(fields: readonly NamedField[], one: Json, thinning: Thinning): Json {
+  return isJsonObject(one) ? thinFields(fields, one, thinning) : one;
+}
+
+function thinFields(fields: readonly NamedField[], json: JsonObject, { place, isLeftOut }: Thinning): JsonObject {
+  const byName = new Map(
+    fields.flatMap(([name, field]) => [[name, field] as const, [field.responseName ?? name, field] as const]),
+  );
+  const entries = Object.entries(json).flatMap(([name, value]): [string, Json][] => {
+    const field = byName.get(name);
+    const here = `${place}.${name}`;
+    if (isLeftOut({ name, field, value, place: here })) return [];
+    return [[name, field === undefined ? value : thin(field.type, value, { place: here, isLeftOut })]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function thin(type: FieldType, value: Json, thinning: Thinning): Json {
+  if (type.type === 'object' && isJsonObject(value)) return thinFields(Object.entries(type.fields), value, thinning);
+  if (type.type !== 'list') return value;
+  return thinEach(value, (one, at) => thin(type.of, one, { ...thinning, place: `${thinning.place}[${at}]` }));
+}
+
+function thinEach(list: Json, change: (member: Json, at: number) => Json): Json {
+  return isJsonArray(list) ? list.map(change) : list;
 }

@@ -1,8 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
+import { NO_ENVIRONMENT } from '../manifest/environment.ts';
+import { parseDocuments } from '../manifest/parse.ts';
+import { toPathText } from '../model/field-path.ts';
+import { type HttpRequest, isSuccess, type Send } from '../model/http.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
-import type { Transport } from '../model/transport.ts';
+import type { FieldPath } from '../model/state.ts';
+import { listFindings } from '../schemas/findings.ts';
+import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
-import { answerWithFault, delay, type FaultScene } from './fault-effects.ts';
+import { answerWithFault, delay, type FaultContext } from './fault-effects.ts';
 import type { Server } from './server.ts';
 
 /**
@@ -13,7 +20,7 @@ import type { Server } from './server.ts';
 /** What faults take from outside. */
 export interface FaultOptions {
   /** Resolves after a time, or as soon as the signal is aborted. Default: real time. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Called when a request meets a fault, before anything comes of it. */
   readonly onFault?: (entry: FaultLogEntry) => void;
 }
@@ -31,30 +38,23 @@ export function withFaults(server: Server, faults: ServerFaults, options: FaultO
   const choose = createFaultChooser(faults);
   const history = createHistory(server, faults.rules);
   const { sleep = sleepFor, onFault } = options;
-  const decorate =
-    (inner: Transport, basePath: string): Transport =>
-    async (request) => {
-      const { latency, fault } = choose(request, basePath);
-      const before = history.look();
-      const scene: FaultScene = { request, forward: history.watch(inner), sleep, before };
-      for (const { rule } of [latency ?? [], fault ?? []].flat()) onFault?.(toEntry(request, rule.fault));
-      if (latency !== undefined) await delay(latency, scene);
-      return fault === undefined ? scene.forward(request) : answerWithFault(fault, scene);
-    };
-  return {
-    ...server,
-    handle: decorate(server.handle, ''),
-    at: (baseUrl) => decorate(server.at(baseUrl), new URL(baseUrl).pathname.replace(/\/+$/, '')),
-  };
-}
-
-async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal, ref: false }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
+  return server.behind((inner, basePath) => async (request) => {
+    const { latency, fault } = choose(request, basePath);
+    const before = history.look();
+    const scene: FaultContext = { request, forward: history.watch(inner), sleep, before };
+    for (const { rule } of [latency ?? [], fault ?? []].flat()) onFault?.(toEntry(request, rule.fault));
+    if (latency !== undefined) await delay(latency, scene);
+    return fault === undefined ? scene.forward(request) : answerWithFault(fault, scene);
   });
 }
 
-function toEntry({ method, url }: Request, fault: FaultRule['fault']): FaultLogEntry {
+async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal, ref: false }).catch((error: unknown) => {
+    if (!signal?.aborted) throw error;
+  });
+}
+
+function toEntry({ method, url }: HttpRequest, fault: FaultRule['fault']): FaultLogEntry {
   const { pathname, search } = new URL(url);
   return { method, path: pathname + search, fault };
 }
@@ -62,9 +62,9 @@ function toEntry({ method, url }: Request, fault: FaultRule['fault']): FaultLogE
 /** The past of the server: as far back as a rule asks for, none if no rule does. */
 interface History {
   /** Counts a request, and tells what was before it. */
-  readonly look: () => FaultScene['before'];
-  /** A transport that keeps what was before each change. */
-  readonly watch: (inner: Transport) => Transport;
+  readonly look: () => FaultContext['before'];
+  /** What keeps what was before each change. */
+  readonly watch: (inner: Send) => Send;
 }
 
 function createHistory(server: Server, rules: readonly FaultRule[]): History {
@@ -80,7 +80,7 @@ function createHistory(server: Server, rules: readonly FaultRule[]): History {
   };
   return {
     look: () => {
-      if (depth === 0) return () => server.handle;
+      if (depth === 0) return () => server.send;
       const [changesNow, requestsNow] = [changes, requests];
       requests = [now(), ...requests].slice(0, depth);
       return (ago) => {
@@ -92,7 +92,7 @@ function createHistory(server: Server, rules: readonly FaultRule[]): History {
       if (depth === 0 || request.method === 'GET') return inner(request);
       const before = now();
       const response = await inner(request);
-      if (!response.ok) return response;
+      if (!isSuccess(response)) return response;
       changes = [before, ...changes].slice(0, depth);
       present = undefined;
       return response;
@@ -101,13 +101,40 @@ function createHistory(server: Server, rules: readonly FaultRule[]): History {
 }
 
 /** The server as it was at one time, made when it is asked. */
-type Past = () => Transport;
+type Past = () => Send;
 
 function createPast(server: Server): Past {
   const snapshot = server.snapshot();
-  let transport: Transport | undefined;
+  let send: Send | undefined;
   return () => {
-    transport ??= server.asOf(snapshot);
-    return transport;
+    send ??= server.asOf(snapshot);
+    return send;
   };
+}
+
+/** Faults from their text, YAML or JSON. Throws `RangeError`, with everything that is wrong and the rule that it is in, on a bad one. */
+export function parseServerFaults(text: string): ServerFaults {
+  const value = parseOne(text);
+  const findings = listFindings(FAULTS_SCHEMA, value).map(
+    ({ path, message }) => `${toPathText(path)}${nameRule(value, path)} ${message}`,
+  );
+  if (findings.length > 0) throw new RangeError(findings.map((finding) => finding.trim()).join('\n'));
+  return value as unknown as ServerFaults; // the schema has said so
+}
+
+function parseOne(text: string): Json {
+  const [first, second] = parseDocuments(text, NO_ENVIRONMENT);
+  const [finding] = first?.findings ?? [];
+  if (first === undefined || first.value === null) throw new RangeError('It is empty');
+  if (finding !== undefined) throw new RangeError(`It is not YAML: ${finding.message}`);
+  if (second !== undefined) throw new RangeError('It contains more than one document');
+  return first.value;
+}
+
+/** A rule is named by what it matches: ` (GET *)`. */
+function nameRule(value: Json, [first, index]: FieldPath): string {
+  const rules = isJsonObject(value) && first === 'rules' ? value['rules'] : undefined;
+  const rule = isJsonArray(rules) ? rules[Number(index)] : undefined;
+  const on = isJsonObject(rule) ? rule['on'] : undefined;
+  return typeof on === 'string' ? ` (${on})` : '';
 }

@@ -8,15 +8,12 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
-import { getRequestListener, RequestError } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { InvariantError, NetworkError, TimeoutError } from '../model/errors.ts';
-import { findAnswering } from './ask.ts';
-import { toConnectionFailure } from './connection-failure.ts';
-import { findCut } from './cut-response.ts';
-import { answerDirectly } from './direct.ts';
+import type { HttpRequest, HttpResponse } from '../model/http.ts';
 import { Failure } from './failure.ts';
-import type { Server } from './server.ts';
+import { CutOff } from './fault-effects.ts';
+import { MAX_REQUEST_BYTES } from './routes.ts';
+import { type Server, toBrokenBody } from './server.ts';
 
 /** A server that can be reached over a socket. */
 export interface Listener {
@@ -68,25 +65,14 @@ interface Exchange {
 /** The HTTP server in front of a bundled one. What is no request that it can read gets an error body as well, and the connection is closed. */
 function createHttpServer(server: Server): HttpServer {
   const latest = new WeakMap<Duplex, Exchange>();
-  const answer = (exchange: Exchange, handle: Server['handle']): void => {
-    const { incoming, outgoing } = exchange;
-    latest.set(incoming.socket, exchange);
-    const answering = findAnswering(handle);
-    if (answering !== undefined && answerDirectly(answering, incoming, outgoing)) return;
-    const errorHandler = (error: unknown): Response | undefined =>
-      error instanceof NetworkError ? breakOff(exchange, error) : refuse(server, toRequestFailure(error), incoming);
-    const listener = getRequestListener(async (request) => sendCut(await handle(request), exchange), {
-      overrideGlobalObjects: false,
-      errorHandler,
-    });
-    listener(incoming, outgoing).catch(() => outgoing.destroy());
-  };
-  const http = createServer({ requireHostHeader: false }, (incoming, outgoing) =>
-    answer({ incoming, outgoing }, server.handle),
-  );
+  const http = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
+    latest.set(incoming.socket, { incoming, outgoing });
+    answer(server, { incoming, outgoing }).catch(() => outgoing.destroy());
+  });
   http.on('checkExpectation', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    latest.set(incoming.socket, { incoming, outgoing });
     const failure = new Failure('The only supported expectation is 100-continue', { code: 'expectation_failed' });
-    answer({ incoming, outgoing }, async () => refuse(server, failure, incoming));
+    send(refuse(server, failure, incoming), outgoing);
   });
   http.on('connect', (incoming, socket) => {
     endWith(socket, refuse(server, new Failure('This server is not a proxy', { code: 'bad_request' }), incoming));
@@ -100,25 +86,77 @@ function createHttpServer(server: Server): HttpServer {
   return http;
 }
 
+async function answer(server: Server, { incoming, outgoing }: Exchange): Promise<void> {
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort());
+  try {
+    const request = await readRequest(incoming);
+    send(await server.send({ ...request, signal: gone.signal }), outgoing);
+  } catch (error) {
+    if (error instanceof CutOff) sendHalf(error.response, outgoing);
+    else if (error instanceof NetworkError) breakOff(incoming, error);
+    else send(refuse(server, toRequestFailure(error), incoming), outgoing);
+  }
+}
+
+/** A request as it came over a socket. Only those that change something have a body that anybody reads. */
+async function readRequest(incoming: IncomingMessage): Promise<HttpRequest> {
+  const { method = '', headersDistinct } = incoming;
+  const url = toAbsolute(incoming);
+  const headers = Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')] as const);
+  const body = ['POST', 'PUT', 'PATCH'].includes(method) ? await readBody(incoming) : null;
+  return { method, url, headers: Object.fromEntries(headers), body };
+}
+
+/** The URL of a request, whose target is a path or names the host itself. */
+function toAbsolute({ url = '', headers: { host = '' } }: IncomingMessage): string {
+  const [path = ''] = url.split('?');
+  const isValid = /^[^\s/?#@\\]+$/.test(host) && !path.includes('\\');
+  const parsed = URL.parse(url.startsWith('/') ? `http://${host}${url}` : url);
+  if (isValid && (parsed?.protocol === 'http:' || parsed?.protocol === 'https:')) return parsed.href;
+  throw new Failure('The request has no valid URL and host', { code: 'bad_request' });
+}
+
+/** The body of a request; of one that is too long so much that this can be seen. */
+function readBody(incoming: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const fail = (cause: Error): void => reject(toBrokenBody(cause));
+    incoming.on('data', (chunk: Buffer) => {
+      if (length > MAX_REQUEST_BYTES) return;
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_REQUEST_BYTES) resolve(Buffer.concat(chunks));
+    });
+    incoming.once('end', () => resolve(Buffer.concat(chunks)));
+    incoming.once('close', () => fail(new Error('The connection was closed')));
+    incoming.once('error', fail);
+  });
+}
+
+function send({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {
+  const length = status === 204 || outgoing.req.method === 'HEAD' ? {} : { 'content-length': Buffer.byteLength(body) };
+  outgoing.writeHead(status, { ...headers, ...length });
+  outgoing.end(body);
+}
+
+/** Sends the first half of a response, and closes the connection. */
+function sendHalf({ status, headers, body }: HttpResponse, outgoing: ServerResponse): void {
+  const bytes = Buffer.from(body);
+  outgoing.writeHead(status, { ...headers, 'content-length': bytes.length });
+  outgoing.flushHeaders();
+  outgoing.write(bytes.subarray(0, bytes.length >> 1), () => outgoing.destroy());
+}
+
 /** A request to which no answer comes: its connection is reset, or closed after all that time. */
-function breakOff({ incoming: { socket } }: Exchange, error: NetworkError): undefined {
+function breakOff({ socket }: IncomingMessage, error: NetworkError): void {
   if (error instanceof TimeoutError) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** Sends the part that there is of a response that breaks off, and closes the connection. A whole response is left to others. */
-function sendCut(response: Response, { outgoing }: Exchange): Response {
-  const cut = findCut(response);
-  if (cut === undefined) return response;
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  outgoing.flushHeaders();
-  outgoing.write(cut.part, () => outgoing.destroy());
-  return RESPONSE_ALREADY_SENT;
-}
-
 function toRequestFailure(error: unknown): Failure {
-  if (error instanceof RequestError)
-    return new Failure(`The request has no valid URL and host: ${error.message}`, { code: 'bad_request' });
+  if (error instanceof Failure) return error;
   return new Failure('This is a bug in the server', { code: 'internal_error', cause: error });
 }
 
@@ -144,7 +182,7 @@ function refuseBytes(
   else outgoing.once('finish', end);
 }
 
-function refuse(server: Server, failure: Failure, incoming: IncomingMessage | undefined): Response {
+function refuse(server: Server, failure: Failure, incoming: IncomingMessage | undefined): HttpResponse {
   return server.refuse(failure, { method: incoming?.method ?? '', path: incoming?.url ?? '' });
 }
 
@@ -152,19 +190,36 @@ function refuse(server: Server, failure: Failure, incoming: IncomingMessage | un
 const LINGER_MS = 500;
 
 /** Sends a response as the last on a connection, and closes it. */
-function endWith(socket: Duplex, response: Response): void {
+function endWith(socket: Duplex, response: HttpResponse): void {
   if (!socket.writable) return;
   const late = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(late));
   socket.once('error', () => socket.destroy());
-  response.text().then(
-    (body) => socket.end(renderResponse(response, body)),
-    () => socket.destroy(),
-  );
+  socket.end(renderResponse(response));
 }
 
-function renderResponse({ status, headers }: Response, body: string): string {
-  const lines = [...headers].map(([name, value]) => `${name}: ${value}`);
+function renderResponse({ status, headers, body }: HttpResponse): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const length = `content-length: ${Buffer.byteLength(body)}`;
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, length, '', body].join('\r\n');
+}
+
+/** The failure to answer for a connection error; `undefined`: none, because nobody is left to read it. */
+export function toConnectionFailure(error: Error): Failure | undefined {
+  const code = 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return undefined;
+    case 'HPE_HEADER_OVERFLOW':
+      return new Failure('The headers of the request are too large', { code: 'headers_too_large' });
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new Failure('The chunk extensions of a body are too large', { code: 'body_too_large' });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new Failure('The request took too long to arrive', { code: 'request_timeout' });
+    default: {
+      const reason = 'reason' in error && typeof error.reason === 'string' ? `: ${error.reason}` : '';
+      return new Failure(`This is not HTTP/1.1${reason}`, { code: 'bad_request' });
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Result, Router } from 'hono/router';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { SmartRouter } from 'hono/router/smart-router';
@@ -5,17 +6,25 @@ import { TrieRouter } from 'hono/router/trie-router';
 import { getPath } from 'hono/utils/url';
 import { OPERATIONS, type Operation } from '../kinds/operations.ts';
 import { assertDefined, assertNever } from '../model/errors.ts';
+import type { HttpRequest, HttpResponse } from '../model/http.ts';
+import { OPERATION_ID_HEADER } from '../model/http.ts';
+import { isDeeper, isJsonObject, type Json, type JsonObject, MAX_DEPTH } from '../model/json.ts';
 import { once } from '../model/once.ts';
 import { toOpenApiDocument } from '../schemas/openapi.ts';
-import { OPERATION_ID_HEADER } from '../schemas/openapi-responses.ts';
-import { type Admission, admit } from './admission.ts';
-import type { ApiKey } from './api-key.ts';
-import type { Answer, Ask } from './ask.ts';
+import { type Admission, type ApiKey, admit } from './admission.ts';
 import { Failure, renderFailure } from './failure.ts';
-import { deleteModule, getModule, replaceModule } from './module-handlers.ts';
-import { checkQuery, PAGE_PARAMETERS } from './page.ts';
-import { readBody } from './read-body.ts';
-import { createResource, deleteResource, getResource, listResources, updateResource } from './resource-handlers.ts';
+import {
+  checkQuery,
+  createResource,
+  deleteModule,
+  deleteResource,
+  getModule,
+  getResource,
+  listResources,
+  PAGE_PARAMETERS,
+  replaceModule,
+  updateResource,
+} from './handlers.ts';
 import type { Call, Reply, Service } from './service.ts';
 
 /** What a request brings with it besides itself. */
@@ -30,7 +39,7 @@ export interface RequestEnv {
 }
 
 /** Answers requests. Never rejects. */
-export type Routes = (ask: Ask, env: RequestEnv) => Promise<Answer>;
+export type Routes = (request: HttpRequest, env: RequestEnv) => HttpResponse;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -40,10 +49,10 @@ type Target = Operation | 'document';
 /** All routes of the interface, from its list of operations. */
 export function createRoutes(service: Service, admission: Admission): Routes {
   const routes = { service, admission, router: getRouter() };
-  return async (ask, env) => {
-    const answer = await answerAsk(routes, ask, env).catch((error: unknown) => toFailureAnswer(error, env));
+  return (request, env) => {
+    const response = answerOrRefuse(routes, request, env);
     // A HEAD is answered as a GET, without the body.
-    return ask.method === 'HEAD' ? { ...answer, body: null } : answer;
+    return request.method === 'HEAD' ? { ...response, body: '' } : response;
   };
 }
 
@@ -72,20 +81,26 @@ function createRouter(method: string): Matcher {
   return router;
 }
 
-async function answerAsk(routing: Routing, ask: Ask, env: RequestEnv): Promise<Answer> {
-  const { service, admission, router } = routing;
-  const method = ask.method === 'HEAD' ? 'GET' : ask.method;
-  const path = toLocalPath(ask, env.basePath);
-  const [found, ids] = toTarget(router.match(method, path));
-  if (found === 'document') return toAnswer(env, 200, renderDocument(admission.versionHeader));
-  const caller = admit(admission, ask.header);
-  if (found === undefined) throw refuseRoute(router, ask.method, path);
-  const { status, body, text } = answer(service, found, await readCall(ask, env, { operation: found, ids, caller }));
-  return toAnswer(env, status, text ?? body ?? null);
+function answerOrRefuse(routing: Routing, request: HttpRequest, env: RequestEnv): HttpResponse {
+  try {
+    return answerRequest(routing, request, env);
+  } catch (error) {
+    if (error instanceof Failure) return renderFailure(error, env.operationId);
+    env.onBug(error instanceof Error ? error : new Error(String(error)));
+    return renderFailure(new Failure('This is a bug in the server', { code: 'internal_error' }), env.operationId);
+  }
 }
 
-function renderDocument(versionHeader: string): string {
-  return JSON.stringify(toOpenApiDocument({ versionHeader }));
+function answerRequest(routing: Routing, request: HttpRequest, env: RequestEnv): HttpResponse {
+  const { service, admission, router } = routing;
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const path = toLocalPath(request, env.basePath);
+  const [found, ids] = toTarget(router.match(method, path));
+  if (found === 'document') return toResponse(env, 200, toOpenApiDocument({ versionHeader: admission.versionHeader }));
+  const caller = admit(admission, request.headers);
+  if (found === undefined) throw refuseRoute(router, request.method, path);
+  const { status, body } = answer(service, found, readCall(request, env, { operation: found, ids, caller }));
+  return toResponse(env, status, body);
 }
 
 /** What a match leads to, with the ids in the path. */
@@ -108,21 +123,15 @@ function decode(part: string): string {
   }
 }
 
-async function readCall(
-  ask: Ask,
+function readCall(
+  request: HttpRequest,
   { baseUrl }: RequestEnv,
   { operation, ids, caller }: { readonly operation: Operation; readonly ids: Call['ids']; readonly caller: ApiKey },
-): Promise<Call> {
-  const query = toQuery(ask.url);
+): Call {
+  const query = new URL(request.url).searchParams;
   checkQuery(query, operation.action === 'list' ? PAGE_PARAMETERS : []);
-  const body = hasBody(operation) ? await readBody(ask) : {};
+  const body = hasBody(operation) ? readBody(request) : {};
   return { ids, query, body, caller, baseUrl };
-}
-
-/** All behind the first `?`, without the cost of parsing the rest of the URL. */
-function toQuery(url: string): URLSearchParams {
-  const start = url.indexOf('?');
-  return new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
 }
 
 /** Whether requests of the operation have a body. */
@@ -154,7 +163,7 @@ function answer(service: Service, { action, kind, module }: Operation, call: Cal
 }
 
 /** The path below the base URL. Any other path becomes one that no route has. */
-function toLocalPath({ url }: Ask, basePath: string): string {
+function toLocalPath({ url }: HttpRequest, basePath: string): string {
   const path = getPath({ url } as Request); // it looks at nothing else
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '/';
 }
@@ -168,13 +177,40 @@ function refuseRoute(router: Matcher, method: string, path: string): Failure {
   });
 }
 
-function toFailureAnswer(error: unknown, { operationId, onBug }: RequestEnv): Answer {
-  if (error instanceof Failure) return renderFailure(error, operationId);
-  onBug(error instanceof Error ? error : new Error(String(error)));
-  return renderFailure(new Failure('This is a bug in the server', { code: 'internal_error' }), operationId);
+function toResponse({ operationId }: RequestEnv, status: number, body: unknown): HttpResponse {
+  const id = { [OPERATION_ID_HEADER]: operationId };
+  if (body === undefined) return { status, headers: id, body: '' };
+  return { status, headers: { 'content-type': 'application/json', ...id }, body: JSON.stringify(body) };
 }
 
-function toAnswer({ operationId }: RequestEnv, status: number, body: Answer['body']): Answer {
-  const id = { [OPERATION_ID_HEADER]: operationId };
-  return { status, headers: body === null ? id : { 'content-type': 'application/json', ...id }, body };
+/** What a request may send. More of it need not be read. */
+export const MAX_REQUEST_BYTES = 1024 * 1024;
+
+/** The JSON object in a request's body. Refuses another content type, more than 1 MiB, and everything else. */
+export function readBody({ headers, body }: HttpRequest): JsonObject {
+  const [contentType = ''] = (headers['content-type'] ?? '').split(';');
+  if (contentType.trim().toLowerCase() !== 'application/json')
+    throw new Failure('The body of this request needs the content type application/json', { code: 'bad_content_type' });
+  const bytes = Buffer.from(body ?? '');
+  if (bytes.length > MAX_REQUEST_BYTES)
+    throw new Failure(`The body of a request may have at most ${MAX_REQUEST_BYTES} bytes`, { code: 'body_too_large' });
+  return parseBody(bytes);
+}
+
+function refuseDepth(): Failure {
+  return new Failure(`The body is nested more than ${MAX_DEPTH} levels deep`, { code: 'bad_body' });
+}
+
+function parseBody(body: Buffer): JsonObject {
+  if (!isUtf8(body)) throw new Failure('The body is not UTF-8', { code: 'bad_body' });
+  try {
+    const value: Json = JSON.parse(body.toString());
+    if (isDeeper(value, MAX_DEPTH)) throw refuseDepth();
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new Failure(`The body is not JSON: ${error.message}`, { code: 'bad_body', cause: error });
+    throw error;
+  }
+  throw new Failure('The body is not a JSON object', { code: 'bad_body' });
 }

@@ -1,20 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { toElapsedMs } from '../model/elapsed.ts';
-import type { RateLimit } from '../model/rate-limit.ts';
-import { DEFAULT_VERSION_HEADER, type Transport } from '../model/transport.ts';
-import { DEFAULT_ABUSE_REPORT_RULES } from './abuse-report-rules.ts';
-import { type ApiKey, DEFAULT_USER_ID, parseApiKey, toKeyring } from './api-key.ts';
-import { type Answer, type Ask, toResponse, toTransport } from './ask.ts';
-import { createCertificateAuthorities, toAuthorizedKey } from './certificate-authority.ts';
-import { type ExistingResource, loadExisting } from './existing.ts';
-import { type Failure, renderFailure } from './failure.ts';
-import { createIdentities } from './identities.ts';
-import { loadSeed, toSeedResources } from './load-seed.ts';
-import { createRateLimit } from './rate-limit.ts';
-import { createRoutes, type RequestEnv, type Routes } from './routes.ts';
-import type { ServerSeed, ServerSnapshot } from './seed.ts';
+import { DEFAULT_VERSION_HEADER, type HttpRequest, type HttpResponse, type Send } from '../model/http.ts';
+import type { RateLimit } from '../model/stack.ts';
+import { type Transport, toTransport } from '../model/transport.ts';
+import { type ApiKey, createRateLimit, DEFAULT_USER_ID, parseApiKey, toKeyring } from './admission.ts';
+import { DEFAULT_ABUSE_REPORT_RULES } from './behaviours.ts';
+import { Failure, renderFailure } from './failure.ts';
+import { createCertificateAuthorities, createIdGenerator, toAuthorizedKey } from './id-generator.ts';
+import { createRoutes, MAX_REQUEST_BYTES, type RequestEnv, type Routes } from './routes.ts';
+import {
+  type ImportedResource,
+  loadExisting,
+  loadSeed,
+  type ServerSeed,
+  type ServerSnapshot,
+  toSeedResources,
+} from './seed.ts';
 import type { Service } from './service.ts';
-import { ShownTexts } from './shown-texts.ts';
 import { Store } from './store.ts';
 
 /**
@@ -22,8 +24,8 @@ import { Store } from './store.ts';
  * Absent on purpose: edges that carry traffic, and whatever the interface does not show.
  */
 
-export type { RateLimit } from '../model/rate-limit.ts';
-export { type ApiKey, parseApiKey } from './api-key.ts';
+export type { RateLimit } from '../model/stack.ts';
+export { type ApiKey, parseApiKey } from './admission.ts';
 
 /** What a server is made of. */
 export interface ServerOptions {
@@ -40,7 +42,7 @@ export interface ServerOptions {
   /** What it begins with. Also the snapshot of another server. */
   readonly seed?: ServerSeed;
   /** What it holds besides, the oldest first: taken as it is, whatever this server would not have accepted. */
-  readonly existing?: readonly ExistingResource[];
+  readonly existing?: readonly ImportedResource[];
   /** Called after each request. */
   readonly onRequest?: (entry: RequestLogEntry) => void;
 }
@@ -61,18 +63,25 @@ export interface RequestLogEntry {
 /** The interface in memory: a function from request to response, and what it holds. */
 export interface Server {
   /** Answers a request to any origin. */
+  readonly send: Send;
+  /** The same for requests of the web. */
   readonly handle: Transport;
-  /** The same server below a base URL that has a path, which its answers then name. */
+  /** The same below a base URL that has a path, which its answers then name. */
   readonly at: (baseUrl: string) => Transport;
-  /** The answer to what came over a connection and is no request that `handle` could take. It is logged like one. */
-  readonly refuse: (failure: Failure, asked: Pick<RequestLogEntry, 'method' | 'path'>) => Response;
+  /** The same server behind something that every request passes. Paths are below the base path. */
+  readonly behind: (decorate: Decorate) => Server;
+  /** The answer to what came over a connection and is no request that `send` could take. It is logged like one. */
+  readonly refuse: (failure: Failure, asked: Pick<RequestLogEntry, 'method' | 'path'>) => HttpResponse;
   /** Everything that it knows, as a value. Tokens are not in it; the secrets of certificate authorities are. */
   readonly snapshot: () => ServerSnapshot;
   /** A server like this one that holds a snapshot: it has the same keys and clock, no limit, and is not logged. */
-  readonly asOf: (snapshot: ServerSnapshot) => Transport;
+  readonly asOf: (snapshot: ServerSnapshot) => Send;
   /** The public key of an SSH certificate authority, in authorized-keys format, for those who trust it. */
   readonly certificateAuthorityKey: (id: string) => string;
 }
+
+/** Puts something between a server and those who use it. */
+type Decorate = (send: Send, basePath: string) => Send;
 
 /** A new server. Throws `RangeError` on options or a seed that contradict themselves. */
 export function createServer(options: ServerOptions = {}): Server {
@@ -87,19 +96,40 @@ export function createServer(options: ServerOptions = {}): Server {
     countRequest: () => countRequest?.(service.now()),
   });
   const front = { service, routes, onRequest: options.onRequest };
-  return {
-    handle: toTransport((ask) => respond(front, ask, { baseUrl: toOrigin(ask.url), basePath: '' })),
-    at: (baseUrl) => {
-      const base = { baseUrl: baseUrl.replace(/\/+$/, ''), basePath: new URL(baseUrl).pathname.replace(/\/+$/, '') };
-      return toTransport((ask) => respond(front, ask, base));
-    },
-    refuse: (failure, asked) => toResponse(refuse(front, failure, asked)),
+  const toServer = (decorate: Decorate): Server => ({
+    ...createFaces(front, decorate),
+    behind: (outer) => toServer((send, basePath) => outer(decorate(send, basePath), basePath)),
+    refuse: (failure, asked) => refuse(front, failure, asked),
     snapshot: () => toSnapshot(service),
     asOf: (seed) => {
       const { rateLimit: _, onRequest: __, existing: ___, ...rest } = options;
-      return createServer({ ...rest, seed }).handle;
+      return createServer({ ...rest, seed }).send;
     },
     certificateAuthorityKey: (id) => toAuthorizedKey(service.authorities.getKey(id).toPublic()),
+  });
+  return toServer((send) => send);
+}
+
+type Faces = Pick<Server, 'send' | 'handle' | 'at'>;
+
+/** The ways to ask a server, all of which pass what stands before it. */
+function createFaces(front: Front, decorate: Decorate): Faces {
+  const send = decorate(
+    (request) => respond(front, request, { baseUrl: new URL(request.url).origin, basePath: '' }),
+    '',
+  );
+  const toHandle = (inner: Send): Transport =>
+    toTransport(inner, {
+      maxBytes: MAX_REQUEST_BYTES,
+      onBroken: ({ method, url }, cause) => refuse(front, toBrokenBody(cause), { method, path: toTarget(url) }),
+    });
+  return {
+    send,
+    handle: toHandle(send),
+    at: (baseUrl) => {
+      const base = { baseUrl: baseUrl.replace(/\/+$/, ''), basePath: new URL(baseUrl).pathname.replace(/\/+$/, '') };
+      return toHandle(decorate((request) => respond(front, request, base), base.basePath));
+    },
   };
 }
 
@@ -113,11 +143,10 @@ interface Front {
 function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Service {
   const { externals, certificate_authorities: secrets = {}, sequence = 0, abuse_report_rules } = options.seed ?? {};
   const idSeed = options.idSeed === undefined ? randomBytes(32) : String(options.idSeed);
-  const identities = createIdentities(idSeed, sequence);
+  const identities = createIdGenerator(idSeed, sequence);
   return {
     now: options.now ?? (() => new Date()),
     store: new Store(),
-    shownTexts: new ShownTexts(),
     identities,
     authorities: createCertificateAuthorities(identities.derive, secrets),
     externals: externals && new Set([...externals, DEFAULT_USER_ID, ...apiKeys.map(({ userId }) => userId)]),
@@ -127,43 +156,48 @@ function createService(options: ServerOptions, apiKeys: readonly ApiKey[]): Serv
 
 async function respond(
   { service, routes, onRequest }: Front,
-  ask: Ask,
+  request: HttpRequest,
   base: Pick<RequestEnv, 'baseUrl' | 'basePath'>,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const start = onRequest === undefined ? 0 : toElapsedMs();
   const operationId = service.identities.createOperationId();
   let bug: Error | undefined;
   const onBug = (error: Error): void => {
     bug = error;
   };
-  const answer = await routes(ask, { ...base, operationId, onBug });
+  const response = routes(request, { ...base, operationId, onBug });
   onRequest?.({
-    method: ask.method,
-    path: ask.url.slice(toOrigin(ask.url).length),
-    status: answer.status,
+    method: request.method,
+    path: toTarget(request.url),
+    status: response.status,
     durationMs: toElapsedMs() - start,
     operationId,
     ...(bug !== undefined && { error: bug }),
   });
-  return answer;
+  return response;
 }
 
 function refuse(
   { service, onRequest }: Pick<Front, 'service' | 'onRequest'>,
   failure: Failure,
   asked: Pick<RequestLogEntry, 'method' | 'path'>,
-): Answer {
+): HttpResponse {
   const operationId = service.identities.createOperationId();
-  const answer = renderFailure(failure, operationId);
+  const response = renderFailure(failure, operationId);
   const error = failure.cause instanceof Error ? { error: failure.cause } : {};
   onRequest?.({ ...asked, status: failure.status, durationMs: 0, operationId, ...error });
-  return { ...answer, headers: { ...answer.headers, connection: 'close' } };
+  return { ...response, headers: { ...response.headers, connection: 'close' } };
 }
 
-/** `https://host:port` of a URL, without the cost of parsing all of it. */
-function toOrigin(url: string): string {
-  const end = url.indexOf('/', url.indexOf('//') + 2);
-  return end < 0 ? url : url.slice(0, end);
+/** The failure of a request that did not come to its end. */
+export function toBrokenBody(cause: unknown): Failure {
+  return new Failure('The body of the request is incomplete', { code: 'bad_body', cause });
+}
+
+/** Path and query. */
+function toTarget(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
 }
 
 function toSnapshot(service: Service): ServerSnapshot {

@@ -1,24 +1,20 @@
-import { describeIds, isIdOf, isWellFormedId } from '../kinds/ids.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { describeIds, isIdOf, isWellFormedId } from '../kinds/paths.ts';
 import { listReferences, type Reference } from '../kinds/references.ts';
 import { toPathText } from '../model/field-path.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
-import type { AbuseReportRule } from './abuse-report-rules.ts';
-import type { ApiKey } from './api-key.ts';
-import type { Tools } from './behaviour.ts';
-import type { CertificateAuthorities } from './certificate-authority.ts';
+import type { ApiKey } from './admission.ts';
+import type { AbuseReportRule, BehaviourContext } from './behaviours.ts';
 import { Failure } from './failure.ts';
-import type { Identities } from './identities.ts';
-import type { ShownTexts } from './shown-texts.ts';
+import type { CertificateAuthorities, IdGenerator } from './id-generator.ts';
 import { findOwnedKind, type Store } from './store.ts';
 
 /** What the handlers of all operations share. */
 export interface Service {
   readonly now: () => Date;
   readonly store: Store;
-  readonly shownTexts: ShownTexts;
-  readonly identities: Identities;
+  readonly identities: IdGenerator;
   readonly authorities: CertificateAuthorities;
   /** The ids that exist besides those of its resources; `undefined`: every well-formed one of a kind that this interface cannot create. */
   readonly externals: ReadonlySet<string> | undefined;
@@ -36,15 +32,14 @@ export interface Call {
   readonly baseUrl: string;
 }
 
-/** What an operation answers: JSON, as a value or as text. Neither: 204. */
+/** What an operation answers: JSON. None: 204. */
 export interface Reply {
   readonly status: 200 | 201 | 204;
   readonly body?: JsonObject;
-  readonly text?: string;
 }
 
 /** What a behaviour may use, as of now. */
-export function toTools({ now, identities, authorities, abuseReportRules }: Service): Tools {
+export function toBehaviourContext({ now, identities, authorities, abuseReportRules }: Service): BehaviourContext {
   return { now: now(), identities, authorities, abuseReportRules };
 }
 
@@ -64,7 +59,7 @@ export function checkReferences(service: Service, kind: Kind, spec: Spec): void 
 }
 
 /** A reference that leads nowhere. */
-export interface BadReference {
+interface BadReference {
   readonly field: string;
   readonly id: string;
   readonly message: string;
@@ -73,10 +68,10 @@ export interface BadReference {
 /** All references of a spec to what has the wrong prefix or does not exist. */
 export function listBadReferences(service: Service, kind: Kind, spec: Spec): readonly BadReference[] {
   return listReferences(kind, spec).flatMap((reference) => {
-    const problem = findProblem(service, reference);
-    if (problem === undefined) return [];
+    const finding = checkReference(service, reference);
+    if (finding === undefined) return [];
     const field = toPathText(reference.path);
-    return [{ field, id: reference.value, message: `${field} ${reference.value} ${problem}` }];
+    return [{ field, id: reference.value, message: `${field} ${reference.value} ${finding}` }];
   });
 }
 
@@ -95,7 +90,7 @@ export function checkClaims(
   });
 }
 
-function findProblem(service: Service, { type, value }: Reference): string | undefined {
+function checkReference(service: Service, { type, value }: Reference): string | undefined {
   if (!isIdOf(type, value)) return `is not an id ${describeIds(type)}`;
   const kind = findOwnedKind(value);
   const isResource = kind !== undefined && service.store.listingOf(kind).find(value) !== undefined;

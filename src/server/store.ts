@@ -4,7 +4,34 @@ import { listReferences } from '../kinds/references.ts';
 import { OWNED_KINDS } from '../kinds/tables/registry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
-import { Listing } from './listing.ts';
+
+/** Entries of which at most `max` are kept: what was added first is forgotten first. Each operation costs the same, however many there are. */
+export class BoundedMap<Key, Value> {
+  readonly #max: number;
+  readonly #entries = new Map<Key, Value>();
+  /** Stands before the oldest entry. A new iterator would go past all that was deleted before it, since a Map is tidied up only now and then. */
+  readonly #oldest = this.#entries.keys();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** A key that is there keeps its place. */
+  set(key: Key, value: Value): void {
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#max) return;
+    const first = this.#oldest.next();
+    if (first.done !== true) this.#entries.delete(first.value);
+  }
+
+  delete(key: Key): void {
+    this.#entries.delete(key);
+  }
+}
 
 /** One resource as the server keeps it. For attached kinds `id` is the path of what the modules are attached to. */
 export interface StoredResource {
@@ -18,16 +45,15 @@ export interface StoredResource {
 }
 
 /** A claim, and the resource that has it. */
-export interface Holder {
+interface Holder {
   readonly claim: Claim;
   readonly id: string;
 }
 
-/** A resource that was loaded, and its spec in normal form where that is known. */
+/** A resource that was loaded. */
 interface Loaded {
   readonly kind: Kind;
   readonly resource: StoredResource;
-  readonly normal: Spec | undefined;
 }
 
 /** A reference to something of these prefixes is to something that lives in the store. */
@@ -58,7 +84,7 @@ const NOTHING: Noted = { claims: [], uses: [] };
  * what was loaded is asked what it holds when somebody wants to know.
  */
 export class Store {
-  readonly #listings = new Map<string, Listing<StoredResource>>();
+  readonly #listings = new Map<string, PagedList<StoredResource>>();
   /** By the key of a claim: the id of the resource that has it. Of what was loaded, several may. */
   readonly #holders = new Map<string, Ids>();
   /** By id: the ids of the resources that refer to it. */
@@ -70,16 +96,16 @@ export class Store {
   /** What was loaded, and not asked yet to what it refers. */
   readonly #unreferred: Loaded[] = [];
 
-  listingOf(kind: Kind): Listing<StoredResource> {
-    const listing = this.#listings.get(kind.name) ?? new Listing<StoredResource>();
+  listingOf(kind: Kind): PagedList<StoredResource> {
+    const listing = this.#listings.get(kind.name) ?? new PagedList<StoredResource>();
     this.#listings.set(kind.name, listing);
     return listing;
   }
 
-  /** Adds a resource whose id is new. `normal`: its spec in normal form, which says as well what it holds. */
-  load(kind: Kind, resource: StoredResource, normal?: Spec): void {
+  /** Adds a resource whose id is new. */
+  load(kind: Kind, resource: StoredResource): void {
     this.listingOf(kind).add(resource);
-    const loaded = { kind, resource, normal };
+    const loaded = { kind, resource };
     const others = this.#unclaimed.get(kind.name);
     if (others === undefined) this.#unclaimed.set(kind.name, [loaded]);
     else others.push(loaded);
@@ -106,7 +132,7 @@ export class Store {
     const claims = listHeld(kind, spec);
     if (claims.length === 0) return undefined;
     for (const loaded of this.#takeStaying(this.#unclaimed.get(kind.name)))
-      this.#noteClaims(kind, loaded.resource.id, loaded.normal ?? loaded.resource.spec);
+      this.#noteClaims(kind, loaded.resource.id, loaded.resource.spec);
     for (const claim of claims)
       for (const holder of toSet(this.#holders.get(claim.key))) if (holder !== id) return { claim, id: holder };
     return undefined;
@@ -115,7 +141,7 @@ export class Store {
   /** The resources that refer to an id. */
   listReferrers(id: string): ReadonlySet<string> {
     for (const loaded of this.#takeStaying(this.#unreferred))
-      this.#noteReferences(loaded.kind, loaded.resource.id, loaded.normal ?? loaded.resource.spec);
+      this.#noteReferences(loaded.kind, loaded.resource.id, loaded.resource.spec);
     return toSet(this.#referrers.get(id));
   }
 
@@ -180,4 +206,108 @@ function removeFrom(sets: Map<string, Ids>, key: string, id: string): void {
   if (known === undefined) return;
   if (typeof known !== 'string') known.delete(id);
   if (known === id || (typeof known !== 'string' && known.size === 0)) sets.delete(key);
+}
+
+/** What is listed: anything with an id. */
+interface HasId {
+  readonly id: string;
+}
+
+/** A place in the list. What was removed keeps its way to what was older. */
+interface Entry<T extends HasId> {
+  /** `undefined`: removed. */
+  value: T | undefined;
+  older: Entry<T> | undefined;
+  newer: Entry<T> | undefined;
+}
+
+/** The number of removed places that are remembered. */
+const MAX_TOMBSTONES = 100_000;
+
+/**
+ * Values in the order in which they were added, found by id and listed newest first. Adding, changing and removing cost the same however
+ * many there are, and a page what it has on it. The places of the last values that were removed are still known, so that paging goes on
+ * where they were. For an id without a place, paging goes on by the order of ids, which sort by creation time.
+ */
+export class PagedList<T extends HasId> {
+  #newest: Entry<T> | undefined;
+  /** The oldest first. */
+  readonly #byId = new Map<string, Entry<T>>();
+  /** By id: the places of what was removed. */
+  readonly #gone = new BoundedMap<string, Entry<T>>(MAX_TOMBSTONES);
+
+  find(id: string): T | undefined {
+    return this.#byId.get(id)?.value;
+  }
+
+  /** Whether the id has a place: it is listed, or was removed only recently. */
+  knows(id: string): boolean {
+    return this.#byId.has(id) || this.#gone.get(id) !== undefined;
+  }
+
+  add(value: T): void {
+    const entry: Entry<T> = { value, older: this.#newest, newer: undefined };
+    if (this.#newest !== undefined) this.#newest.newer = entry;
+    this.#newest = entry;
+    this.#byId.set(value.id, entry);
+    this.#gone.delete(value.id);
+  }
+
+  /** Puts a value in the place of the one with its id, if there is one. */
+  replace(value: T): void {
+    const entry = this.#byId.get(value.id);
+    if (entry !== undefined) entry.value = value;
+  }
+
+  remove(id: string): void {
+    const entry = this.#byId.get(id);
+    if (entry === undefined) return;
+    const { older, newer } = entry;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
+    if (older !== undefined) older.newer = newer;
+    entry.value = undefined;
+    entry.newer = undefined;
+    this.#byId.delete(id);
+    this.#gone.set(id, entry);
+  }
+
+  /** At most `limit` values that were added before the one with the id `before`, newest first; by the order of ids if it has no place. */
+  listBefore(before: string | undefined, limit: number): readonly T[] {
+    const page: T[] = [];
+    let entry = before === undefined ? this.#newest : this.#findOlder(before);
+    for (; entry?.value !== undefined && page.length < limit; entry = entry.older) page.push(entry.value);
+    return page;
+  }
+
+  /** All of them, oldest first. */
+  listAll(): readonly T[] {
+    return Array.from(this.#byId.values(), ({ value }) => value).filter((value) => value !== undefined);
+  }
+
+  #findOlder(id: string): Entry<T> | undefined {
+    const entry = this.#byId.get(id) ?? this.#gone.get(id);
+    if (entry === undefined) return this.#findBelow(id);
+    let older: Entry<T> | undefined = entry.older;
+    while (older !== undefined && older.value === undefined) older = older.older;
+    // Who asks again need not go the same way again.
+    for (let one: Entry<T> | undefined = entry; one !== undefined && one.value === undefined && one.older !== older; ) {
+      const next: Entry<T> | undefined = one.older;
+      one.older = older;
+      one = next;
+    }
+    return older;
+  }
+
+  /** Goes through the list: such an id comes from another account, or from before a restart. */
+  #findBelow(id: string): Entry<T> | undefined {
+    let entry = this.#newest;
+    while (entry?.value !== undefined && entry.value.id >= id) entry = entry.older;
+    return entry;
+  }
+}
+
+/** RFC 3339 in UTC and whole seconds, as the interface shows times. */
+export function toTimestamp(time: Date | number): string {
+  return `${new Date(time).toISOString().slice(0, 19)}Z`;
 }

@@ -1,14 +1,13 @@
-import { type Kind, onceForEachKind, type SpecProblem } from '../kinds/kind.ts';
+import type { Kind, SpecFinding } from '../kinds/kind.ts';
 import type { OperationModule } from '../kinds/operations.ts';
 import { listPathFields } from '../kinds/paths.ts';
 import { toClearValue } from '../kinds/request-body.ts';
 import { toPathText } from '../model/field-path.ts';
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
+import { listUnprintable } from '../model/printable.ts';
 import type { Spec } from '../model/state.ts';
-import { listTextFaults } from '../model/storable-text.ts';
 import { toModuleSchema, toRequestSchema } from '../schemas/field.ts';
 import { eachFinding } from '../schemas/findings.ts';
-import { isSureOfType, isSureRequest } from '../schemas/is-sure-to-fit.ts';
 import { Failure } from './failure.ts';
 
 /** A schema of the kinds, which are at home with the package that makes them. */
@@ -18,7 +17,7 @@ type Schema = ReturnType<typeof toRequestSchema>;
 export function validateCreate(kind: Kind, body: JsonObject): Spec {
   const given = dropIgnored(kind, body, () => true);
   refuseUnfit(kind, 'create', given);
-  return withDefaults(kind, applyGiven(kind, {}, given));
+  return withDefaults(kind, applyPatch(kind, {}, given));
 }
 
 /** The fields that a PATCH asks to change. Ignores `id`, and nulls that clear nothing. Refuses to change nothing at all. */
@@ -34,13 +33,13 @@ export function validateUpdate(kind: Kind, body: JsonObject): Spec {
 /** The module that a PUT asks for. Takes `{"module": {…}}` too, with or without the ids of the path beside it. */
 export function validateModule(kind: Kind, module: OperationModule, body: JsonObject): JsonObject {
   const bare = unwrapModule(kind, body);
-  const schema = () => getSchema(`${kind.name} ${module.name}`, () => toModuleSchema(module.field, 'request'));
-  refuseFindings(bare, isSureOfType(module.field.type, bare, 'request') ? undefined : schema());
+  const schema = getSchema(`${kind.name} ${module.name}`, () => toModuleSchema(module.field, 'request'));
+  refuseUnfitValue(bare, schema);
   return bare;
 }
 
 /** The spec after a PATCH, or of a POST: what is cleared is not there any more. */
-export function applyGiven(kind: Kind, before: Spec, given: Spec): Spec {
+export function applyPatch(kind: Kind, before: Spec, given: Spec): Spec {
   const cleared = Object.entries(given).filter(([name, value]) => isCleared(kind, name, value));
   const spec: Record<string, Json> = { ...before, ...given };
   for (const [name] of cleared) delete spec[name];
@@ -49,7 +48,7 @@ export function applyGiven(kind: Kind, before: Spec, given: Spec): Spec {
 
 /** Refuses specs that violate checks across several fields. */
 export function checkSpec(kind: Kind, spec: Spec): void {
-  refuseProblems(kind.check(spec));
+  refuseFindings(kind.check(spec));
 }
 
 const SCHEMAS = new Map<string, Schema>();
@@ -65,23 +64,22 @@ function getSchema(name: string, build: () => Schema): Schema {
 const MOST_FINDINGS = 20;
 
 function refuseUnfit(kind: Kind, purpose: 'create' | 'update', body: JsonObject): void {
-  const schema = () => getSchema(`${purpose} ${kind.name}`, () => toRequestSchema(kind, purpose));
-  refuseFindings(body, isSureRequest(kind, purpose, body) ? undefined : schema());
+  const schema = getSchema(`${purpose} ${kind.name}`, () => toRequestSchema(kind, purpose));
+  refuseUnfitValue(body, schema);
 }
 
-/** Without a schema the value is sure to fit it. */
-function refuseFindings(value: Json, schema: Schema | undefined): void {
-  const unfit = schema === undefined ? [] : eachFinding(schema, value).take(MOST_FINDINGS);
-  const findings = [...listTextFaults(value), ...unfit];
-  refuseProblems(
+function refuseUnfitValue(value: Json, schema: Schema): void {
+  const unfit = eachFinding(schema, value).take(MOST_FINDINGS);
+  const findings = [...listUnprintable(value), ...unfit];
+  refuseFindings(
     findings.slice(0, MOST_FINDINGS).map(({ path, message }) => ({ path, message: `${toPathText(path)} ${message}` })),
   );
 }
 
-function refuseProblems(problems: readonly SpecProblem[]): void {
-  const [first] = problems;
+function refuseFindings(findings: readonly SpecFinding[]): void {
+  const [first] = findings;
   if (first === undefined) return;
-  const messages = problems.map(({ message }) => message).join('; ');
+  const messages = findings.map(({ message }) => message).join('; ');
   throw new Failure(messages, { code: 'invalid_field', details: { field: toPathText(first.path) } });
 }
 
@@ -97,7 +95,7 @@ function refuseImmutable(kind: Kind, given: JsonObject): void {
   const fixed = Object.keys(given).filter(
     (name) => Object.hasOwn(kind.fields, name) && kind.fields[name]?.lifecycle !== 'mutable',
   );
-  refuseProblems(fixed.map((name) => ({ path: [name], message: `${name} cannot be changed` })));
+  refuseFindings(fixed.map((name) => ({ path: [name], message: `${name} cannot be changed` })));
 }
 
 function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
@@ -105,8 +103,8 @@ function unwrapModule(kind: Kind, body: JsonObject): JsonObject {
   if (module === undefined) return body;
   const beside = Object.keys(rest).find((name) => !listPathFields(kind).includes(name));
   if (beside === undefined && isJsonObject(module)) return module;
-  const problem = beside === undefined ? 'module must be an object' : `${beside} is not allowed beside \`module\``;
-  throw new Failure(problem, { code: 'invalid_field', details: { field: beside ?? 'module' } });
+  const finding = beside === undefined ? 'module must be an object' : `${beside} is not allowed beside \`module\``;
+  throw new Failure(finding, { code: 'invalid_field', details: { field: beside ?? 'module' } });
 }
 
 /** Clearing a field without a default removes it. */
@@ -121,11 +119,10 @@ function withDefaults(kind: Kind, spec: Spec): Spec {
   return { ...getDefaults(kind), ...spec };
 }
 
-const getDefaults = onceForEachKind(
-  (kind): Spec =>
-    Object.fromEntries(
-      Object.entries(kind.fields).flatMap(([name, { default: value }]): [string, Json][] =>
-        value === undefined ? [] : [[name, value]],
-      ),
+function getDefaults(kind: Kind): Spec {
+  return Object.fromEntries(
+    Object.entries(kind.fields).flatMap(([name, { default: value }]): [string, Json][] =>
+      value === undefined ? [] : [[name, value]],
     ),
-);
+  );
+}

@@ -1,19 +1,17 @@
 import { type LiveRequest, readLive } from '../client/read-live.ts';
 import { type Exported, exportLive } from '../export/export-live.ts';
-import { type Attachment, toAttachment } from '../kinds/attachment.ts';
-import { loadCloserChecks } from '../kinds/closer-checks.ts';
-import { isIdOf } from '../kinds/ids.ts';
+import { loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { listPathFields } from '../kinds/paths.ts';
+import { type Attachment, isIdOf, listPathFields, toAttachment } from '../kinds/paths.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../kinds/tables/registry.ts';
 import { suggest } from '../manifest/suggest.ts';
 import { toAddress } from '../model/address.ts';
+import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Spec } from '../model/state.ts';
-import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
+import { StackError } from './host.ts';
 import type { Reader } from './plan-live.ts';
 import type { RunSettings } from './settings.ts';
-import { StackError } from './stack-error.ts';
 
 /** Something that exists, by the ids in its path, whose modules a manifest can attach. */
 export interface Attached {
@@ -53,7 +51,7 @@ export async function exportResources(
     ...(stack !== undefined && { stack }),
     api: toApi(settings),
     ...(kinds.length > 0 && { kinds: toUsedKinds(request) }),
-    closerChecks: await loadCloserChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
+    closerChecks: await loadDeepFormatChecks([...request.kinds, ...request.attachments.map(({ kind }) => kind)]),
   });
 }
 

@@ -1,18 +1,18 @@
-import type { PlanDocument } from '../kinds/plan-document.ts';
-import { findJsonExcess, isJsonObject, parseJson } from '../model/json.ts';
+import type { PlanDocument } from '../kinds/request-body.ts';
+import { checkJsonLimits, isJsonObject, parseJson } from '../model/json.ts';
 import { PLAN_FORMAT, type Plan } from '../model/plan.ts';
-import { findFirstIssue } from '../schemas/check-in-parts.ts';
 import { PLAN_SCHEMA } from '../schemas/plan.ts';
-import { StackError } from './stack-error.ts';
-import { verifyShown } from './verify-shown.ts';
+import { findFirstIssue } from '../schemas/results.ts';
+import { StackError } from './host.ts';
+import { verifyShown } from './saved-plan.ts';
 
 /**
  * The plan in the text of a plan file; `name` is what messages call it. What is no plan is refused with the first thing that is wrong with it, and
  * one that would do what it does not show is refused too.
  */
 export function parsePlan(text: string, name = 'The text'): Plan {
-  const excess = findJsonExcess(text);
-  if (excess !== undefined) throw refusePlan(name, `it ${excess}`);
+  const finding = checkJsonLimits(text);
+  if (finding !== undefined) throw refusePlan(name, `it ${finding}`);
   const value: unknown = parseJson(text);
   if (!isJsonObject(value)) throw refusePlan(name, 'it holds no JSON object');
   if (typeof value['format'] === 'number' && value['format'] !== PLAN_FORMAT) {

@@ -1,21 +1,21 @@
-import { readFiles } from '../apply/certificate-file.ts';
+import { readFiles } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
-import type { Address } from '../model/address.ts';
+import { toAddress } from '../model/address.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
-import type { DesiredState, LiveState } from '../model/state.ts';
+import type { FindTaker } from '../model/stack-tree.ts';
+import type { DesiredState, LiveResource, LiveState } from '../model/state.ts';
 import { createPlan } from '../plan/create-plan.ts';
+import { type FindPlanned, resolveForeign } from '../plan/cross-stack-references.ts';
 import { decidePlan } from '../plan/decide-plan.ts';
-import { toDestroyState } from '../plan/destroy.ts';
 import { listFilePaths } from '../plan/files.ts';
-import { resolveForeign, type WillExist } from '../plan/foreign.ts';
-import type { PlanInput } from '../plan/plan-input.ts';
-import { toReleaseState } from '../plan/release.ts';
+import { type PlanInput, toDestroyState, toReleaseState } from '../plan/plan-input.ts';
 import { listUsedKinds, toReadRequest } from '../plan/select-targets.ts';
 import type { PlanPolicies } from '../policy/check-plan.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { Policy } from '../policy/evaluate.ts';
+import type { Rehearse } from './host.ts';
 import type { RunSettings } from './settings.ts';
 
 /** What a plan covers, and what it may do. */
@@ -34,12 +34,14 @@ export interface PlanOptions {
   readonly delete?: boolean;
   /** False does not try the plan in memory. */
   readonly rehearsal?: boolean;
-  /** Says of resources of other stacks that another plan of the same run creates them. Default: of none. */
-  readonly willExist?: WillExist;
-  /** Says of addresses that no manifest describes that another stack of the same repository takes them over. Default: of none. */
-  readonly isHandedOver?: (address: Address) => boolean;
-  /** Says of other stacks that the same run applies them behind this one: what they refer to they may let go. Default: of none. */
-  readonly comesLater?: (stack: string) => boolean;
+  /** Leaves out changes that the service will reject, as the rehearsal foretells, and what depends on them. Default: such a plan is refused. */
+  readonly skipRejected?: boolean;
+  /** Says what other plans of the same run make of a resource of another stack. Default: what is live counts. */
+  readonly findPlanned?: FindPlanned;
+  /** Finds another stack of the same repository that takes over what no manifest describes. Default: there is none. */
+  readonly findTaker?: FindTaker;
+  /** Says of other stacks that the same run applies them: they may let go of what they refer to before it is deleted. Default: of none. */
+  readonly isInRun?: (stack: string) => boolean;
   /** Ends reading when it aborts: the plan rejects with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -57,9 +59,9 @@ export interface PlanRequest extends PlanOptions {
   /** The commit of the manifests, where it is known. */
   readonly commit?: string | undefined;
   readonly cwd: string;
-  /** See `Surroundings`. */
-  readonly onDecided?: (() => void) | undefined;
-  readonly onLetGo?: (() => void) | undefined;
+  readonly rehearse: Rehearse;
+  /** Reads what the stacks beside this one take over. */
+  readonly openNeighbours?: (() => Promise<FindTaker>) | undefined;
 }
 
 /** The part of a client that reads. */
@@ -69,13 +71,13 @@ export type Reader = Omit<Client, 'send'>;
 export async function planLive(
   client: Reader,
   request: PlanRequest,
-): Promise<{ readonly plan: Plan; readonly input: PlanInput }> {
+): Promise<{ readonly plan: Plan; readonly input: PlanInput; readonly whole: LiveState }> {
   const { state, settings, now, cwd, mode = 'apply', targets = [], signal } = request;
   const stated = mode === 'destroy' ? toDestroyState(state) : state;
   const read = mode === 'release' ? toReleaseState(state) : stated;
   const wanted = toReadRequest(read, targets);
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
-  const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request.willExist);
+  const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request.findPlanned);
   const live = withoutUnused(whole, read);
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = desired.stack;
@@ -102,15 +104,26 @@ export async function planLive(
     rotate: request.rotate ?? [],
     keepDrift: request.revertDrift === false,
     noDelete: request.delete === false,
-    files: await readFiles(listFilePaths(desired), cwd),
+    files: await readFiles(listFilePaths(desired), { cwd, roots: desired.roots }),
     diagnostics: [...request.diagnostics, ...(mode === 'release' ? [] : diagnostics)],
     awaited,
-    isHandedOver: request.isHandedOver,
-    comesLater: request.comesLater,
+    findTaker: request.findTaker,
+    findNeighbour: await openNeighbours(request, live),
+    isInRun: request.isInRun,
   };
-  const decided = decidePlan(input);
-  request.onDecided?.();
-  return { plan: createPlan(input, decided), input };
+  return { plan: createPlan(input, decidePlan(input)), input, whole };
+}
+
+/** Other stacks are looked at only where something may be deleted, and none that is of the same run tells of its own accord. */
+async function openNeighbours(
+  { findTaker, state, openNeighbours: open }: PlanRequest,
+  { resources }: LiveState,
+): Promise<FindTaker | undefined> {
+  if (findTaker !== undefined || open === undefined) return undefined;
+  const { name } = state.stack;
+  const isLeft = ({ kind, mark }: LiveResource): boolean =>
+    mark?.stack === name && !state.resources.has(toAddress(kind, mark.name));
+  return [...resources.values()].flat().some(isLeft) ? open() : undefined;
 }
 
 /** Without the kinds that were read for the resources of other stacks only: what is of them is not this stack's. */
@@ -121,20 +134,23 @@ function withoutUnused(live: LiveState, { stack }: DesiredState): LiveState {
 
 /** A plan that was tried in memory, unless there is nothing to try or nobody wants that, and checked with policies. Sends GETs only. */
 export async function planAndRehearse(client: Reader, request: PlanRequest): Promise<Plan> {
-  const { plan, input } = await planLive(client, request);
+  return tryPlan(await planLive(client, request), request);
+}
+
+/** A plan that was made, tried in memory and checked with policies. */
+export async function tryPlan(
+  { plan, input }: Awaited<ReturnType<typeof planLive>>,
+  request: PlanRequest,
+): Promise<Plan> {
   const { policies, state, now } = request;
   return checkPolicies(await rehearse(plan, input, request), { policies, state, now });
 }
 
-async function rehearse(plan: Plan, input: PlanInput, { rehearsal, onLetGo }: PlanRequest): Promise<Plan> {
+async function rehearse(plan: Plan, input: PlanInput, request: PlanRequest): Promise<Plan> {
+  const { rehearsal, skipRejected = false } = request;
   // What waits for the id of something that does not exist yet cannot be tried.
   if (rehearsal === false || plan.writes.length === 0 || plan.awaited !== undefined) return plan;
-  // Loaded only when there is something to try: it brings a whole server.
-  const { rehearsePlan } = await import('../rehearse/rehearse.ts');
-  onLetGo?.();
-  const rehearsed = await rehearsePlan(plan, input, onLetGo);
-  onLetGo?.();
-  return rehearsed;
+  return request.rehearse(plan, input, { skipRejected });
 }
 
 /** The plan with what policies say to it now. What it had from policies of the same names before is not believed. */

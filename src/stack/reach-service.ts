@@ -1,63 +1,65 @@
+import { X509Certificate } from 'node:crypto';
+import { resolve } from 'node:path';
 import { type Client, type ClientOptions, createClient } from '../client/client.ts';
-import { parseRateLimit } from '../model/rate-limit.ts';
-import type { Transport } from '../model/transport.ts';
-import { findClearTextWarning } from './clear-text.ts';
-import { isEmbedded, toEmbeddedFile } from './embedded-url.ts';
-import { findProxy, readAuthorities } from './proxy.ts';
-import { type RunSettings, readApiKey } from './settings.ts';
-import { StackError } from './stack-error.ts';
-import type { Surroundings } from './surroundings.ts';
+import { readInput } from '../files/read-input.ts';
+import { isThisMachine, type Send } from '../model/http.ts';
+import { parseRateLimit } from '../model/stack.ts';
+import { type Transport, toSend } from '../model/transport.ts';
+import { type Host, StackError, type TransportSettings } from './host.ts';
+import { isEmbedded, type RunSettings, readApiKey, toEmbeddedFile } from './settings.ts';
 
 /** The way to a service, until it is closed. */
-export interface Reached {
-  readonly transport: Transport;
+export interface ServiceConnection {
+  readonly send: Send;
   readonly apiKey: string;
   readonly baseUrl: string;
   /** What a person has to know of this way. */
   readonly warning: string | undefined;
+  /** Before the first write. Absent: nothing has to be done. */
+  readonly prepareWrites?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /** What a caller has instead of what the settings and the environment say. */
-export interface Given {
+export interface ConnectionOverrides {
   readonly transport?: Transport | undefined;
   readonly apiKey?: string | undefined;
 }
 
 /** Opens the way to the service that the settings name. */
-export async function reachService(
+export async function connectToService(
   settings: RunSettings,
-  surroundings: Surroundings,
-  given: Given = {},
-): Promise<Reached> {
+  host: Host,
+  given: ConnectionOverrides = {},
+): Promise<ServiceConnection> {
   const { baseUrl } = settings;
-  if (given.transport === undefined && isEmbedded(baseUrl)) return reachEmbedded(settings, surroundings);
-  const apiKey = given.apiKey ?? readApiKey(surroundings, settings);
+  if (given.transport === undefined && isEmbedded(baseUrl)) return reachEmbedded(settings, host);
+  const apiKey = given.apiKey ?? readApiKey(host, settings);
+  host.secrets?.add('the API key', apiKey);
   if (given.transport !== undefined)
-    return { transport: given.transport, apiKey, baseUrl, warning: undefined, close: async () => undefined };
-  surroundings.onReach?.();
-  const proxy = findProxy(surroundings.env);
-  const transport = await surroundings.openTransport({
+    return { send: toSend(given.transport), apiKey, baseUrl, warning: undefined, close: async () => undefined };
+  const proxy = findProxy(host.env);
+  const { send, close } = await host.openTransport({
     connections: settings.concurrency,
     timeouts: settings.timeouts,
-    authorities: await findAuthorities(settings, surroundings),
+    authorities: await findAuthorities(settings, host),
     proxy,
   });
   const warning = findClearTextWarning(baseUrl, proxy);
-  return { transport, apiKey, baseUrl, warning, close: () => transport.close() };
+  return { send, apiKey, baseUrl, warning, close };
 }
 
 /** A client for that way. */
 export function createServiceClient(
   settings: RunSettings,
-  { transport, apiKey, baseUrl }: Omit<Reached, 'warning' | 'close'>,
-  more: Pick<ClientOptions, 'now' | 'sleep' | 'onRetry' | 'onWait' | 'onRequest'>,
+  { send, apiKey, baseUrl }: Pick<ServiceConnection, 'send' | 'apiKey' | 'baseUrl'>,
+  more: Pick<ClientOptions, 'now' | 'sleep' | 'secrets' | 'onRetry' | 'onWait' | 'onRequest'>,
 ): Client {
   const { versionHeader, pageSize, concurrency } = settings;
   const rateLimit = parseRateLimit(settings.rateLimit);
   try {
     return createClient({
-      transport,
+      send,
       apiKey,
       baseUrl,
       versionHeader,
@@ -73,16 +75,98 @@ export function createServiceClient(
 }
 
 /** The server is loaded only here and in `serve`: everything else starts without it. */
-async function reachEmbedded({ baseUrl, versionHeader }: RunSettings, surroundings: Surroundings): Promise<Reached> {
+async function reachEmbedded({ baseUrl, versionHeader }: RunSettings, host: Host): Promise<ServiceConnection> {
   const { openEmbeddedServer } = await import('./embedded.ts');
   const file = toEmbeddedFile(baseUrl);
-  return { ...(await openEmbeddedServer({ file, surroundings, versionHeader })), warning: undefined };
+  return { ...(await openEmbeddedServer({ file, host, versionHeader })), warning: undefined };
 }
 
 /** Authorities are read only for encrypted connections. */
-async function findAuthorities(
-  { baseUrl, caFile }: RunSettings,
-  surroundings: Surroundings,
-): Promise<string | undefined> {
-  return caFile === undefined || baseUrl.startsWith('http:') ? undefined : readAuthorities(caFile, surroundings);
+async function findAuthorities({ baseUrl, caFile }: RunSettings, host: Host): Promise<string | undefined> {
+  return caFile === undefined || baseUrl.startsWith('http:') ? undefined : readAuthorities(caFile, host);
+}
+
+/**
+ * The proxies that the environment names, in the spelling of curl: lower case counts first. Plain HTTP takes the lower-case name only, since
+ * a server that runs programs for requests sets HTTP_PROXY from a header of theirs.
+ */
+function findProxy(env: Host['env']): TransportSettings['proxy'] {
+  const all = env['all_proxy'] ?? env['ALL_PROXY'];
+  const named = {
+    http: checkProxy('http_proxy', env['http_proxy'] ?? all),
+    https: checkProxy('HTTPS_PROXY', env['https_proxy'] ?? env['HTTPS_PROXY'] ?? all),
+    except: env['no_proxy'] ?? env['NO_PROXY'],
+  };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined && value !== ''));
+}
+
+/** What is wrong with a proxy is said without its value: it may hold a password. */
+function checkProxy(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || text === '') return undefined;
+  const url = URL.parse(/^\w+:\/\//.test(text) ? text : `http://${text}`);
+  if (url !== null && ['http:', 'https:'].includes(url.protocol)) return url.href;
+  throw new StackError(`${name} is not the URL of an HTTP proxy.`, {
+    reason: 'invalid',
+    remedy: 'Such as http://proxy.example.net:3128.',
+  });
+}
+
+/** Ten times the size of a system's own file of authorities. */
+const MAX_AUTHORITIES_BYTES = 4 * 1024 * 1024;
+
+/** Certificates of authorities from a file, in PEM. */
+async function readAuthorities(file: string, { cwd }: Pick<Host, 'cwd'>): Promise<string> {
+  try {
+    const text = readInput(resolve(cwd, file), { maxBytes: MAX_AUTHORITIES_BYTES }).toString('utf8');
+    const certificates = Array.from(text.matchAll(CERTIFICATE), ([certificate]) => new X509Certificate(certificate));
+    const begun = text.split(CERTIFICATE_START).length - 1;
+    if (begun === 0) throw new Error('there is no certificate in it');
+    if (certificates.length < begun) throw new Error('a certificate in it has no end');
+    return text;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StackError(`The certificates in ${file} cannot be read: ${why}`, {
+      reason: 'invalid',
+      remedy: 'It must hold certificates in PEM, each from BEGIN CERTIFICATE to END CERTIFICATE.',
+      cause: error,
+    });
+  }
+}
+
+const CERTIFICATE_START = '-----BEGIN CERTIFICATE-----';
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** Warns of requests that carry the API key where others can read it: unencrypted, to another machine. `undefined`: there are none. */
+function findClearTextWarning(baseUrl: string, proxy: TransportSettings['proxy']): string | undefined {
+  const url = URL.parse(baseUrl);
+  if (url?.protocol !== 'http:') return undefined;
+  if (!isHere(url))
+    return `Warning: requests to ${url.origin} are not encrypted, and each carries the API key. Use an https: URL.`;
+  const via = proxy.http === undefined ? null : URL.parse(proxy.http);
+  if (via === null || isHere(via) || isExcepted(url, proxy.except)) return undefined;
+  return `Warning: requests to ${url.origin} go through the proxy ${via.host} unencrypted, and each carries the API key. Except the host with NO_PROXY=${url.hostname}.`;
+}
+
+/** A request to the address of every interface stays on this machine, too. */
+function isHere({ hostname }: URL): boolean {
+  return isThisMachine(hostname) || hostname === '0.0.0.0' || hostname === '[::]';
+}
+
+/** Whether a URL is reached without a proxy, as the transport decides it. */
+function isExcepted(url: URL, except = ''): boolean {
+  const name = toName(url.hostname);
+  const port = url.port === '' ? '80' : url.port;
+  return except
+    .split(/[,\s]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      const [, host = entry, onlyPort = port] = /^(\[.+\]|[^:]+)(?::(\d+))?$/.exec(entry) ?? [];
+      if (onlyPort !== port) return false;
+      const suffix = toName(host.replace(/^\*?\./, ''));
+      return host === '*' || (!host.startsWith('*') && name === suffix) || name.endsWith(`.${suffix}`);
+    });
+}
+
+function toName(hostname: string): string {
+  return hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase();
 }

@@ -1,40 +1,47 @@
+import { dirname, resolve, sep } from 'node:path';
+import { BOUNDARY_REMEDY, findRoots, placeForWriting, placeWithin } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
-import { type CloserChecks, listCloserFormats, loadCloserChecks } from '../kinds/closer-checks.ts';
-import { MANIFEST_KINDS } from '../kinds/tables/registry.ts';
+import { type DeepFormatChecks, listCloserFormats, loadDeepFormatChecks } from '../kinds/deep-format-checks.ts';
+import { findKind, MANIFEST_KINDS } from '../kinds/tables/registry.ts';
 import { hasExpressions, lintManifests } from '../lint/lint.ts';
+import { STDIN, toEnvironment } from '../manifest/environment.ts';
 import {
   createFieldFileReader,
+  createStackBudget,
+  isBlank,
+  type LoadContext,
   type LoadedManifests,
+  loadLocated,
+  loadManifests,
   type ManifestBytes,
   type ManifestSource,
   toBytes,
 } from '../manifest/load.ts';
+import { findStackRender, type StackRender } from '../manifest/stack-render.ts';
 import { type ValidatedManifests, validateManifests } from '../manifest/validate.ts';
-import { type Diagnostic, hasErrors, type Locate } from '../model/diagnostic.ts';
-import { parsePath } from '../model/field-path.ts';
-import type { DesiredResource, DesiredState } from '../model/state.ts';
-import type { Policy } from '../policy/policy.ts';
-import { type LoadedPolicies, loadPolicies } from './load-policies.ts';
-import { loadStack } from './load-stack.ts';
-import { InvalidManifests } from './stack-error.ts';
-import type { RunSubject, Surroundings } from './surroundings.ts';
+import { type Diagnostic, hasErrors, type Locate, type SourcePlace } from '../model/diagnostic.ts';
+import { formatRenderSource, parsePath, toCommandName, toPathText } from '../model/field-path.ts';
+import type { PolicyDocument, PolicyDocuments, PolicyTestResult } from '../model/policy.ts';
+import type { SinkSettings, TokenSettings } from '../model/stack.ts';
+import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
+import type { Policy } from '../policy/evaluate.ts';
+import { type Host, InvalidManifests, type RunSubject, StackError } from './host.ts';
+import { isEmbedded, toEmbeddedFile } from './settings.ts';
 
 /** What the manifests of a run say. `state` is absent when they are not valid. */
-export interface ReadManifests {
+interface ReadManifests {
   readonly state: DesiredState | undefined;
   readonly diagnostics: readonly Diagnostic[];
   /** The rules of one's own that were asked for. */
   readonly policies: readonly Policy[];
   /** Number of files read. */
   readonly files: number;
-  /** A command of `spec.render` would print the others, and was not to be run. */
-  readonly isPartial: boolean;
   /** What they are about, as far as that can be read. */
   readonly subject: RunSubject & Required<Pick<RunSubject, 'locate'>>;
 }
 
 /** How manifests are read. */
-export interface ReadOptions {
+interface ReadOptions {
   /** Whether the lack of a `Stack` is an error. Default: true. */
   readonly requireStack?: boolean;
   /** What lint is to say of them: everything, or what a plan does not say itself. Left out: nothing. */
@@ -50,51 +57,69 @@ export interface ReadOptions {
 /** Loads and checks manifests; no path means the current folder. Sends no request. */
 export async function readManifests(
   paths: readonly string[],
-  context: Surroundings,
+  context: Host,
   { requireStack = true, lint, manifests = [], policies, isRendered = true }: ReadOptions = {},
 ): Promise<ReadManifests> {
-  const { cwd, env, onInput = () => undefined } = context;
+  const { cwd, onInput = () => undefined } = context;
+  const roots = findRoots([...paths, ...manifests.map(({ file }) => dirname(file))], context);
+  const budget = createStackBudget(context.budget);
   const given = paths.length + manifests.length === 0 ? ['.'] : paths;
-  const { isPartial, ...found } = await loadStack(
-    given,
-    { ...context, onRead: toTotal(context.onManifests) },
-    { isRendered },
-  );
+  const found = await loadStack(given, { ...context, budget }, { isRendered });
   const loaded = withManifests(found, manifests);
   for (const file of [...given, ...loaded.sources.map((source) => source.file)]) onInput(file);
-  context.onManifests?.(loaded.sources.reduce((sum, { bytes }) => sum + bytes.byteLength, 0));
   const isLoaded = loaded.diagnostics.every(({ severity }) => severity !== 'error');
   const validated = validateManifests(loaded.sources, {
-    env,
+    env: toEnvironment(context),
+    ...(context.secrets !== undefined && { secrets: context.secrets }),
     // A file that could not be read may hold the Stack, so a missing Stack is not reported.
     requireStack: requireStack && isLoaded,
-    readFile: createFieldFileReader({ cwd, onInput }),
+    readFile: createFieldFileReader({ cwd, onInput, roots, budget }),
     closerChecks: await loadChecks(loaded.sources),
   });
-  const state = isLoaded ? validated.state : undefined;
+  const refused = validated.state === undefined ? [] : findRefused(validated, roots, context);
+  const state = isLoaded && refused.length === 0 ? withRoots(validated.state, roots) : undefined;
   const subject = toSubject(validated, loaded.sources[0]?.file ?? paths[0] ?? '.');
   context.onSubject?.(subject);
-  const rules = await findPolicies({ ...validated, sources: loaded.sources }, policies, context);
+  const rules = await findPolicies({ ...validated, state, sources: loaded.sources }, policies, context);
   const remarks = state === undefined || lint === undefined ? [] : await findLint(state, lint, context);
-  const refused = state === undefined || lint !== 'all' ? [] : await checkPolicies(state, rules, context);
+  const judged = state === undefined || lint !== 'all' ? [] : await checkPolicies(state, rules, context);
   return {
     state,
-    diagnostics: [...loaded.diagnostics, ...validated.diagnostics, ...rules.diagnostics, ...remarks, ...refused],
+    diagnostics: [
+      ...loaded.diagnostics,
+      ...validated.diagnostics,
+      ...refused,
+      ...rules.diagnostics,
+      ...remarks,
+      ...judged,
+    ],
     policies: rules.policies,
     files: loaded.sources.length,
-    isPartial,
     subject,
   };
 }
 
-/** Tells the sum of all sizes so far. */
-function toTotal(tell: Surroundings['onManifests']): ((bytes: number) => void) | undefined {
-  if (tell === undefined) return undefined;
-  let total = 0;
-  return (bytes) => {
-    total += bytes;
-    tell(total);
-  };
+/** What manifests name may be known to be refused before anything of it is read. */
+function findRefused(
+  { state, stack }: ValidatedManifests,
+  roots: readonly string[],
+  { cwd }: Host,
+): readonly Diagnostic[] {
+  const locateInStack = (path: FieldPath) => stack?.locate(path);
+  return state === undefined ? [] : listRefusedPaths(state, { cwd, roots, locateInStack });
+}
+
+function withRoots(state: DesiredState | undefined, roots: readonly string[]): DesiredState | undefined {
+  if (state === undefined) return undefined;
+  const { stack } = state;
+  return { ...state, roots, stack: { ...stack, tokens: withinRoots(stack.tokens, roots) } };
+}
+
+/** Folders for tokens are looked at again when a token goes there. */
+function withinRoots({ default: all, credentials }: TokenSettings, roots: readonly string[]): TokenSettings {
+  const toWithin = (sink: SinkSettings): SinkSettings => ('directory' in sink ? { ...sink, within: roots } : sink);
+  const own = Object.entries(credentials).map(([name, sink]) => [name, toWithin(sink)] as const);
+  return { default: all && toWithin(all), credentials: Object.fromEntries(own) };
 }
 
 function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSource[]): LoadedManifests {
@@ -102,19 +127,19 @@ function withManifests(loaded: LoadedManifests, manifests: readonly ManifestSour
 }
 
 /** The closer checks, loaded only for kinds that some manifest may be of: they cost more than the rest of the start. */
-function loadChecks(sources: readonly ManifestBytes[]): Promise<CloserChecks> {
+function loadChecks(sources: readonly ManifestBytes[]): Promise<DeepFormatChecks> {
   const isMentioned = (name: string): boolean => sources.some(({ bytes }) => toBuffer(bytes).includes(name));
   const candidates = MANIFEST_KINDS.filter((kind) => listCloserFormats(kind).length > 0);
-  return loadCloserChecks(candidates.filter(({ name }) => isMentioned(name)));
+  return loadDeepFormatChecks(candidates.filter(({ name }) => isMentioned(name)));
 }
 
 /** What lint has against manifests. CEL is loaded only where a manifest has some. */
 async function findLint(
   state: DesiredState,
   scope: NonNullable<ReadOptions['lint']>,
-  { now }: Surroundings,
+  { now }: Host,
 ): Promise<readonly Diagnostic[]> {
-  const readCel = hasExpressions(state) ? (await import('../cel/read-cel.ts')).readCel : () => ({ names: [] });
+  const readCel = hasExpressions(state) ? (await import('../expressions/read-cel.ts')).readCel : () => ({ names: [] });
   return lintManifests(state, { now: now(), readCel, isForPlan: scope === 'for-plan' });
 }
 
@@ -122,38 +147,37 @@ async function findLint(
 async function findPolicies(
   { rules, state, sources }: Pick<ValidatedManifests, 'rules' | 'state'> & Pick<LoadedManifests, 'sources'>,
   paths: readonly string[] | undefined,
-  context: Surroundings,
+  context: Host,
 ): Promise<LoadedPolicies> {
   if (paths === undefined) return { policies: [], diagnostics: [] };
-  const all = [...(state?.stack.policies ?? []), ...paths];
-  return loadPolicies({ documents: rules.policies, sources, paths: all }, context);
+  const named = { paths: state?.stack.policies ?? [], roots: state?.roots ?? [] };
+  return loadPolicies({ documents: rules.policies, sources, named, paths }, context);
 }
 
 /** What policies say to manifests before anything live is read. */
 async function checkPolicies(
   state: DesiredState,
   { policies }: LoadedPolicies,
-  { now }: Surroundings,
+  { now }: Host,
 ): Promise<readonly Diagnostic[]> {
   if (policies.length === 0) return [];
-  const { checkManifests } = await import('../policy/check-manifests.ts');
+  const { checkManifests } = await import('../policy/check-plan.ts');
   return checkManifests(state, policies, now());
 }
 
 /** Manifests that a plan can be made from. Rejects with `InvalidManifests` when there are errors. */
 export async function readValidManifests(
   paths: readonly string[],
-  context: Surroundings,
+  context: Host,
   options: Omit<ReadOptions, 'requireStack'> = {},
 ): Promise<ValidManifests> {
-  context.onReach?.();
-  const { state, diagnostics, policies, isPartial, subject } = await readManifests(paths, context, options);
+  const { state, diagnostics, policies, subject } = await readManifests(paths, context, options);
   if (state === undefined || hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
-  return { state, diagnostics, policies, isPartial, locate: subject.locate };
+  return { state, diagnostics, policies, locate: subject.locate };
 }
 
 /** A desired state, the warnings that come with it, and where its resources stand. */
-export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies' | 'isPartial'> {
+export interface ValidManifests extends Pick<ReadManifests, 'diagnostics' | 'policies'> {
   readonly state: DesiredState;
   readonly locate: Locate;
 }
@@ -167,7 +191,297 @@ function toSubject({ stack, state }: ValidatedManifests, file: string): ReadMani
     locate: (address, field) => {
       if (address === undefined) return stack?.locate() ?? start;
       const path = field === undefined ? undefined : parsePath(field);
-      return byAddress.get(address)?.locate(path === undefined ? [] : ['spec', ...path]);
+      const isBesideSpec = path?.[0] === 'lifecycle';
+      return byAddress.get(address)?.locate(path === undefined || isBesideSpec ? path : ['spec', ...path]);
     },
   };
+}
+
+/** What loading the manifests of a stack needs of the process. */
+type LoadStackContext = Pick<Host, 'cwd' | 'root' | 'env' | 'offered' | 'readStdin' | 'render' | 'onInput'> &
+  Pick<LoadContext, 'budget'>;
+
+/** Manifests, and whether they are all that there are. */
+interface LoadedStack extends LoadedManifests {
+  /** A command would print the others. */
+  readonly isPartial: boolean;
+}
+
+/**
+ * Reads manifests; those of a stack with `spec.render` are what its command prints, and the file of the Stack. Files below its folder are read only where they
+ * are named one by one. Standard input among the paths takes the place of the command. Without `isRendered`, no command is run and none is missed.
+ */
+export async function loadStack(
+  paths: readonly string[],
+  context: LoadStackContext,
+  { isRendered = true }: { readonly isRendered?: boolean } = {},
+): Promise<LoadedStack> {
+  const { sources, findings } = await loadLocated(paths, context);
+  const renders = sources.flatMap((source) =>
+    source.file === STDIN ? [] : (findStackRender(source, toEnvironment(context)) ?? []),
+  );
+  const named = new Set([...paths, ...renders.map(({ file }) => file)]);
+  const folders = renders.map(({ file }) => resolve(context.cwd, dirname(file)));
+  const isOwn = (folder: string): boolean => !folders.some((one) => isIn(resolve(context.cwd, folder), one));
+  const isRead = (file: string): boolean => file === STDIN || named.has(file) || isOwn(dirname(file));
+  for (const { file } of sources) if (!isRead(file)) context.onInput?.(file);
+  const own = sources.filter(({ file }) => isRead(file));
+  const diagnostics = findings
+    .filter(({ folder }) => folder === '' || isOwn(folder))
+    .map(({ diagnostic }) => diagnostic);
+  const [render, second] = renders;
+  if (render === undefined || paths.includes('-')) return { sources: own, diagnostics, isPartial: false };
+  const { words, place } = render;
+  // What is no command, and a second Stack, is told by validation.
+  if (!isRendered || words === undefined || second !== undefined) return { sources: own, diagnostics, isPartial: true };
+  const output = await runRender({ ...render, words }, context);
+  if ('code' in output) return { sources: own, diagnostics: [...diagnostics, output], isPartial: true };
+  return {
+    sources: [...own, { file: formatRenderSource(words, place), bytes: output }],
+    diagnostics,
+    isPartial: false,
+  };
+}
+
+function isIn(folder: string, other: string): boolean {
+  return folder === other || folder.startsWith(other.endsWith(sep) ? other : `${other}${sep}`);
+}
+
+/** What the command prints, or why there is nothing. */
+async function runRender(
+  { file, words, place }: StackRender & { readonly words: readonly string[] },
+  { render }: LoadStackContext,
+): Promise<Uint8Array | Diagnostic> {
+  const command = toCommandName(words);
+  if (render === undefined)
+    return {
+      code: 'render-not-allowed',
+      severity: 'error',
+      message: `${command} makes the manifests of this stack, and this run may not start it`,
+      remedy: `Add --render if you trust what ${file} has run, or print the manifests yourself and give them on standard input, with \`-\`.`,
+      place,
+    };
+  const output = await render({ words, folder: dirname(file) });
+  if ('finding' in output)
+    return {
+      code: 'render-failed',
+      severity: 'error',
+      message: `${command} ${output.finding}`,
+      remedy: `Run the command yourself in the folder of ${file}. Nothing is planned from a part of the manifests.`,
+      place,
+    };
+  if (!isBlank(output.bytes)) return output.bytes;
+  const remedy = `Run the command yourself in the folder of ${file}. Without manifests everything would be deleted.`;
+  return { code: 'no-manifests', severity: 'error', message: `${command} prints nothing`, remedy, place };
+}
+
+/** Where manifests stand whose paths are checked. */
+interface NamedPathsContext {
+  readonly cwd: string;
+  /** Folders below which everything must lie that they name. */
+  readonly roots: readonly string[];
+  /** Where a field of the Stack stands. */
+  readonly locateInStack: (path: FieldPath) => SourcePlace | undefined;
+}
+
+/** What valid manifests name besides the texts of fields, as far as it may not be read or written: an error at each place, and nothing of what is there. */
+function listRefusedPaths(state: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
+  return [...listOfStack(state, context), ...listWritten(state, context)];
+}
+
+interface NamedPath {
+  /** In the `Stack`. */
+  readonly path: FieldPath;
+  readonly named: string;
+}
+
+function listOfStack({ stack }: DesiredState, context: NamedPathsContext): readonly Diagnostic[] {
+  const { api, policies, inputs = [], tokens } = stack;
+  const { baseUrl = '', caFile } = api;
+  const file = isEmbedded(baseUrl) ? toEmbeddedFile(baseUrl) : '';
+  const named: readonly NamedPath[] = [
+    ...(file === '' ? [] : [{ path: ['spec', 'api', 'base_url'], named: file }]),
+    ...(caFile === undefined ? [] : [{ path: ['spec', 'api', 'ca_file'], named: caFile }]),
+    ...policies.map((one, index) => ({ path: ['spec', 'policies', index], named: one })),
+    ...inputs.map((one, index) => ({ path: ['spec', 'inputs', index], named: toFixedPart(one) })),
+    ...listTokenFolders(tokens),
+  ];
+  return named.flatMap(({ path, named: one }): Diagnostic[] => {
+    const place = placeWithin(resolve(context.cwd, one), context.roots);
+    if (!('finding' in place)) return [];
+    const at = context.locateInStack(path);
+    const message = `${toPathText(path)} names ${one}, which ${place.finding}`;
+    return [toRefused({ message, ...(at !== undefined && { place: at }) })];
+  });
+}
+
+function listTokenFolders({ default: all, credentials }: TokenSettings): readonly NamedPath[] {
+  const sinks = [
+    [['default'], all] as const,
+    ...Object.entries(credentials).map(([name, sink]) => [['credentials', name], sink] as const),
+  ];
+  return sinks.flatMap(([path, sink]) =>
+    sink === undefined || !('directory' in sink)
+      ? []
+      : [{ path: ['spec', 'tokens', ...path, 'directory'], named: sink.directory }],
+  );
+}
+
+/** Of a pattern, the folder in which it is looked for. */
+function toFixedPart(pattern: string): string {
+  const at = pattern.search(/[*?[\\]/);
+  return at < 0 ? pattern : dirname(`${pattern.slice(0, at)}_`);
+}
+
+function listWritten({ resources }: DesiredState, { cwd, roots }: NamedPathsContext): readonly Diagnostic[] {
+  return [...resources.values()].flatMap((resource) =>
+    listWrittenPaths(resource).flatMap(({ name, path }): Diagnostic[] => {
+      const place = placeForWriting(path, roots, { cwd });
+      if (!('finding' in place)) return [];
+      const { address } = resource;
+      const message = `${address}: lifecycle.${name} names ${path}, which ${place.finding}`;
+      return [toRefused({ message, address, place: resource.locate(['lifecycle', name]) })];
+    }),
+  );
+}
+
+/** What the lifecycle of a resource names as files, each with the setting that does. */
+function listWrittenPaths({ kind, lifecycle }: DesiredResource): readonly {
+  readonly name: string;
+  readonly path: string;
+}[] {
+  return Object.entries(lifecycle.settings).flatMap(([name, path]) => {
+    const type = findKind(kind)?.lifecycle[name]?.type;
+    return type?.type === 'text' && type.isPath && typeof path === 'string' ? [{ name, path }] : [];
+  });
+}
+
+function toRefused(diagnostic: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
+  return { code: 'path-refused', severity: 'error', remedy: BOUNDARY_REMEDY, ...diagnostic };
+}
+
+/** Policies that can be evaluated, and what is wrong with the others. */
+interface LoadedPolicies {
+  readonly policies: readonly Policy[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The policies among the manifests of a run, and where others are. */
+interface PolicySources {
+  readonly documents: readonly PolicyDocument[];
+  /** The files that those were read from, which may be named a second time. */
+  readonly sources: readonly ManifestBytes[];
+  /** Where whoever started the run says that others are. */
+  readonly paths: readonly string[];
+  /** Where the Stack says that others are, and the folders below which those must lie. Absent: nowhere. */
+  readonly named?: { readonly paths: readonly string[]; readonly roots: readonly string[] };
+}
+
+/** Reads policies, those among manifests and those kept apart. CEL is loaded only when there are any. */
+export async function loadPolicies(
+  { documents, sources, paths, named = { paths: [], roots: [] } }: PolicySources,
+  context: Host,
+): Promise<LoadedPolicies> {
+  const seen = sources.map(({ file }) => file);
+  const ofStack = await loadPolicyDocuments(named.paths, { context, seen, roots: named.roots });
+  const apart = await loadPolicyDocuments(paths, { context, seen: [...seen, ...ofStack.files] });
+  const all = [...documents, ...ofStack.rules.policies, ...apart.rules.policies];
+  const found = [...ofStack.diagnostics, ...apart.diagnostics, ...listNamesakes(all)];
+  if (all.length === 0) return { policies: [], diagnostics: found };
+  const { readPolicies } = await import('../policy/read-policies.ts');
+  const { policies, diagnostics } = readPolicies(all);
+  return { policies, diagnostics: [...found, ...diagnostics] };
+}
+
+/** How documents of policies are read. */
+interface DocumentOptions {
+  readonly context: Host;
+  /** Files that were read before. */
+  readonly seen?: readonly string[];
+  /** Other documents may stand among them. */
+  readonly isMixed?: boolean;
+  /** Manifests have named the paths: they must lie below one of these folders. */
+  readonly roots?: readonly string[];
+}
+
+/** What was read. */
+interface LoadedDocuments {
+  readonly rules: PolicyDocuments;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly files: readonly string[];
+}
+
+/** The documents in files and folders of policies. A file that was read before is passed over, and a document of another kind is a mistake. */
+async function loadPolicyDocuments(
+  paths: readonly string[],
+  { context, seen = [], isMixed = false, roots }: DocumentOptions,
+): Promise<LoadedDocuments> {
+  if (paths.length === 0) return { rules: { policies: [], tests: [] }, diagnostics: [], files: [] };
+  const { cwd, onInput = () => undefined } = context;
+  const budget = createStackBudget(context.budget);
+  const loaded = await loadManifests(paths, { ...context, roots, budget });
+  const before = new Set(seen.map((file) => resolve(cwd, file)));
+  const sources = loaded.sources.filter(({ file }) => !before.has(resolve(cwd, file)));
+  for (const file of [...paths, ...sources.map((source) => source.file)]) onInput(file);
+  const readFile = createFieldFileReader({ cwd, onInput, roots: roots ?? findRoots(paths, context), budget });
+  const { rules, diagnostics, state } = validateManifests(sources, {
+    env: toEnvironment(context),
+    ...(context.secrets !== undefined && { secrets: context.secrets }),
+    requireStack: false,
+    readFile,
+  });
+  const others = [...(state?.resources.values() ?? [])].map(
+    ({ kind, address, locate }): Diagnostic => ({
+      code: 'unknown-kind',
+      severity: 'error',
+      message: `${address}: ${kind} is not a kind of policies`,
+      remedy: 'Move the document to the manifests. A path of policies has Policy and PolicyTest documents only.',
+      address,
+      place: locate(),
+    }),
+  );
+  const found = [...loaded.diagnostics, ...diagnostics, ...(isMixed ? [] : others)];
+  return { rules, diagnostics: found, files: sources.map(({ file }) => file) };
+}
+
+/** Policies of one name in different places: nobody could tell which of them a case, or a report, is about. */
+function listNamesakes(documents: readonly PolicyDocument[]): readonly Diagnostic[] {
+  const first = new Map<string, PolicyDocument>();
+  return documents.flatMap((document): Diagnostic[] => {
+    const before = first.get(document.name);
+    if (before === undefined) first.set(document.name, document);
+    if (before === undefined) return [];
+    const address = `Policy/${document.name}`;
+    return [
+      {
+        code: 'duplicate-address',
+        severity: 'error',
+        message: `${address}: two documents have this address`,
+        remedy: 'Rename or remove one of them.',
+        address,
+        place: document.locate(['metadata', 'name']),
+        related: [{ message: 'first defined here', place: before.locate(['metadata', 'name']) }],
+      },
+    ];
+  });
+}
+
+/**
+ * Runs the cases of the policies in files and folders; other documents are passed over. Sends nothing. Rejects with `InvalidManifests` for
+ * policies and cases that cannot be read, and with `StackError` when there are no cases.
+ */
+export async function testPolicies(paths: readonly string[], context: Host): Promise<PolicyTestResult> {
+  const { rules, diagnostics } = await loadPolicyDocuments(paths, { context, isMixed: true });
+  const read = await loadPolicies({ documents: rules.policies, sources: [], paths: [] }, context);
+  const found = [...diagnostics, ...read.diagnostics];
+  if (hasErrors(found)) throw new InvalidManifests(found);
+  if (rules.tests.length === 0)
+    throw new StackError('There are no cases: no document is a PolicyTest.', {
+      reason: 'invalid',
+      remedy: 'Write cases beside the policies. edgewise explain PolicyTest shows their form.',
+    });
+  const { runPolicyCases } = await import('../policy/run-cases.ts');
+  const { cases, untested, diagnostics: missing } = runPolicyCases(rules.tests, read.policies);
+  if (missing.length > 0) throw new InvalidManifests(missing);
+  return { cases, untested };
 }

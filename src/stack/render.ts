@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { kill } from 'node:process';
 import type { Readable } from 'node:stream';
-import { toComplaint } from '../apply/run-command.ts';
+import { stderrExcerpt } from '../apply/run-command.ts';
 import { InputError, readStream } from '../files/read-input.ts';
 import { withoutKeys } from '../model/api-key.ts';
 import { toReason } from '../model/errors.ts';
-import type { RenderCommand, RenderOutput, Surroundings } from './surroundings.ts';
+import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
+import type { Host, RenderCommand, RenderOutput } from './host.ts';
 
 /**
  * Runs the commands of `spec.render`: without a shell, without a key, in a group of processes of their own that is ended as a whole. A stack's command runs once,
@@ -15,7 +16,7 @@ import type { RenderCommand, RenderOutput, Surroundings } from './surroundings.t
  */
 
 /** How commands are run. */
-export interface RenderOptions {
+interface RenderOptions {
   /** Default: two minutes. */
   readonly timeoutMs?: number;
   /** Listens for requests to stop while a command runs. */
@@ -26,20 +27,27 @@ const TIMEOUT_MS = 120_000;
 
 /** The consent to run what Stacks say. */
 export function createRender(
-  { cwd, env }: Pick<Surroundings, 'cwd' | 'env'>,
+  { cwd, env, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
   options: RenderOptions = {},
-): NonNullable<Surroundings['render']> {
+): NonNullable<Host['render']> {
   const made = new Map<string, Promise<RenderOutput>>();
   return ({ words, folder }) => {
-    const command = { words, folder: resolve(cwd, folder), env };
+    const held = secrets.find(words.join('\n'));
+    if (held !== undefined) return Promise.resolve({ finding: `would get ${held.name} as an argument` });
+    const command = { words, folder: resolve(cwd, folder), env: withoutSecrets(env, secrets) };
     const id = JSON.stringify([words, command.folder]);
-    const known = made.get(id) ?? runListening(command, options);
+    const known = made.get(id) ?? runListening(command, options).then((output) => strikeFinding(output, secrets));
     made.set(id, known);
     return known;
   };
 }
 
-type Run = RenderCommand & Pick<Surroundings, 'env'>;
+/** What a program says of itself may hold what it has read. */
+function strikeFinding(output: RenderOutput, { redact }: Pick<Secrets, 'redact'>): RenderOutput {
+  return 'finding' in output ? { finding: redact(output.finding) } : output;
+}
+
+type Run = RenderCommand & Pick<Host, 'env'>;
 
 /** Rejects with the reason of the signal, and with nothing else. */
 async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: RenderOptions): Promise<RenderOutput> {
@@ -48,7 +56,7 @@ async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: Render
   try {
     const output = await runOnce(run, signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
     signal?.throwIfAborted();
-    return timeout.aborted ? { fault: `was stopped after ${timeoutMs / 1000} s` } : output;
+    return timeout.aborted ? { finding: `was stopped after ${timeoutMs / 1000} s` } : output;
   } finally {
     stopListening();
   }
@@ -56,7 +64,7 @@ async function runListening(run: Run, { listen, timeoutMs = TIMEOUT_MS }: Render
 
 async function runOnce(run: Run, stop: AbortSignal): Promise<RenderOutput> {
   const child = start(run);
-  if ('fault' in child) return child;
+  if ('finding' in child) return child;
   const end = (): void => endGroup(child);
   stop.addEventListener('abort', end, { once: true });
   try {
@@ -65,8 +73,8 @@ async function runOnce(run: Run, stop: AbortSignal): Promise<RenderOutput> {
       readOutput(child.stdout, end),
       readEnd(child.stderr),
     ]);
-    if (ended === undefined || ('fault' in output && !stop.aborted)) return output;
-    return { fault: said === '' ? ended : `${ended}: ${said}` };
+    if (ended === undefined || ('finding' in output && !stop.aborted)) return output;
+    return { finding: said === '' ? ended : `${ended}: ${said}` };
   } finally {
     stop.removeEventListener('abort', end);
   }
@@ -75,13 +83,13 @@ async function runOnce(run: Run, stop: AbortSignal): Promise<RenderOutput> {
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** Words that no program can get, such as one with a NUL, are told at once; the rest when the program ends. */
-function start({ words, folder, env }: Run): Child | { readonly fault: string } {
+function start({ words, folder, env }: Run): Child | { readonly finding: string } {
   const [program = '', ...args] = words;
   const childEnv = withoutKeys(env);
   try {
     return spawn(program, args, { cwd: folder, env: childEnv, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   } catch (error) {
-    return { fault: `cannot be run: ${toReason(error)}` };
+    return { finding: `cannot be run: ${toReason(error)}` };
   }
 }
 
@@ -103,7 +111,7 @@ async function readOutput(stdout: Readable, end: () => void): Promise<RenderOutp
     return { bytes: await readStream(stdout) };
   } catch (error) {
     end();
-    return { fault: `prints something that ${error instanceof InputError ? error.fault : toReason(error)}` };
+    return { finding: `prints something that ${error instanceof InputError ? error.finding : toReason(error)}` };
   }
 }
 
@@ -117,7 +125,7 @@ async function readEnd(stderr: Readable): Promise<string> {
     kept = (kept + part).slice(-MAX_KEPT);
   });
   await once(stderr, 'close');
-  return toComplaint(kept, '');
+  return stderrExcerpt(kept, '');
 }
 
 /** Ends a program and what it started. What keeps its output open all the same is not waited for. */

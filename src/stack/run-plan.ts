@@ -1,17 +1,21 @@
+import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
-import { applyPlan } from '../apply/apply.ts';
-import { createFileWriter } from '../apply/certificate-file.ts';
-import { type JournalFile, openJournal } from '../apply/journal-file.ts';
-import type { TokenSinks } from '../apply/token-sinks.ts';
+import { applyPlan, type SideBySide } from '../apply/apply.ts';
+import { type JournalFile, openJournal } from '../apply/journal.ts';
+import { createTokenSinks, type TokenSink, type TokenSinks } from '../apply/token-sinks.ts';
+import { createFileWriter } from '../apply/write-files.ts';
 import type { Client } from '../client/client.ts';
+import { listOneTimeFields } from '../kinds/kind.ts';
+import { getKind } from '../kinds/tables/registry.ts';
 import { toReason } from '../model/errors.ts';
 import type { ApplyEvent, ApplyResult } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
-import type { TokenSettings } from '../model/stack.ts';
+import { NO_SECRETS, type Secrets, withoutSecrets } from '../model/secrets.ts';
+import { findSink, type TokenSettings, toTokenFolder } from '../model/stack.ts';
+import { describeTokenPlace, isSameTokenPlace, toTokenPlace } from '../model/token-place.ts';
+import type { CreateWrite, Write, WriteId } from '../model/write.ts';
 import type { PlanCheck } from '../plan/saved/check-plan.ts';
-import { StackError } from './stack-error.ts';
-import type { Surroundings } from './surroundings.ts';
-import { chooseSinks, listOpenWrites } from './token-sinks.ts';
+import { type Host, StackError } from './host.ts';
 
 /** What an apply tells, and what stops it. */
 export interface RunOptions {
@@ -28,23 +32,25 @@ export interface RunOptions {
   readonly ids?: ReadonlyMap<string, string>;
   /** Aborted: no new write starts; those under way finish, and the result lists what was skipped. */
   readonly signal?: AbortSignal;
-  /** Waited for between the writes and the look for what a concurrent apply created: plans that are applied side by side share that look. */
-  readonly untilOthersWrote?: () => Promise<void>;
+  /** Plans of other stacks of the account are applied at the same time. */
+  readonly sideBySide?: SideBySide;
 }
 
 /** A plan that may be applied, and what is known of it already. */
-export interface RunPlan extends Omit<PlanCheck, 'moved'> {
+export interface RunPlan extends Omit<PlanCheck, 'moved' | 'met'> {
   readonly plan: Plan;
   readonly tokens: TokenSettings;
   /** Instead of what `tokens` says. */
   readonly sinks?: TokenSinks | undefined;
+  /** Real paths of the folders below which its files may lie. Default: the repository that the working folder is in. */
+  readonly roots?: readonly string[] | undefined;
 }
 
 /** What is known of a plan that was just made. */
-export const NOTHING_KNOWN: Omit<PlanCheck, 'moved'> = { done: new Map(), ids: new Map(), texts: new Map() };
+export const FRESH_PLAN_CHECK: Omit<PlanCheck, 'moved' | 'met'> = { done: new Map(), ids: new Map(), texts: new Map() };
 
 /** How an apply ends that has nothing to do. */
-export const NOTHING_DONE: ApplyResult = {
+export const EMPTY_APPLY_RESULT: ApplyResult = {
   outcomes: [],
   tokens: [],
   files: [],
@@ -56,22 +62,23 @@ export const NOTHING_DONE: ApplyResult = {
 /** Asks, tries the places for tokens, and applies a plan that no safety rule stands against. */
 export async function runPlan(
   client: Client,
-  { plan, tokens, sinks: own, done, ids, texts }: RunPlan,
+  { plan, tokens, sinks: own, roots, done, ids, texts }: RunPlan,
   options: RunOptions,
-  surroundings: Surroundings,
+  host: Host,
 ): Promise<ApplyResult> {
   const { onEvent = () => undefined, onWarning = () => undefined, signal = new AbortController().signal } = options;
   const open = listOpenWrites(plan, done);
-  const { sinks, test } = chooseSinks(open, { tokens, own }, surroundings);
+  const { sinks, test } = chooseSinks(open, { tokens, own }, host);
+  if (own === undefined) refuseOtherPlaces(plan, open, tokens);
   if (open.length + plan.files.length > 0) await confirm(options, open.length);
   for (const warning of await test()) onWarning(warning);
   signal.throwIfAborted();
-  const journal = open.length === 0 ? undefined : await startJournal(plan, options.journal, surroundings);
+  const journal = open.length === 0 ? undefined : await startJournal(plan, options.journal, host);
   options.onStart?.();
   try {
-    const { now, sleep, cwd } = surroundings;
-    const { untilOthersWrote } = options;
-    const world = { now, sleep, writeFile: createFileWriter(cwd), journal: journal?.write, untilOthersWrote };
+    const { now, sleep, cwd } = host;
+    const { sideBySide } = options;
+    const world = { now, sleep, writeFile: createFileWriter({ cwd, roots }), journal: journal?.write, sideBySide };
     return await applyPlan(plan, { client, sinks, onEvent, signal, done, ids, texts, ...world });
   } finally {
     const lost = await journal?.close();
@@ -88,14 +95,121 @@ async function confirm({ confirm: ask }: RunOptions, writes: number): Promise<vo
 async function startJournal(
   plan: Plan,
   given: string | undefined,
-  { cwd, env, now }: Surroundings,
+  { cwd, env, now, uid, secrets = NO_SECRETS }: Host,
 ): Promise<JournalFile | undefined> {
   const file = given ?? env['EDGEWISE_JOURNAL'] ?? '';
   if (file === '') return undefined;
   try {
-    return await openJournal(resolve(cwd, file), plan, now);
+    return await openJournal(resolve(cwd, file), plan, { now, redact: secrets.redact, uid });
   } catch (cause) {
     const message = `The journal cannot be written: ${toReason(cause)}`;
     throw new StackError(message, { reason: 'failed', remedy: 'Nothing was written.', cause });
   }
+}
+
+/** Flags that say where tokens go, instead of the Stack. */
+export interface TokenFlags {
+  readonly tokenDirectory?: string;
+  readonly tokenCommand?: readonly string[];
+}
+
+const COMMAND_TIMEOUT_MS = 30_000;
+
+/** Where the tokens of a stack go: a flag is for every credential, else the Stack says. */
+export function resolveTokens(
+  { tokenDirectory, tokenCommand }: TokenFlags,
+  stored: TokenSettings,
+  stack: string,
+): TokenSettings {
+  if (tokenDirectory !== undefined && tokenCommand !== undefined) {
+    throw new StackError('--token-directory and --token-command exclude each other.', { reason: 'invalid' });
+  }
+  if (tokenDirectory !== undefined)
+    return { default: { directory: toTokenFolder(tokenDirectory, stack) }, credentials: {} };
+  if (tokenCommand === undefined) return stored;
+  return { default: { command: tokenCommand, timeoutMs: COMMAND_TIMEOUT_MS }, credentials: {} };
+}
+
+/** The sinks that an apply needs: chosen before anything is asked, tried out before the first write. */
+interface ChosenSinks {
+  readonly sinks: TokenSinks;
+  /** Rejects with what does not work; resolves with warnings, each once. */
+  readonly test: () => Promise<readonly string[]>;
+}
+
+/** Chooses a sink for every credential that is still to be created. Throws when there is none. */
+function chooseSinks(
+  writes: readonly Write[],
+  { tokens, own }: { readonly tokens: TokenSettings; readonly own: TokenSinks | undefined },
+  { cwd, env, uid, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'uid' | 'secrets'>,
+): ChosenSinks {
+  refuseSecrets(tokens, secrets);
+  const given = { cwd, env: withoutSecrets(env, secrets), temporaryFolder: env['TMPDIR'] ?? tmpdir(), uid };
+  const sinks = own ?? createTokenSinks(tokens, given);
+  const chosen = new Set(writes.filter(givesToken).map((write) => chooseSink(write, sinks)));
+  return { sinks, test: () => testSinks([...chosen]) };
+}
+
+/** Others on the machine can read the arguments of a program. */
+function refuseSecrets(tokens: TokenSettings, { find }: Pick<Secrets, 'find'>): void {
+  const found = find(JSON.stringify(tokens));
+  if (found === undefined) return;
+  throw new StackError(`The place for tokens contains ${found.name}.`, {
+    reason: 'invalid',
+    remedy: 'Let the command read what it needs from a file or a variable of its own. Nothing was written.',
+  });
+}
+
+/**
+ * A token that would go elsewhere than the plan says that was read and approved, or to the same program by other words. Where the plan names no place,
+ * which it warns of, whoever applies it names one.
+ */
+function refuseOtherPlaces({ changes }: Plan, open: readonly Write[], tokens: TokenSettings): void {
+  for (const { address, mark } of open.filter(givesToken)) {
+    const sink = findSink(tokens, mark.name);
+    const own = sink && toTokenPlace(sink);
+    const shown = changes.find((one) => one.address === address && one.token !== undefined)?.token;
+    if (own === undefined || shown === undefined || isSameTokenPlace(own, shown)) continue;
+    const message = `The token of ${address} would go to ${describeTokenPlace(own)}, and the plan says ${describeTokenPlace(shown)}.`;
+    throw new StackError(message, { reason: 'stale', remedy: 'Nothing was written. Make a new plan for that place.' });
+  }
+}
+
+/** The writes of a plan that are not done. */
+function listOpenWrites(plan: Plan, done: ReadonlyMap<WriteId, unknown>): readonly Write[] {
+  return plan.writes.filter(({ id }) => !done.has(id));
+}
+
+/** Whether a write brings a token that is shown only once. */
+export function givesToken(write: Write): write is CreateWrite {
+  return write.act === 'create' && listOneTimeFields(getKind(write.kind)).length > 0;
+}
+
+function chooseSink(write: CreateWrite, sinks: TokenSinks): TokenSink {
+  const sink = sinks.find(write.mark.name);
+  if (sink !== undefined) return sink;
+  throw new StackError(
+    `${write.address} would be created, but no place for its token is set, and the service shows the token only once.`,
+    {
+      reason: 'invalid',
+      remedy: 'Set spec.tokens in the Stack, or use --token-directory or --token-command. Nothing was written.',
+    },
+  );
+}
+
+async function testSinks(sinks: readonly TokenSink[]): Promise<readonly string[]> {
+  const warnings = new Set<string>();
+  for (const sink of sinks) {
+    try {
+      for (const warning of await sink.test()) warnings.add(warning);
+    } catch (error) {
+      const why = toReason(error);
+      throw new StackError(`The token sink does not work: ${why}`, {
+        reason: 'failed',
+        remedy: 'Nothing was written.',
+        cause: error,
+      });
+    }
+  }
+  return [...warnings];
 }

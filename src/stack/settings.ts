@@ -1,27 +1,33 @@
 import { resolve } from 'node:path';
-import { readInput } from '../files/read-input.ts';
+import { isPipe, readInput } from '../files/read-input.ts';
 import { DURATION_EXPECTED, toDurationMs } from '../kinds/duration.ts';
-import { KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
+import { isForgeToken, isKeyVariable, isNamedKeyVariable, KEY_VARIABLE, toKeyFileVariable } from '../model/api-key.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import { toReason } from '../model/errors.ts';
+import { DEFAULT_VERSION_HEADER } from '../model/http.ts';
 import type { ConnectionSettings } from '../model/plan.ts';
-import { parseRateLimit, RATE_LIMIT_EXPECTED, toRateLimitText } from '../model/rate-limit.ts';
-import type { ApiSettings, Timeouts } from '../model/stack.ts';
-import { DEFAULT_VERSION_HEADER } from '../model/transport.ts';
-import { StackError } from './stack-error.ts';
-import type { Surroundings } from './surroundings.ts';
+import { createSecrets, type Secrets } from '../model/secrets.ts';
+import {
+  type ApiSettings,
+  type GivenSetting,
+  parseRateLimit,
+  RATE_LIMIT_EXPECTED,
+  type Timeouts,
+  toRateLimitText,
+} from '../model/stack.ts';
+import { type Host, InvalidManifests, StackError } from './host.ts';
 
-/** Flags that say how to reach the service. */
-export interface ConnectionFlags {
-  readonly baseUrl?: string;
-  readonly versionHeader?: string;
-  readonly pageSize?: string;
-  readonly concurrency?: string;
-  readonly rateLimit?: string;
-  readonly connectTimeout?: string;
-  readonly headersTimeout?: string;
-  readonly bodyTimeout?: string;
-  readonly requestTimeout?: string;
-  readonly caFile?: string;
+/** How the service is reached, as far as flags or the options of a program say it. */
+export interface GivenSettings {
+  readonly baseUrl?: string | undefined;
+  readonly versionHeader?: string | undefined;
+  readonly pageSize?: number | undefined;
+  readonly concurrency?: number | undefined;
+  /** Such as `120/60s`, or `none`. */
+  readonly rateLimit?: string | undefined;
+  readonly timeouts?: { readonly [Part in keyof Timeouts]?: number | undefined };
+  readonly caFile?: string | undefined;
+  readonly keyEnv?: string | undefined;
 }
 
 /** How a run reaches the service. */
@@ -29,22 +35,22 @@ export interface RunSettings extends ConnectionSettings {
   readonly baseUrl: string;
   readonly timeouts: Timeouts;
   readonly caFile: string | undefined;
-  /** The variable that holds the API key, where the Stack names one. */
+  /** The variable that holds the API key; absent: EDGEWISE_API_KEY. */
   readonly keyEnv: string | undefined;
 }
 
 /** What the Stack, or a plan file, says. */
-export type StoredSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name] | undefined };
+type StoredSettings = { readonly [Name in keyof RunSettings]?: RunSettings[Name] | undefined };
 
 /** What a Stack says of the way to the service, as settings of a run. */
-export function toStoredSettings({ rateLimit, ...api }: ApiSettings): StoredSettings {
+function toStoredSettings({ rateLimit, given: _, ...api }: ApiSettings): StoredSettings {
   const text = rateLimit === undefined || rateLimit === 'none' ? rateLimit : toRateLimitText(rateLimit);
   return { ...api, rateLimit: text };
 }
 
-/** Each setting from its flag, else from the environment, else as stored, else its default. */
-export function resolveSettings(flags: ConnectionFlags, env: Surroundings['env'], stored: StoredSettings): RunSettings {
-  const baseUrl = flags.baseUrl ?? toText(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
+/** Each setting as it is given, else from the environment, else as stored, else its default. */
+export function resolveSettings(given: GivenSettings, env: Host['env'], stored: StoredSettings): RunSettings {
+  const baseUrl = given.baseUrl ?? toText(env['EDGEWISE_BASE_URL']) ?? stored.baseUrl;
   if (baseUrl === undefined || baseUrl === '') {
     const remedy =
       'Use --base-url URL, EDGEWISE_BASE_URL, or spec.api.base_url in the Stack. `embedded:` is the bundled server.';
@@ -53,15 +59,24 @@ export function resolveSettings(flags: ConnectionFlags, env: Surroundings['env']
   return {
     baseUrl: toNormalUrl(baseUrl),
     versionHeader:
-      flags.versionHeader ?? toText(env['EDGEWISE_VERSION_HEADER']) ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
-    pageSize: toCount('page size', flags.pageSize ?? env['EDGEWISE_PAGE_SIZE'], 100) ?? stored.pageSize ?? 100,
-    concurrency:
-      toCount('concurrency', flags.concurrency ?? env['EDGEWISE_CONCURRENCY'], 64) ?? stored.concurrency ?? 8,
-    rateLimit: toRateLimit(flags.rateLimit ?? env['EDGEWISE_RATE_LIMIT']) ?? stored.rateLimit ?? toUsualLimit(baseUrl),
-    timeouts: resolveTimeouts(flags, env, stored.timeouts),
-    caFile: toText(flags.caFile) ?? toText(env['EDGEWISE_CA_FILE']) ?? stored.caFile,
-    keyEnv: stored.keyEnv,
+      given.versionHeader ?? toText(env['EDGEWISE_VERSION_HEADER']) ?? stored.versionHeader ?? DEFAULT_VERSION_HEADER,
+    pageSize: checkCount({ name: 'page size', max: 100 }, given.pageSize) ?? stored.pageSize ?? 100,
+    concurrency: checkCount({ name: 'concurrency', max: 64 }, given.concurrency) ?? stored.concurrency ?? 8,
+    rateLimit: toRateLimit(given.rateLimit ?? env['EDGEWISE_RATE_LIMIT']) ?? stored.rateLimit ?? toUsualLimit(baseUrl),
+    timeouts: resolveTimeouts(given.timeouts, env, stored.timeouts),
+    caFile: toText(given.caFile) ?? toText(env['EDGEWISE_CA_FILE']) ?? stored.caFile,
+    keyEnv: toKeyVariable(toText(given.keyEnv) ?? toText(env['EDGEWISE_KEY_ENV']) ?? stored.keyEnv),
   };
+}
+
+/** The variable that holds the key, where another one is named than the usual one. Only such a variable is known to hold a key, and is treated as one. */
+function toKeyVariable(name: string | undefined): string | undefined {
+  if (name === undefined || name === KEY_VARIABLE) return undefined;
+  if (isNamedKeyVariable(name)) return name;
+  throw new StackError(`${JSON.stringify(name)} cannot be the variable that holds the API key.`, {
+    reason: 'invalid',
+    remedy: `Use ${KEY_VARIABLE}, or a name that starts with ${KEY_VARIABLE}_ and does not end with _FILE.`,
+  });
 }
 
 /** What services allow. The bundled server inside of the process has no limit. */
@@ -79,13 +94,20 @@ function toRateLimit(text: string | undefined): string | undefined {
 
 const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 30_000, bodyMs: 30_000, requestMs: 120_000 };
 
-function resolveTimeouts(flags: ConnectionFlags, env: Surroundings['env'], stored = TIMEOUTS): Timeouts {
-  const read = (part: 'connect' | 'headers' | 'body' | 'request') =>
-    toTimeoutMs(part, flags[`${part}Timeout`] ?? env[`EDGEWISE_${part.toUpperCase()}_TIMEOUT`]) ?? stored[`${part}Ms`];
-  return { connectMs: read('connect'), headersMs: read('headers'), bodyMs: read('body'), requestMs: read('request') };
+function resolveTimeouts(given: GivenSettings['timeouts'], env: Host['env'], stored: Timeouts = TIMEOUTS): Timeouts {
+  return {
+    connectMs: given?.connectMs ?? stored.connectMs,
+    headersMs: given?.headersMs ?? stored.headersMs,
+    bodyMs: given?.bodyMs ?? stored.bodyMs,
+    requestMs: given?.requestMs ?? parseTimeoutMs('request', env['EDGEWISE_TIMEOUT']) ?? stored.requestMs,
+  };
 }
 
-function toTimeoutMs(part: string, text: string | undefined): number | undefined {
+/** The parts of a request that have a time limit each. */
+type TimeoutPart = 'connect' | 'headers' | 'body' | 'request';
+
+/** A time limit such as `30s`. Nothing, for no text. */
+export function parseTimeoutMs(part: TimeoutPart, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const ms = toDurationMs(text);
   if (ms !== undefined) return ms;
@@ -97,31 +119,33 @@ function toText(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** A slash at the end makes no difference. What follows `embedded:` is no URL. */
+/** How a URL is written makes no difference: capitals in its scheme and host, the usual port, a slash at the end. What follows `embedded:` is no URL. */
 export function toNormalUrl(baseUrl: string): string {
-  return /^https?:/i.test(baseUrl) ? baseUrl.replace(/\/+$/, '') : baseUrl;
+  if (!/^https?:/i.test(baseUrl)) return baseUrl;
+  const normal = URL.canParse(baseUrl) ? new URL(baseUrl).href : baseUrl;
+  let end = normal.length;
+  while (normal[end - 1] === '/') end -= 1;
+  return normal.slice(0, end);
 }
-
-/** A key is one line; a larger file is the wrong one. */
-const MAX_KEY_FILE_BYTES = 65_536;
 
 /**
  * The API key, from EDGEWISE_API_KEY or the file that EDGEWISE_API_KEY_FILE names. Where the Stack names another variable, from that one or
  * from its file, and from nowhere else: with the key of another account, a plan would create everything there.
  */
 export function readApiKey(
-  { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
+  { env, cwd, secrets }: Pick<Host, 'env' | 'cwd' | 'secrets'>,
   { keyEnv: variable = KEY_VARIABLE }: Pick<RunSettings, 'keyEnv'>,
 ): string {
   const [key, file] = [env[variable], env[toKeyFileVariable(variable)]];
   if (key !== undefined && key !== '') return key;
   const remedy = `Set ${variable}, or ${toKeyFileVariable(variable)} to the path of a file that holds it.`;
   if (file === undefined || file === '') {
-    const why = variable === KEY_VARIABLE ? '' : `: ${variable}, which spec.api.key_env of the Stack names, is not set`;
+    const why = variable === KEY_VARIABLE ? '' : `: ${variable}, which spec.api.key_env or --key-env names, is not set`;
     throw new StackError(`There is no API key${why}.`, { reason: 'authentication', remedy });
   }
   try {
     const text = readInput(resolve(cwd, file), { maxBytes: MAX_KEY_FILE_BYTES }).toString('utf8').trim();
+    secrets?.add('the API key', text);
     if (text !== '') return text;
   } catch (error) {
     const why = toReason(error);
@@ -134,11 +158,140 @@ export function readApiKey(
   throw new StackError(`The API key file ${file} is empty.`, { reason: 'authentication', remedy });
 }
 
-function toCount(name: string, text: string | undefined, max: number): number | undefined {
-  if (text === undefined || text === '') return undefined;
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (count >= 1 && count <= max) return count;
-  throw new StackError(`The ${name} must be a whole number from 1 to ${max}, not ${JSON.stringify(text)}.`, {
+interface Count {
+  readonly name: string;
+  readonly max: number;
+}
+
+/** A number that a program computed may be wrong too. */
+function checkCount({ name, max }: Count, count: number | undefined): number | undefined {
+  if (count === undefined || (Number.isInteger(count) && count >= 1 && count <= max)) return count;
+  throw new StackError(`The ${name} must be a whole number from 1 to ${max}, not ${count}.`, {
     reason: 'invalid',
   });
+}
+
+/**
+ * The settings of a run on manifests. Of a Stack that is not trusted, what says where the key goes may agree with flags and variables. Throws
+ * `InvalidManifests`, with each line that does not.
+ */
+export function resolveManifestSettings(
+  stated: GivenSettings,
+  { env, cwd, isUntrusted = false }: Pick<Host, 'env' | 'cwd' | 'isUntrusted'>,
+  api: ApiSettings,
+): RunSettings {
+  const stored = toStoredSettings(api);
+  if (!isUntrusted) return resolveSettings(stated, env, stored);
+  const { pageSize, concurrency, timeouts } = stored;
+  const isPlaced = (stated.baseUrl ?? env['EDGEWISE_BASE_URL'] ?? '') !== '';
+  const settings = resolveSettings(isPlaced ? stated : { ...stated, baseUrl: 'https:' }, env, {
+    pageSize,
+    concurrency,
+    timeouts,
+  });
+  const given = { ...settings, baseUrl: isPlaced ? settings.baseUrl : undefined };
+  const wrong = (api.given ?? []).flatMap((one) => findDisagreement(one, { stored, given, cwd }));
+  if (wrong.length > 0) throw new InvalidManifests(wrong);
+  return isPlaced ? settings : resolveSettings(stated, env, {});
+}
+
+/** The settings that say where the key goes, and how fast requests are sent. */
+const DECIDED: Readonly<Record<GivenSetting['name'], Decided>> = {
+  base_url: { setting: 'baseUrl', flag: '--base-url', variable: 'EDGEWISE_BASE_URL' },
+  ca_file: { setting: 'caFile', flag: '--ca-file', variable: 'EDGEWISE_CA_FILE' },
+  version_header: { setting: 'versionHeader', flag: '--version-header', variable: 'EDGEWISE_VERSION_HEADER' },
+  key_env: { setting: 'keyEnv', flag: '--key-env', variable: 'EDGEWISE_KEY_ENV' },
+  rate_limit: { setting: 'rateLimit', flag: '--rate-limit', variable: 'EDGEWISE_RATE_LIMIT' },
+};
+
+interface Decided {
+  readonly setting: 'baseUrl' | 'caFile' | 'versionHeader' | 'keyEnv' | 'rateLimit';
+  readonly flag: string;
+  readonly variable: string;
+}
+
+interface Compared {
+  readonly stored: Partial<Readonly<Record<Decided['setting'], string | undefined>>>;
+  readonly given: Partial<Readonly<Record<Decided['setting'], string | undefined>>>;
+  readonly cwd: string;
+}
+
+function findDisagreement({ name, locate }: GivenSetting, { stored, given, cwd }: Compared): readonly Diagnostic[] {
+  const { setting, flag, variable } = DECIDED[name];
+  const [says, is] = [stored[setting] ?? '', given[setting]];
+  const toSame = (text = ''): string => {
+    if (name === 'ca_file') return text === '' ? '' : resolve(cwd, text);
+    if (name === 'base_url') return toNormalUrl(text);
+    return name === 'version_header' ? text.toLowerCase() : text;
+  };
+  if (toSame(says) === toSame(is)) return [];
+  const used = name === 'key_env' ? (is ?? KEY_VARIABLE) : is;
+  const but = used === undefined ? 'and no flag and no variable says so' : `and this run uses ${used}`;
+  const value = /^[\w@%+=:,./-]+$/.test(says) ? ` ${says}` : '';
+  return [
+    {
+      code: 'untrusted-setting',
+      severity: 'error',
+      message: `spec.api.${name} is ${says}, ${but}: a Stack that is not trusted cannot decide it`,
+      remedy: `Remove the line. Or, if you trust the value, start edgewise with \`${flag}${value}\` or ${variable}.`,
+      place: locate(),
+    },
+  ];
+}
+
+/** What is known of the secrets of a run before anything else is read. */
+interface CollectedSecrets {
+  readonly secrets: Secrets;
+  /** The environment, in which a key that came through a pipe is in its variable: it cannot be read again. */
+  readonly env: Host['env'];
+}
+
+/** The secrets that the environment of a run holds, or names the files of. A file that cannot be read is told when its key is needed. */
+export function collectSecrets({ env, cwd }: Pick<Host, 'env' | 'cwd'>): CollectedSecrets {
+  const secrets = createSecrets();
+  const piped: [string, string][] = [];
+  for (const [name, value = ''] of Object.entries(env)) {
+    if (value === '') continue;
+    if (isForgeToken(name)) secrets.add('a token of the forge', value);
+    else if (isKeyVariable(name) && !name.toUpperCase().endsWith(FILE)) secrets.add('the API key', value);
+    else if (isKeyVariable(name)) {
+      const { text, isPipe } = readKey(resolve(cwd, value));
+      secrets.add('the API key', text);
+      const variable = name.slice(0, -FILE.length);
+      if (isPipe && text.trim() !== '' && (env[variable] ?? '') === '') piped.push([variable, text.trim()]);
+    }
+  }
+  return { secrets, env: piped.length === 0 ? env : { ...env, ...Object.fromEntries(piped) } };
+}
+
+/** What the name of a variable ends with that holds the path of a key. */
+const FILE = '_FILE';
+
+interface KeyFile {
+  readonly text: string;
+  readonly isPipe: boolean;
+}
+
+function readKey(file: string): KeyFile {
+  try {
+    return { isPipe: isPipe(file), text: readInput(file, { maxBytes: MAX_KEY_FILE_BYTES }).toString('utf8') };
+  } catch (error) {
+    if (error instanceof Error) return { text: '', isPipe: false };
+    throw error;
+  }
+}
+
+/** A key is one line, and servers take no more than this as the head of a request: a larger file is the wrong one. */
+const MAX_KEY_FILE_BYTES = 16_384;
+
+const EMBEDDED = 'embedded:';
+
+/** Whether a base URL means the bundled server inside of the process. */
+export function isEmbedded(baseUrl: string): boolean {
+  return baseUrl.startsWith(EMBEDDED);
+}
+
+/** The file in which the bundled server keeps its data; empty: it forgets them. */
+export function toEmbeddedFile(baseUrl: string): string {
+  return baseUrl.slice(EMBEDDED.length);
 }

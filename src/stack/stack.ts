@@ -1,29 +1,303 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { coalesceLists } from '../apply/duplicates.ts';
 import type { TokenSinks } from '../apply/token-sinks.ts';
+import { readFiles } from '../apply/write-files.ts';
+import type { Client, ClientOptions } from '../client/client.ts';
 import { readLive } from '../client/read-live.ts';
+import type { RequestNotice } from '../client/request-notice.ts';
 import type { Exported } from '../export/export-live.ts';
+import { findRoots } from '../files/boundary.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { toPlanDocument } from '../kinds/plan-document.ts';
+import { toPlanDocument } from '../kinds/request-body.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Drift } from '../model/drift.ts';
-import type { Inventory } from '../model/inventory.ts';
+import type { Drift, Inventory } from '../model/drift.ts';
+import { InvariantError } from '../model/errors.ts';
+import type { Send } from '../model/http.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { ApplyResult } from '../model/outcome.ts';
 import { readPipeline } from '../model/pipeline.ts';
 import type { Plan } from '../model/plan.ts';
 import type { TokenSettings } from '../model/stack.ts';
 import type { DesiredState } from '../model/state.ts';
 import { toDrift } from '../plan/compute-drift.ts';
+import { toDriftAgainst, toDriftReadRequest } from '../plan/saved/drift-against.ts';
 import { toInventory, toInventoryRequest } from '../plan/to-inventory.ts';
-import type { Policy } from '../policy/policy.ts';
-import type { Account } from './account.ts';
-import { refuseUnapproved, refuseUnfit } from './approve.ts';
-import { refuseOtherVersion, refuseViolations } from './check-saved.ts';
-import { type Attached, listIdShapes, parseAttached } from './export-resources.ts';
-import { checkPolicies, isInvalid, type PlanOptions, planAndRehearse, planLive } from './plan-live.ts';
-import { NOTHING_DONE, NOTHING_KNOWN, type RunOptions, runPlan } from './run-plan.ts';
+import type { Policy } from '../policy/evaluate.ts';
+import { type Attached, type ExportRequest, exportResources, listIdShapes, parseAttached } from './export-resources.ts';
+import { type Host, InvalidManifests, StackError } from './host.ts';
+import { isInvalid, type PlanOptions, planAndRehearse, planLive, type Reader } from './plan-live.ts';
+import {
+  type ConnectionOverrides,
+  connectToService,
+  createServiceClient,
+  type ServiceConnection,
+} from './reach-service.ts';
+import { EMPTY_APPLY_RESULT, FRESH_PLAN_CHECK, type RunOptions, type RunPlan, runPlan } from './run-plan.ts';
+import {
+  checkSaved,
+  refuseOtherVersion,
+  refuseUnapproved,
+  refuseUnfit,
+  refuseViolations,
+  replan,
+  type SavedFile,
+  type SavedPlan,
+  verifyShown,
+} from './saved-plan.ts';
 import type { RunSettings } from './settings.ts';
-import { InvalidManifests, StackError } from './stack-error.ts';
-import type { Surroundings } from './surroundings.ts';
-import { verifyShown } from './verify-shown.ts';
+import { refuseUntrusted } from './trust.ts';
+
+/**
+ * An account of the service, and everything that needs no manifests. Whatever is done with it, for one stack or for several, is done by one client, so
+ * that all of it keeps to one rate limit.
+ */
+export interface Account {
+  readonly settings: RunSettings;
+  /** What reads. It has no function that writes. */
+  readonly open: () => Promise<Reader>;
+  /** Only while the task runs, anything but a GET can be sent. */
+  readonly write: <T>(task: (client: Client) => Promise<T>) => Promise<T>;
+  /** Applies a plan that somebody made earlier, when nothing that it touches has moved since. */
+  readonly apply: (saved: ApprovedPlan, options: RunOptions) => Promise<ApplyResult>;
+  /** Compares what is live with what a plan would have left. Sends GETs only. */
+  readonly drift: (against: AgainstPlan) => Promise<Drift>;
+  /** What is live, as manifests that adopt it. Sends GETs only. */
+  readonly export: (request: Omit<ExportRequest, 'settings'>) => Promise<Exported>;
+  /** Closes connections, and keeps what the embedded server holds. */
+  readonly close: () => Promise<void>;
+}
+
+/** A plan that was made earlier, with what it may do and where its tokens go. */
+export type ApprovedPlan = Omit<SavedPlan, 'signal' | 'cwd' | 'roots'> & Pick<RunPlan, 'tokens'>;
+
+/** The plan that is compared with what is live. */
+interface AgainstPlan {
+  readonly plan: Plan;
+  /** What it is called in the result: its file. */
+  readonly name: string;
+  /** Folders below which the files lie that the plan writes. Default: the repository that the working folder is in. */
+  readonly roots?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What an account is made of. */
+export interface AccountParts {
+  readonly settings: RunSettings;
+  readonly given?: ConnectionOverrides;
+  /** Told of the way to the service before anything is sent. */
+  readonly onReached?: (reached: ServiceConnection) => void;
+  /** What the client tells of. */
+  readonly notices?: Pick<ClientOptions, 'onRetry' | 'onWait' | 'onRequest'>;
+  /** Looks at what is read while it is read. */
+  readonly watch?: (client: Client) => Client;
+}
+
+/** An account. The way to the service is opened when it is first needed. */
+export function createAccount(parts: AccountParts, host: Host): Account {
+  const { settings } = parts;
+  const link = createLink(parts, host);
+  const { cwd } = host;
+  return {
+    settings,
+    ...link,
+    apply: createSavedApply(link, host),
+    drift: async ({ plan, name, roots = findRoots([], host), signal }) => {
+      const request = toDriftReadRequest(plan);
+      const live = await readLive(await link.open(), { ...request, ...(signal !== undefined && { signal }) });
+      const paths = plan.files.map(({ path }) => path);
+      const present = await readFiles(paths, { cwd, roots });
+      return toDriftAgainst(plan, { live, present, now: host.now(), file: name });
+    },
+    export: async (request) => exportResources(await link.open(), { ...request, settings }),
+  };
+}
+
+/** Applies saved plans by a link: what is live is read, then written to. */
+function createSavedApply({ open, write }: Pick<Link, 'open' | 'write'>, host: Host): Account['apply'] {
+  return async ({ tokens, ...saved }, options) => {
+    refuseUntrusted(host);
+    const { cwd } = host;
+    const roots = findRoots([], host);
+    const check = await checkSaved(await open(), { ...saved, roots, signal: options.signal, cwd });
+    const run = { plan: saved.plan, roots, tokens, ...check };
+    return write((client) => runPlan(client, run, options, host));
+  };
+}
+
+type Link = Pick<Account, 'open' | 'write' | 'close'>;
+
+interface Opened extends Required<Pick<ServiceConnection, 'prepareWrites' | 'close'>> {
+  readonly client: Client;
+}
+
+function createLink({ settings, given, notices = {}, watch, onReached }: AccountParts, host: Host): Link {
+  let opened: Promise<Opened> | undefined;
+  let writing = 0;
+  const guard =
+    (send: Send): Send =>
+    async (request) => {
+      if (request.method === 'GET' || writing > 0) return send(request);
+      throw new InvariantError(`What only reads was about to send a ${request.method}`);
+    };
+  const connect = async () => {
+    const reached = await connectToService(settings, host, given);
+    onReached?.(reached);
+    const { now, sleep, secrets } = host;
+    const more = { now: () => now().getTime(), sleep, secrets, ...notices };
+    const client = createServiceClient(settings, { ...reached, send: guard(reached.send) }, more);
+    const { prepareWrites = async () => undefined, close } = reached;
+    return { client: watch?.(client) ?? client, prepareWrites, close };
+  };
+  const openOnce = (): Promise<Opened> => {
+    opened ??= connect();
+    return opened;
+  };
+  return {
+    open: async () => {
+      const { send: _, ...reader } = (await openOnce()).client;
+      return reader;
+    },
+    write: async (task) => {
+      const { client, prepareWrites } = await openOnce();
+      await prepareWrites();
+      writing += 1;
+      try {
+        return await task(client);
+      } finally {
+        writing -= 1;
+      }
+    },
+    close: async () => {
+      const last = opened;
+      opened = undefined;
+      await (await last?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+/** An account that several stacks use in one run: one client, one rate limit, and each list is read once. */
+export interface SharedAccount {
+  /** The account as one stack sees it: each counts the requests that it would have taken alone. */
+  readonly toView: (settings: RunSettings) => Account;
+  /** How many requests reading took. */
+  readonly countReads: () => number;
+  /** Something was written: whoever asks from now on reads again. */
+  readonly forget: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** What was read once, and how many requests that took. */
+interface ReadOnce<T> {
+  readonly value: T;
+  readonly requests: number;
+}
+
+/** The reads of an account by what was read: a kind's list, or a module by its path. */
+interface Readings {
+  readonly lists: Map<string, Promise<ReadOnce<readonly JsonObject[]>>>;
+  readonly modules: Map<string, Promise<ReadOnce<JsonObject | null>>>;
+}
+
+function createReadings(): Readings {
+  return { lists: new Map(), modules: new Map() };
+}
+
+/** An account for several stacks. `signal` ends every read of it. */
+export function shareAccount(parts: AccountParts, host: Host, signal: AbortSignal): SharedAccount {
+  const { notices, countSent, countReads } = createCounter(parts);
+  const account = createAccount({ ...parts, notices }, host);
+  let readings = createReadings();
+  const write = shareLooks(account.write);
+  return {
+    toView: (settings) => {
+      const open = async (): Promise<Reader> => toOwnReader(await account.open(), { readings, countSent, signal });
+      return { ...account, settings, open, write, apply: createSavedApply({ open, write }, host) };
+    },
+    countReads,
+    forget: () => {
+      readings = createReadings();
+    },
+    close: account.close,
+  };
+}
+
+/** What is listed while plans are applied is listed for all of them that ask at the same time. */
+function shareLooks(write: Account['write']): Account['write'] {
+  const shared = new WeakMap<Client, Client>();
+  const toShared = (client: Client): Client => {
+    const known = shared.get(client) ?? { ...client, list: coalesceLists(client.list) };
+    shared.set(client, known);
+    return known;
+  };
+  return (task) => write((client) => task(toShared(client)));
+}
+
+/** Runs a read, and counts the requests that are sent for it and for nothing else. */
+type CountSent = <T>(read: () => Promise<T>) => Promise<ReadOnce<T>>;
+
+/** Reads run side by side: which of them a request is sent for is known by the call that it is a part of. */
+function createCounter({ notices = {} }: AccountParts): {
+  readonly notices: NonNullable<AccountParts['notices']>;
+  readonly countSent: CountSent;
+  readonly countReads: () => number;
+} {
+  let all = 0;
+  const current = new AsyncLocalStorage<{ sent: number }>();
+  const onRequest = (notice: RequestNotice): void => {
+    const count = current.getStore();
+    if (count !== undefined && notice.event === 'sent') {
+      count.sent += 1;
+      all += 1;
+    }
+    notices.onRequest?.(notice);
+  };
+  return {
+    notices: { ...notices, onRequest },
+    countReads: () => all,
+    countSent: async (read) => {
+      const count = { sent: 0 };
+      const value = await current.run(count, read);
+      return { value, requests: count.sent };
+    },
+  };
+}
+
+interface Sharing {
+  readonly readings: Readings;
+  readonly countSent: CountSent;
+  readonly signal: AbortSignal;
+}
+
+/** A reader that takes part in what others read, and counts as if it had read alone. */
+function toOwnReader(client: Reader, { readings, countSent, signal }: Sharing): Reader {
+  let requests = 0;
+  const take = async <T>(reading: Promise<ReadOnce<T>>): Promise<T> => {
+    const { value, requests: taken } = await reading;
+    requests += taken;
+    return value;
+  };
+  const own = () => toStop(signal);
+  return {
+    ...client,
+    list: (kind: Kind) => take(readOnce(readings.lists, kind.name, () => countSent(() => client.list(kind, own())))),
+    readModule: (path) => take(readOnce(readings.modules, path, () => countSent(() => client.readModule(path, own())))),
+    requestCount: () => requests,
+  };
+}
+
+function readOnce<T>(known: Map<string, Promise<T>>, name: string, read: () => Promise<T>): Promise<T> {
+  const found = known.get(name) ?? read();
+  known.set(name, found);
+  return found;
+}
+
+/** One that fails ends no other: each stack fails for what it needs itself. */
+function toStop(signal: AbortSignal): AbortController {
+  const stop = new AbortController();
+  if (signal.aborted) stop.abort(signal.reason);
+  else signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
+  return stop;
+}
 
 /** The manifests of one stack and the service that they are for: the whole way from there to a plan, and back. */
 export interface Stack extends AsyncDisposable {
@@ -36,10 +310,15 @@ export interface Stack extends AsyncDisposable {
   /** Reads what is live and computes what would make it what the manifests ask for. Sends GETs only. */
   readonly plan: (options?: PlanOptions) => Promise<Plan>;
   /**
-   * Does what a plan says. One that this stack made is applied as it is, once; any other is held against what is live first, and refused when what it
-   * touches has moved. What failed is in the result. Rejects before the first write: with `InvalidManifests` for a plan with errors,
-   * with `StackError` for a safety rule, a stale plan, or a place for tokens that does not work; with `NotApproved`, which has the comparison,
-   * when it does what the approved plan does not.
+   * Plans again what a plan says that somebody made earlier, and resolves with the new plan when both are the same, less what is done already. The options are
+   * those that the earlier plan was made with. Rejects with `StackError` when something that it touches has changed since, or the manifests ask for something else.
+   */
+  readonly replan: (saved: Plan, options?: PlanOptions, name?: string) => Promise<Plan>;
+  /**
+   * Does what a plan says. One that this stack made is applied as it is, once; any other is planned again first (`replan`), and that plan is applied.
+   * What failed is in the result. Rejects before the first write: with `InvalidManifests` for a plan with errors,
+   * with `StackError` for a safety rule, a stale plan, one that the manifests do not give, or a place for tokens that does not work; with `NotApproved`, which has
+   * the comparison, when it does what the approved plan does not.
    */
   readonly apply: (plan: Plan, options?: ApplyOptions) => Promise<ApplyResult>;
   /** Compares what is live with the manifests, or with what a plan would have left. Sends GETs only. */
@@ -53,11 +332,15 @@ export interface Stack extends AsyncDisposable {
 }
 
 /** What an apply may do, and what it tells. */
-export interface ApplyOptions extends RunOptions {
+export interface ApplyOptions
+  extends RunOptions,
+    Pick<PlanOptions, 'targets' | 'rotate' | 'takeOver' | 'revertDrift' | 'delete' | 'rehearsal' | 'skipRejected'> {
   /** Consent to more deletes than the guard allows. Default: none. */
   readonly allowDeletes?: boolean;
   /** Protected addresses that may be deleted, replaced or released. */
   readonly allowProtected?: readonly string[];
+  /** Addresses whose writes are sent although the rehearsal foretells that the service rejects them. */
+  readonly allowRejected?: readonly string[];
   /** A plan that was approved: nothing is written unless it shows all that this plan does. */
   readonly approved?: Plan;
 }
@@ -72,7 +355,9 @@ export interface GetOptions {
 }
 
 /** What is compared with what is live. */
-export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | 'isHandedOver'> {
+export interface DriftOptions extends Pick<PlanOptions, 'targets' | 'signal' | 'findTaker' | 'findPlanned'> {
+  /** Told of the plan that would revert it. */
+  readonly onPlanned?: (plan: Plan) => void;
   /** A plan of this stack instead of the manifests: all of it, whatever the targets. */
   readonly against?: Plan;
 }
@@ -98,40 +383,50 @@ export interface StackParts {
 }
 
 /** A stack of an account, which several stacks may share. To close the stack is to close the account. */
-export function createStack(parts: StackParts, account: Account, surroundings: Surroundings): Stack {
+export function createStack(parts: StackParts, account: Account, host: Host): Stack {
   const { state, diagnostics } = parts;
   const { settings, close } = account;
   const made = new WeakSet<Plan>();
+  const remember = (plan: Plan): Plan => {
+    made.add(plan);
+    return plan;
+  };
   const toRequest = (options: PlanOptions) => ({
     ...parts,
     ...options,
     settings,
-    now: surroundings.now(),
-    commit: readPipeline(surroundings.env).commit,
-    cwd: surroundings.cwd,
-    onDecided: surroundings.onDecided,
-    onLetGo: surroundings.onLetGo,
+    now: host.now(),
+    commit: readPipeline(host.env).commit,
+    cwd: host.cwd,
+    rehearse: host.rehearse,
+    openNeighbours: async () => (await host.openNeighbours?.(state, host)) ?? (() => undefined),
   });
+  const again: Stack['replan'] = async (saved, options = {}, name = NAME) => {
+    refuseForeign({ plan: saved, name }, parts, account);
+    return remember(await replan(await account.open(), { plan: saved, name }, toRequest(options)));
+  };
   return {
     desired: state,
     diagnostics,
     settings,
     plan: async (options = {}) => {
-      const plan = await planAndRehearse(await account.open(), toRequest(options));
-      made.add(plan);
-      return plan;
+      return remember(await planAndRehearse(await account.open(), toRequest(options)));
     },
-    apply: async (plan, options = {}) => {
-      const run = { parts, surroundings, account, isKnown: made.delete(plan) };
-      return applyTo(run, plan, options);
+    replan: again,
+    apply: async (given, options = {}) => {
+      refuseUntrusted(host);
+      const plan = made.has(given) ? given : await again(given, toPlanOptions(options));
+      made.delete(plan);
+      return applyTo({ parts, host, account }, plan, options);
     },
-    drift: async ({ against, ...options } = {}) => {
+    drift: async ({ against, onPlanned, ...options } = {}) => {
       if (against !== undefined) {
         refuseOtherStack(against, parts, account);
-        return account.drift({ plan: against, name: NAME, signal: options.signal });
+        return account.drift({ plan: against, name: NAME, roots: state.roots, signal: options.signal });
       }
       const request = toRequest(options);
       const { plan, input } = await planLive(await account.open(), request);
+      onPlanned?.(plan);
       return toDrift(plan, input);
     },
     get: async ({ names = [], isOfUse, signal } = {}) => {
@@ -146,33 +441,48 @@ export function createStack(parts: StackParts, account: Account, surroundings: S
   };
 }
 
-interface Run {
-  readonly parts: StackParts;
-  readonly surroundings: Surroundings;
-  readonly account: Account;
-  /** It was just made, and nothing of it was done. */
-  readonly isKnown: boolean;
+/** Of the options of an apply, those of the plan that is made again. */
+function toPlanOptions({
+  targets,
+  rotate,
+  takeOver,
+  revertDrift,
+  skipRejected,
+  rehearsal,
+  signal,
+  ...rest
+}: ApplyOptions): PlanOptions {
+  return {
+    ...(targets !== undefined && { targets }),
+    ...(rotate !== undefined && { rotate }),
+    ...(takeOver !== undefined && { takeOver }),
+    ...(revertDrift !== undefined && { revertDrift }),
+    ...(skipRejected !== undefined && { skipRejected }),
+    ...(rest.delete !== undefined && { delete: rest.delete }),
+    ...(rehearsal !== undefined && { rehearsal }),
+    ...(signal !== undefined && { signal }),
+  };
 }
 
-async function applyTo(run: Run, given: Plan, options: ApplyOptions): Promise<ApplyResult> {
-  const { parts, surroundings, account, isKnown } = run;
+interface Run {
+  readonly parts: StackParts;
+  readonly host: Host;
+  readonly account: Account;
+}
+
+/** Applies a plan that was just made, and of which nothing was done. */
+async function applyTo({ parts, host, account }: Run, plan: Plan, options: ApplyOptions): Promise<ApplyResult> {
   const { tokens, sinks, state } = parts;
-  const { policies } = parts;
-  const plan = isKnown
-    ? given
-    : await checkPolicies(given, { policies, state, now: surroundings.now(), isSaved: true });
-  const allowances = { deletes: options.allowDeletes === true, protected: options.allowProtected ?? [] };
   if (isInvalid(plan)) throw new InvalidManifests(plan.diagnostics);
-  if (!isKnown) refuseForeign(given, run);
-  refuseViolations(plan.violations, allowances);
-  if (options.approved !== undefined) checkApproval(plan, options.approved, parts);
-  if (plan.writes.length + plan.files.length === 0) return NOTHING_DONE;
-  const { guard } = state.stack;
-  if (!isKnown) return account.apply({ plan, name: NAME, allowances, guard, tokens, sinks }, options);
-  const { ids = NOTHING_KNOWN.ids } = options;
+  const { allowDeletes = false, allowProtected = [], allowRejected = [] } = options;
+  refuseViolations(plan.violations, { deletes: allowDeletes, protected: allowProtected, rejected: allowRejected });
+  if (options.approved !== undefined) checkApproval(plan, options.approved, { parts, cwd: host.cwd });
+  if (plan.writes.length + plan.files.length === 0) return EMPTY_APPLY_RESULT;
+  const { ids = FRESH_PLAN_CHECK.ids } = options;
   refuseAwaited(plan, ids);
-  const known = { ...NOTHING_KNOWN, ids };
-  return account.write((client) => runPlan(client, { plan, tokens, sinks, ...known }, options, surroundings));
+  const known = { ...FRESH_PLAN_CHECK, ids };
+  const { roots } = state;
+  return account.write((client) => runPlan(client, { plan, roots, tokens, sinks, ...known }, options, host));
 }
 
 /** Nothing is written for what refers to something that does not exist yet. */
@@ -186,17 +496,21 @@ function refuseAwaited({ awaited = {} }: Plan, ids: ReadonlyMap<string, string>)
 
 const NAME = 'The plan';
 
-function checkApproval(plan: Plan, approved: Plan, { version }: StackParts): void {
+function checkApproval(
+  plan: Plan,
+  approved: Plan,
+  { parts, cwd }: Pick<Run, 'parts'> & { readonly cwd: string },
+): void {
   const name = 'The approved plan';
   const given = { plan: verifyShown(name, toPlanDocument(approved)), name };
-  refuseUnfit(given, version);
-  refuseUnapproved(plan, given);
+  refuseUnfit(given, parts.version);
+  refuseUnapproved(plan, given, cwd);
 }
 
 /** A plan that somebody else made, or that came out of a file. */
-function refuseForeign(plan: Plan, { parts, account }: Run): void {
-  verifyShown(NAME, toPlanDocument(plan));
-  refuseOtherVersion({ plan, name: NAME }, parts.version);
+function refuseForeign({ plan, name }: SavedFile, parts: StackParts, account: Account): void {
+  verifyShown(name, toPlanDocument(plan));
+  refuseOtherVersion({ plan, name }, parts.version);
   refuseOtherStack(plan, parts, account);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createOnce } from '../../src/apply/create-once.ts';
 import { JournalError } from '../../src/apply/journal.ts';
+import { createOnce } from '../../src/apply/perform-write.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
 import type { LiveResource } from '../../src/model/state.ts';
 
@@ -8,7 +8,7 @@ const LOST = new NetworkError('the connection was lost');
 const UNSENT = new NetworkError('the connection was refused', { isUnsent: true });
 
 function toLive(id: string): LiveResource {
-  return { kind: 'TCPEdge', id, createdAt: '', spec: {}, mark: undefined, markTrouble: undefined, computed: {} };
+  return { kind: 'TCPEdge', id, createdAt: '', spec: {}, mark: undefined, markError: undefined, computed: {} };
 }
 
 /** Creates with these answers to the creation and to the looks, the last of each for ever, and says what was done. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { LookUps } from '../../src/apply/look-ups.ts';
+import { ListReader } from '../../src/apply/duplicates.ts';
+import { ShownFields } from '../../src/kinds/read-response.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 
 const KIND = getKind('WeightedBackend');
@@ -13,11 +14,11 @@ async function turns(): Promise<void> {
 /** Look-ups of a list whose answers wait until they are given. */
 function createLookUps() {
   const waiting: PromiseWithResolvers<readonly []>[] = [];
-  const lookUps = new LookUps(async () => {
+  const lookUps = new ListReader(async () => {
     const answer = Promise.withResolvers<readonly []>();
     waiting.push(answer);
     return answer.promise;
-  });
+  }, new ShownFields());
   return { lookUps, waiting };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toRefusal } from '../../src/apply/refusal.ts';
+import { toRefusal } from '../../src/apply/perform-write.ts';
 import { ApiError } from '../../src/model/errors.ts';
 import { toWriteId, type Write } from '../../src/model/write.ts';
 import { makeWrite } from '../report/sample-plans.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LookUps } from '../../src/apply/look-ups.ts';
-import { findRivals } from '../../src/apply/rivals.ts';
+import { findConcurrentDuplicates, ListReader } from '../../src/apply/duplicates.ts';
+import { ShownFields } from '../../src/kinds/read-response.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type CreateWrite, toWriteId } from '../../src/model/write.ts';
 
@@ -22,15 +22,15 @@ function toBackend(id: string, second: number, name = 'pool'): JsonObject {
   return { id, created_at: `2026-03-01T12:00:0${second}Z`, metadata, backends: {} };
 }
 
-/** Looks for rivals of what was made as `ours`, in these lists in turn. */
+/** Looks for duplicates of what was made as `ours`, in these lists in turn. */
 async function find(ours: string, lists: readonly (readonly JsonObject[])[], known: readonly string[] = []) {
   let looks = 0;
-  const lookUps = new LookUps(async () => {
+  const lookUps = new ListReader(async () => {
     looks += 1;
     return lists[Math.min(looks, lists.length) - 1] ?? [];
-  });
+  }, new ShownFields());
   const context = { lookUps, known: new Set(known), sleep: async () => undefined };
-  const { winner, losers } = await findRivals({ write: WRITE, id: ours }, context);
+  const { winner, losers } = await findConcurrentDuplicates({ write: WRITE, id: ours }, context);
   return { winner: winner?.id, losers: losers.map(({ id }) => id), looks };
 }
 

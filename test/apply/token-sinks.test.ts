@@ -3,8 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Recipient } from '../../src/apply/token-sink.ts';
-import { createTokenSinks } from '../../src/apply/token-sinks.ts';
+import { createTokenSinks, type Recipient } from '../../src/apply/token-sinks.ts';
 import { NO_SINKS, type SinkSettings, type TokenSettings } from '../../src/model/stack.ts';
 
 const AGENT: Recipient = {

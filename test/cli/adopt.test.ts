@@ -90,8 +90,9 @@ describe('a resource that bears no mark', () => {
       Not ours: without the mark of the stack:
         TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)
           it carries no mark; its manifest adopts it: lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
+          next apply: adopts it, and makes it as the manifest says
 
-      0 drifted, 0 missing, 1 not ours, 0 pending, 0 left over; 0 in sync.
+      0 missing, 0 drifted, 1 not ours, 0 pending, 0 left over; 0 in sync.
       Live resources: 0 ours, 1 unmanaged (TCPEdge 1): 0 % managed.
       Reading took … requests.
       "
@@ -102,8 +103,7 @@ describe('a resource that bears no mark', () => {
     expect(strangers).toEqual([{ kind: 'TCPEdge', id, description: '' }]);
     const gauges = (await edgewise('drift --format metrics')).stdout;
     expect(gauges).toContain('edgewise_resources{stack="test",kind="TCPEdge",state="unowned"} 1\n');
-    const account = (await edgewise('drift --format account-metrics')).stdout;
-    expect(account).toContain('edgewise_account_managed_ratio 0\n');
+    expect(gauges).toContain('edgewise_account_managed_ratio{stack="test",base_url="https://api.test"} 0\n');
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
     expect(await edgewise('drift')).toMatchObject({ exitCode: 0 });
   });
@@ -122,7 +122,7 @@ describe('a resource that bears no mark', () => {
     expect(stdout).toContain(
       `it carries no mark; to adopt it, add to its manifest: lifecycle: { adopt: ${String(id)} }`,
     );
-    expect(stdout).toContain('0 drifted, 0 missing, 1 not ours, 0 pending, 0 left over; 0 in sync.');
+    expect(stdout).toContain('0 missing, 0 drifted, 1 not ours, 0 pending, 0 left over; 0 in sync.');
     const planned = await edgewise('plan');
     expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /error\[claimed-elsewhere\]/ : /warning\[adopt-maybe\]/);
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);

@@ -21,9 +21,9 @@ test('the command has the paths and the flags that the run was given, and what i
     baseUrl: 'embedded:',
     tokenCommand: ['vault', "it's"],
   };
-  const env = { EDGEWISE_BASE_URL: 'https://other', EDGEWISE_PAGE_SIZE: '7', EDGEWISE_CA_FILE: '' };
+  const env = { EDGEWISE_BASE_URL: 'https://other', EDGEWISE_RATE_LIMIT: '7/1s', EDGEWISE_CA_FILE: '' };
   expect(toApplyCommand({ paths: ['manifests', '-'], flags, env })).toEqual({
-    line: "edgewise apply manifests - --base-url embedded: --page-size 7 --target TCPEdge/a --rotate Credential/b --take-over old --no-delete --no-revert-drift --allow-deletes --allow-protected TCPEdge/c --token-command '[\"vault\",\"it'\\''s\"]'",
+    line: "edgewise apply manifests - --base-url embedded: --rate-limit 7/1s --target TCPEdge/a --rotate Credential/b --take-over old --no-delete --no-revert-drift --allow-deletes --allow-protected TCPEdge/c --token-command '[\"vault\",\"it'\\''s\"]'",
     readsInput: true,
   });
 });
@@ -32,7 +32,7 @@ test('a path is one word of a shell, and no option', () => {
   const run = { paths: ['my files', '-x'], flags: NONE, env: {} };
   expect(toApplyCommand(run).line).toBe("edgewise apply 'my files' ./-x");
   expect(toSavedCommand('$(rm x).json', run).line).toBe(
-    "edgewise apply '$(rm x).json' --stack 'my files' --stack ./-x",
+    "edgewise apply '$(rm x).json' --manifests 'my files' --manifests ./-x",
   );
 });
 
@@ -78,35 +78,35 @@ const CASES: readonly Case[] = [
     files: { 'edge.yaml': `${REMOTE}${EDGE}` },
     plan: 'plan edge.yaml -o plan.json',
     more: { env: BARE },
-    command: 'edgewise apply plan.json --stack edge.yaml',
+    command: 'edgewise apply plan.json --manifests edge.yaml',
   },
   {
     title: 'a plan file, when the place for tokens comes from the Stack',
     files: { 'edge.yaml': `${SINK}${toCredential('bot')}` },
     plan: 'plan -o plan.json',
-    command: 'edgewise apply plan.json --stack . --base-url https://api.test',
+    command: 'edgewise apply plan.json --manifests . --base-url https://api.test',
   },
   {
     title: 'a plan file of manifests in several places',
     files: { 'edge.yaml': EDGE, 'stack.yaml': REMOTE },
     plan: 'plan edge.yaml stack.yaml -o plan.json',
     more: { env: BARE },
-    command: 'edgewise apply plan.json --stack edge.yaml --stack stack.yaml',
+    command: 'edgewise apply plan.json --manifests edge.yaml --manifests stack.yaml',
   },
   {
     title: 'a plan file, with the flags that it does not hold',
     files: { 'edge.yaml': `${STACK}${toCredential('bot')}` },
-    plan: 'plan edge.yaml --base-url https://api.test --token-directory tokens --request-timeout 5s --page-size 9 -o plan.json',
+    plan: 'plan edge.yaml --base-url https://api.test --token-directory tokens --timeout 5s --rate-limit 9/1s -o plan.json',
     more: { env: BARE },
     command:
-      'edgewise apply plan.json --stack edge.yaml --base-url https://api.test --request-timeout 5s --token-directory tokens',
+      'edgewise apply plan.json --manifests edge.yaml --base-url https://api.test --rate-limit 9/1s --timeout 5s --token-directory tokens',
   },
   {
     title: 'a plan file of manifests from standard input',
     files: {},
     plan: 'plan - -o plan.json',
     more: { stdin: `${REMOTE}${EDGE}`, env: BARE },
-    command: 'edgewise apply plan.json --stack -',
+    command: 'edgewise apply plan.json --manifests -',
   },
 ];
 
@@ -155,10 +155,12 @@ describe('the command that a plan prints, run as it is', () => {
 });
 
 describe('the command that show prints', () => {
-  it('is that of the manifests that --stack names, and works', async () => {
+  it('is that of the manifests that --manifests names, and works', async () => {
     const workspace = await createWorkspace({ 'edge.yaml': `${REMOTE}${EDGE}` });
     await workspace.edgewise('plan edge.yaml -o plan.json', { env: BARE });
-    const { stdout } = await workspace.edgewise('show plan.json --stack edge.yaml --format markdown', { env: BARE });
+    const { stdout } = await workspace.edgewise('show plan.json --manifests edge.yaml --format markdown', {
+      env: BARE,
+    });
     expect((await runPrinted(workspace, stdout)).exitCode).toBe(0);
   });
 
@@ -176,7 +178,7 @@ describe('the command that show prints', () => {
     const { edgewise, folder } = await createWorkspace({ 'edge.yaml': `${SINK}${toCredential('bot')}` });
     await edgewise('plan edge.yaml -o plan.json');
     expect((await edgewise('show plan.json --format markdown')).stdout).not.toContain('To apply');
-    expect((await edgewise('show plan.json --stack edge.yaml --format markdown')).stdout).toContain('To apply');
-    expect(await readFile(join(folder, 'plan.json'), 'utf8')).not.toContain('--stack');
+    expect((await edgewise('show plan.json --manifests edge.yaml --format markdown')).stdout).toContain('To apply');
+    expect(await readFile(join(folder, 'plan.json'), 'utf8')).not.toContain('--manifests');
   });
 });

@@ -30,6 +30,7 @@ function listWrites({ recorder }: Workspace): readonly string[] {
 }
 
 const TROUBLE = { code: 'token-sink-missing', severity: 'error', message: 'trouble' };
+const NO_DANGERS = { access: 0, traffic: 0, secrets: 0, protection: 0 };
 const NO_TOTALS = { delete: 0, replace: 0, update: 0, release: 0, adopt: 0, create: 0, unchanged: 0 };
 const APPLY = 'apply edgewise.yaml --approved approved.json --yes';
 
@@ -67,7 +68,10 @@ describe('apply --approved', () => {
   });
 
   it.each<[string, (plan: object) => object]>([
-    ['a plan of another stack', (plan) => ({ ...plan, stack: 'other', changes: [], writes: [], totals: NO_TOTALS })],
+    [
+      'a plan of another stack',
+      (plan) => ({ ...plan, stack: 'other', changes: [], writes: [], totals: NO_TOTALS, dangers: NO_DANGERS }),
+    ],
     ['a plan that has errors', (plan) => ({ ...plan, diagnostics: [TROUBLE], writes: [] })],
     ['a plan of another version', (plan) => ({ ...plan, tool: { name: 'edgewise', version: '0.0.1' } })],
   ])('is not satisfied with %s', async (_, edit) => {
@@ -82,7 +86,7 @@ describe('apply --approved', () => {
   it('names a plan of another stack beside its own', async () => {
     const { edgewise, write, folder } = await approve();
     const plan = JSON.parse(await readFile(join(folder, 'approved.json'), 'utf8'));
-    const other = { ...plan, stack: 'other', changes: [], writes: [], totals: NO_TOTALS };
+    const other = { ...plan, stack: 'other', changes: [], writes: [], totals: NO_TOTALS, dangers: NO_DANGERS };
     await write({ 'approved.json': JSON.stringify(other) });
     const { stdout } = await edgewise(APPLY);
     expect(stdout).toContain('The plan and approved.json cannot stand for each other: one is for the stack other');

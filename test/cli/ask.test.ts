@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { createAsk } from '../../src/cli/ask.ts';
+import { createPrompt } from '../../src/cli/program.ts';
 import { thinOut } from '../laws/properties.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
@@ -15,7 +15,7 @@ function askAt(typed: string, { interrupt = false, isTTY = true, question = 'Sur
   const input = Object.assign(new PassThrough(), { isTTY });
   const output = Object.assign(new PassThrough(), { isTTY });
   let listeners = 0;
-  const ask = createAsk({
+  const ask = createPrompt({
     input,
     output,
     onInterrupt: (listener) => {

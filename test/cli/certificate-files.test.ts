@@ -35,6 +35,19 @@ describe('lifecycle.write_to', () => {
     expect(await readdir(join(folder, 'team/keys'))).toEqual(['alice-cert.pub']);
   });
 
+  it.each(['apply plan.json --manifests FOLDER/team --yes', 'apply FOLDER/team --approved plan.json --yes'])(
+    'is the same file, however the manifests are named: %s',
+    async (line) => {
+      const { folder, write, edgewise } = await createWorkspace();
+      await mkdir(join(folder, 'team'));
+      await write({ 'team/m.yaml': WRITTEN });
+      await edgewise('plan team -o plan.json');
+      const { exitCode, stderr } = await edgewise(line.replace('FOLDER', folder));
+      expect(exitCode, stderr).toBe(0);
+      expect(await readdir(join(folder, 'team/keys'))).toEqual(['alice-cert.pub']);
+    },
+  );
+
   it('is written again when somebody changed the file, and a plan only says so', async () => {
     const { folder, edgewise, recorder } = await createWorkspace({ 'm.yaml': WRITTEN });
     await edgewise('apply m.yaml --yes');
@@ -177,5 +190,16 @@ describe('lifecycle of an SSH user certificate', () => {
     const { exitCode, stdout } = await edgewise('validate m.yaml');
     expect(exitCode).toBe(3);
     expect(stdout).toContain('lifecycle.valid_for and spec.valid_until exclude each other');
+  });
+
+  it('is read by drift --against --manifests where the manifests lie outside of the working folder', async () => {
+    const { folder, edgewise } = await createWorkspace({ 'team/m.yaml': WRITTEN, 'elsewhere/x': '' });
+    const cwd = join(folder, 'elsewhere');
+    const plan = join(cwd, 'plan.json');
+    expect(await edgewise(`plan ../team -o ${plan}`, { cwd })).toMatchObject({ exitCode: 0 });
+    expect(await edgewise(`apply ${plan} --manifests ../team --yes`, { cwd })).toMatchObject({ exitCode: 0 });
+    expect(await edgewise(`drift --against ${plan} --manifests ../team`, { cwd })).toMatchObject({ exitCode: 0 });
+    await writeFile(join(folder, 'team/keys/alice-cert.pub'), 'by hand\n');
+    expect(await edgewise(`drift --against ${plan} --manifests ../team`, { cwd })).toMatchObject({ exitCode: 2 });
   });
 });

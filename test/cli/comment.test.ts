@@ -65,26 +65,36 @@ describe('the open part of a comment on ten changes', () => {
       view.split('\n').find((line) => line.startsWith('|') && line.includes(`/${name}\``)) ?? '';
     // How much there is of everything, what is dangerous first.
     expect(view.split('\n')[2]).toBe(
-      '## ⚠ 1 delete, 1 replace, 1 protection removed · 5 updates · 3 creates · 1 unchanged',
+      '## ⚠ 6 dangers (1 access, 4 traffic, 1 secrets) · 1 delete, 1 replace · 5 updates · 3 creates · 1 unchanged',
     );
-    // What goes, and what opens up.
-    expect(view).toMatch(
-      /> - `TCPEdge\/gone` will be deleted\n> - `AgentIngress\/agents` gets a new id and new values of ns\\_targets, region\\_domains\n> - `TCPEdge\/open` loses ip\\_restriction/,
-    );
+    // What opens up and what is served no longer, with both values and the line.
+    const [, caution = ''] = /> \[!CAUTION\]\n(.*?)\n\n/s.exec(view) ?? [];
+    const dangers = caution.replaceAll(/ \[`edgewise[.]yaml:\d+`\]\([^)]*#L\d+\)/g, ' @').split('\n');
+    expect(dangers).toEqual([
+      '> **6 dangers (1 access, 4 traffic, 1 secrets)**',
+      '>',
+      '> - **access** `TCPEdge/open` is not restricted any more by `ip_restriction ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa → (none)` @',
+      '> - **traffic** `TCPEdge/gone` is not reached any more at `hostports 1.tcp.example.net:20001`',
+      '> - **traffic** `AgentIngress/agents` is reached elsewhere: `domain a.example.com → b.example.com` @',
+      '> - **traffic** `AgentIngress/agents` gets a new value of `ns_targets`: delegate the domain again @',
+      '> - **traffic** `TCPEdge/moved` is reached elsewhere: `hostports 1.tcp.example.net:20003 → 1.tcp.example.net:20013` @',
+      '> - **secrets** `Credential/agent` gets a new token, which goes to `the folder tokens` @',
+    ]);
     expect(row('gone')).toContain('listens on `1.tcp.example.net:20001`; leads nowhere; has no IP restriction');
-    // Each value before and after.
-    expect(row('moved')).toContain('`hostports: 1.tcp.example.net:20003 → 1.tcp.example.net:20013`');
+    // Each value before and after: once.
+    expect(row('moved')).toContain('`hostports`: traffic, above');
     expect(row('told')).toContain('`description: "old" → "new"`');
-    expect(row('agents')).toContain('`domain: a.example.com → b.example.com` (forces replacement)');
-    expect(row('open')).toContain('`ip_restriction: - ip_policy_ids: ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
+    expect(row('agents')).toContain('`domain`: traffic, above (forces replacement)');
+    expect(row('open')).toContain('`ip_restriction`: access, above');
+    for (const once of ['1.tcp.example.net:20013', 'b.example.com']) expect(view.split(once)).toHaveLength(2);
     expect(row('shut')).toContain('`ip_restriction: + ip_policy_ids: ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
     // What drifted back to what.
-    const [, drift = ''] = view.split('### Drift to revert');
-    expect(drift).toContain('`description: "by hand" → "ours"`');
+    expect(row('drifted')).toMatch(/^[|] `~`&nbsp;update<br>drift [|]/);
+    expect(row('drifted')).toContain('`description: "by hand" → "ours"` (reverts: changed at the service)');
     // What is made, and who may use it.
     expect(row('first')).toContain('listens on `1.tcp.example.net:20007`; leads nowhere; has no IP restriction');
     expect(row('second')).toContain('admits `ipp_2aaaaaaaaaaaaaaaaaaaaaaaaaa`');
-    expect(row('agent')).toContain('may bind `bind:*.example.net`<br>its token goes to the folder tokens');
+    expect(row('agent')).toContain('may bind `bind:*.example.net` |');
     // Where each comes from, and whose it is.
     const lines = AFTER.split('\n');
     const line = lines.findIndex((text) => text.includes('"name":"moved"')) + 1;
@@ -93,14 +103,33 @@ describe('the open part of a comment on ten changes', () => {
     );
     expect(row('moved')).toContain('| moved-team |');
     // Whether it was tried out, and what to type.
-    expect(view).toContain('Rehearsed: all 13 writes succeed, and nothing is left to do.');
-    expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply plan[.]json --stack edgewise[.]yaml /);
+    expect(view).toContain(
+      [
+        'Reading took 6 requests; applying takes 13 writes and 1 look-up (10 changes: a replace, a removed module and a new tunnel credential take more than one write).',
+        'Rehearsed on a copy in memory of what was read: all writes succeed, and a plan made afterwards would be empty.',
+      ].join(' '),
+    );
+    expect(view).toMatch(/To apply:\n\n```sh\nedgewise apply plan[.]json --manifests edgewise[.]yaml /);
     // Which commit and which run.
     expect(view).toContain(
       `<sub>Commit [\`0123456\`](https://github.test/acme/ingress/commit/${SHA}) · [run](https://github.test/acme/ingress/actions/runs/42) · `,
     );
+    // What to type stands last.
+    expect(view.trimEnd().split('\n').at(-2)).toMatch(/^edgewise apply /);
     // The order is the one that everybody expects.
     expect(view).not.toContain('mermaid');
+  });
+
+  it('leads to the line of a lifecycle setting too', async () => {
+    const toManifestText = (protect: boolean) =>
+      `${STACK}\n---\napiVersion: edgewise/v1\nkind: TCPEdge\nmetadata:\n  name: kept\nspec:\n  hostports: ["1.tcp.example.net:20001"]\nlifecycle:\n  protect: ${protect}\n`;
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toManifestText(true) });
+    await edgewise('apply edgewise.yaml --yes');
+    await write({ 'edgewise.yaml': toManifestText(false) });
+    const { stdout } = await edgewise('plan edgewise.yaml --format markdown');
+    const line = toManifestText(false).split('\n').indexOf('  protect: false') + 1;
+    expect(stdout).toContain(`is no longer protected \`edgewise.yaml:${line}\``);
+    expect(stdout).toContain(`\`TCPEdge/kept\`<br>\`edgewise.yaml:${line}\``);
   });
 
   it.each(['text', 'html'])('is not alone in saying whose a resource is: %s does, too', async (form) => {

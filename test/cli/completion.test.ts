@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SCRIPTS, SHELLS } from '../../src/cli/completion/scripts.ts';
+import { SCRIPTS, SHELLS } from '../../src/cli/commands/completion.ts';
 import { FORM_NAMES } from '../../src/report/forms.ts';
 import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from './workspace.ts';
@@ -33,9 +33,8 @@ describe('completion', () => {
     ['plan --target TCPEdge/a --targ', ['--target']],
     ['plan --format j', ['json', 'json-lines', 'junit']],
     ['plan --format=j', ['--format=json', '--format=json-lines', '--format=junit']],
-    ['drift --report account', ['account-metrics=']],
-    ['plan --report account', []],
-    ['export --layout ', ['single', 'per-kind', 'per-resource']],
+    ['drift --report met', ['metrics=']],
+    ['plan --report met', []],
     ['export IPR', ['IPRestriction']],
     ['schema ev', ['events']],
     ['explain edge-with', ['edge-without-backend']],
@@ -45,9 +44,9 @@ describe('completion', () => {
     ['apply --rotate Cr', ['Credential/agent']],
     ['get C', ['Credential/agent', 'Credential', ':files']],
     ['get TCPEdge/postgres TCPEdge/p', [':files']],
-    ['get -o ', ['table', 'json', 'yaml', 'name', 'value=']],
-    ['get AgentIngress/a -o value=re', ['value=region_domains']],
-    ['get Credential/agent -o value=t', []],
+    ['get --format ', ['table', 'json', 'yaml', 'name', 'value=']],
+    ['get AgentIngress/a --format value=re', ['value=region_domains']],
+    ['get Credential/agent --format value=t', []],
     ['get --format=value=region', ['--format=value=region_domains']],
     ['release Cr', ['Credential/agent', ':files']],
     ['plan ', [':files']],
@@ -105,12 +104,12 @@ describe('completion', () => {
     ['destroy live/eu --recursive --stack ', ['web-eu']],
     ['apply -R live --stack n', ['network']],
     ['drift live -R --stack=w', ['--stack=web', '--stack=web-eu']],
-    ['apply plan.json --stack ', [':files']],
-    ['apply plan.json --stack=', ['--stack=broken.yaml', '--stack=live/']],
+    ['apply plan.json --manifests ', [':files']],
+    ['apply plan.json --manifests=', ['--manifests=broken.yaml', '--manifests=live/']],
     ['plan -R nowhere --stack ', []],
     ['plan -R live/web/edgewise.yaml --stack ', []],
-    ['init --stack ', []],
-    ['export --stack ', []],
+    ['init --name ', []],
+    ['export --owner ', []],
   ])('of names of stacks: %s', async (line, expected) => {
     const toStack = (name: string): string => STACK.replace('name: test', `name: ${name}`);
     const workspace = await createWorkspace({

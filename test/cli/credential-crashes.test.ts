@@ -82,6 +82,69 @@ describe.each([
   });
 });
 
+/** Who approved a plan is asked no more, however its apply broke off. */
+describe.each([
+  ['the creation of a credential', CREATION, ''],
+  ['its rotation', ROTATION, ' --rotate Credential/agent'],
+] as const)('a crash during %s by a plan file', (_, points, flags) => {
+  const again: readonly (readonly [string, string])[] = [
+    ['apply plan.json --manifests m.yaml', 'the same file again'],
+    ['apply m.yaml --approved plan.json', 'what the file approves'],
+  ];
+  const cases = points.flatMap((point) => again.map(([line, what]) => ({ ...point, line, what })));
+
+  it.each(cases)('$when its $write is made good by $what', async ({ line, ...point }) => {
+    const tokens = new Map<string, string>();
+    const workspace = await createWorkspace({ 'm.yaml': MANIFEST });
+    const { edgewise, server } = workspace;
+    const transport = watchTokens(server.handle, tokens);
+    if (flags !== '') expect(await edgewise('apply m.yaml --yes', { transport })).toMatchObject({ exitCode: 0 });
+    await edgewise(`plan m.yaml -o plan.json${flags}`, { transport });
+    const crashed = await edgewise(`${line} --yes${flags}`, { transport: crashAt(point, transport) });
+    expect(crashed.exitCode).toBe(1);
+
+    const resumed = await edgewise(`${line} --yes${flags}`, { transport });
+    expect(resumed, resumed.stderr).toMatchObject({ exitCode: 0 });
+    const { credentials, token } = look(workspace);
+    expect(credentials).toHaveLength(1);
+    expect(token).toBe(tokens.get(credentials[0] ?? ''));
+    expect(await edgewise('plan m.yaml --detailed-exitcode', { transport })).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('a plan file alone', () => {
+  it('replaces nothing that it does not show, and says what would', async () => {
+    const { edgewise, server, recorder } = await createWorkspace({ 'm.yaml': MANIFEST });
+    await edgewise('plan m.yaml -o plan.json');
+    const line = 'apply plan.json --yes --token-directory tokens';
+    await edgewise(line, { transport: crashAt({ write: 'POST', when: 'after' }, server.handle) });
+    recorder.take();
+    const { exitCode, stderr } = await edgewise(line);
+    expect(stderr).toContain('its token was not delivered');
+    expect(stderr).toContain('Apply it with --manifests, which creates it anew, or make a new plan.');
+    expect(exitCode).toBe(6);
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+});
+
+describe('a plan file with a rotation', () => {
+  it.each([
+    ['is over', []],
+    ['broke off before its last delete', [{ write: 'DELETE', when: 'before' } as const]],
+  ])('rotates once, though its flags are given again when it %s', async (_, crashes) => {
+    const { edgewise, recorder, server } = await createWorkspace({ 'm.yaml': MANIFEST });
+    await edgewise('apply m.yaml --yes');
+    await edgewise('plan m.yaml -o plan.json --rotate Credential/agent');
+    const line = 'apply plan.json --manifests m.yaml --yes --rotate Credential/agent';
+    for (const crash of crashes) await edgewise(line, { transport: crashAt(crash, server.handle) });
+    if (crashes.length === 0) expect(await edgewise(line)).toMatchObject({ exitCode: 0 });
+    recorder.take();
+    expect(await edgewise(line)).toMatchObject({ exitCode: 0 });
+    expect(recorder.take().filter(({ method }) => method === 'POST')).toEqual([]);
+    expect(server.snapshot().resources['Credential']).toHaveLength(1);
+  });
+});
+
 describe('a sink that fails in the middle of a rotation', () => {
   it('leaves the old credential, and the next apply replaces both', async () => {
     const tokens = new Map<string, string>();
@@ -125,10 +188,10 @@ describe('a credential whose apply is overtaken by one that planned before its t
   it('is replaced by that, and what stands in its place by the next apply, since which token came last is not known', async () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('agent') });
     const line = 'apply --yes --token-directory tokens';
-    let isOvertaken = false;
+    let isResourceGone = false;
     const transport = async (request: Request): Promise<Response> => {
-      if (request.method === 'PATCH' && !isOvertaken) {
-        isOvertaken = true;
+      if (request.method === 'PATCH' && !isResourceGone) {
+        isResourceGone = true;
         expect(await edgewise(line, { transport: server.handle })).toMatchObject({ exitCode: 0 });
       }
       return server.handle(request);

@@ -2,10 +2,20 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toEdge, toManifest, withoutReads } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
+const RESTRICTED = toManifest('TCPEdge', 'a', {
+  hostports: ['1.tcp.example.net:20001'],
+  ip_restriction: { ip_policy_ids: ['ipp_office'] },
+});
 const AUTHORIZED = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+
+function toRequest(method: string, path: string, body?: object): Request {
+  const content = body === undefined ? {} : { body: JSON.stringify(body) };
+  return new Request(`https://api.test${path}`, { method, headers: AUTHORIZED, ...content });
+}
 
 describe('drift', () => {
   it('is none after an apply, and sends reads only', async () => {
@@ -92,9 +102,12 @@ describe('drift', () => {
   });
 
   it('of a saved plan needs the service to be named, and no manifests', async () => {
-    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const other = TWO.replace('name: test', 'name: other');
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO, 'other/edgewise.yaml': other });
     await edgewise('plan edgewise.yaml -o plan.json');
     recorder.take();
+    const { exitCode, stderr } = await edgewise('drift --against plan.json --manifests other');
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('of the stack other') });
     expect(await edgewise('drift edgewise.yaml --against plan.json')).toMatchObject({ exitCode: 3 });
     expect(await edgewise('drift --against edgewise.yaml')).toMatchObject({ exitCode: 3 });
     const env = { EDGEWISE_BASE_URL: 'https://elsewhere.test' };
@@ -132,6 +145,116 @@ describe('drift', () => {
     const { exitCode, stdout } = await edgewise('drift --against old.json');
     expect(exitCode).toBe(2);
     expect(stdout).toContain('    description: changed; the plan does not store the old value');
+  });
+
+  it('begins with what is dangerous in what happened, in every format', async () => {
+    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
+    await edgewise('apply --yes');
+    const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
+    await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
+    const forms = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit', 'metrics'];
+    const reports = forms.map((form) => ` --report ${form}=drift.${form}`).join('');
+    const { exitCode, stdout } = await edgewise(`drift${reports}`);
+    expect(exitCode).toBe(2);
+    expect(stdout.split('\n').slice(1, 4)).toEqual([
+      '',
+      '1 danger (1 access):',
+      expect.stringContaining('TCPEdge/a is not restricted any more by ip_restriction'),
+    ]);
+    const said = /TCPEdge\/a[^\n]{0,20} is not restricted any more by/;
+    const read = async (form: string) => readFile(join(folder, `drift.${form}`), 'utf8');
+    for (const form of ['github', 'sarif', 'junit']) expect(await read(form), form).toMatch(said);
+    expect(await read('html')).toMatch(/<code>TCPEdge\/a<\/code><\/a> is not restricted any more by/);
+    expect(await read('markdown')).toMatch(
+      /> \[!CAUTION\][\s\S]*is not restricted any more by[\s\S]*### Changed at the service/,
+    );
+    expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="access"} 1\n');
+    expect(await read('metrics')).toContain('edgewise_drift_dangers{stack="test",group="traffic"} 0\n');
+    const danger = { group: 'access', danger: 'restriction-removed', path: 'ip_restriction' };
+    const json = JSON.parse(await read('json'));
+    expect(json).toMatchObject({
+      dangers: { access: 1, traffic: 0 },
+      resources: [{ dangers: [danger], next: 'update' }],
+    });
+    const [first = '', summary = ''] = (await read('json-lines')).trimEnd().split('\n');
+    expect(JSON.parse(first)).toMatchObject({ event: 'drift', resource: { dangers: [danger] } });
+    expect(JSON.parse(summary)).toMatchObject({ event: 'summary', dangers: { access: 1 } });
+  });
+
+  it('says of a danger whether what was before is known', async () => {
+    const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': STACK + RESTRICTED });
+    await edgewise('apply --yes');
+    const [{ id = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
+    await server.handle(toRequest('DELETE', `/edges/tcp/${String(id)}/ip_restriction`));
+    const doubt = 'what it was before is not known';
+    expect((await edgewise('drift')).stdout).not.toContain(doubt);
+    await write({ 'edgewise.yaml': STACK + RESTRICTED.replace('ipp_office', 'ipp_home') });
+    expect((await edgewise('drift')).stdout).toMatch(new RegExp(`! access: TCPEdge/a is not restricted .*${doubt}`));
+  });
+
+  it('names what nobody manages, in every format', async () => {
+    const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
+    await edgewise('apply --yes');
+    await server.handle(toRequest('POST', '/edges/tcp', { description: 'somebody’s' }));
+    const stranger = server.snapshot().resources['TCPEdge']?.find(({ description }) => description === 'somebody’s');
+    const forms = ['json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+    const reports = forms.map((form) => ` --report ${form}=drift.${form}`).join('');
+    const { exitCode, stdout } = await edgewise(`drift${reports}`);
+    expect(exitCode).toBe(0);
+    for (const text of [
+      stdout,
+      ...(await Promise.all(forms.map((form) => readFile(join(folder, `drift.${form}`), 'utf8')))),
+    ])
+      expect(text).toContain(String(stranger?.['id']));
+    expect(stdout).toContain('edgewise export');
+    expect(await readFile(join(folder, 'drift.junit'), 'utf8')).toMatch(
+      /tests="2" failures="0" errors="0" skipped="1"/,
+    );
+  });
+
+  it('counts a resource once, and does not call missing what is offered for adoption', async () => {
+    const { edgewise, server, write } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    const [first, second] = server.snapshot().resources['TCPEdge'] ?? [];
+    const port = (edge: typeof first) => String(edge?.['hostports']);
+    await server.handle(toRequest('PATCH', `/edges/tcp/${first?.id}`, { description: 'by hand' }));
+    const more = { metadata: '', hostports: [port(second), '1.tcp.example.net:20009'] };
+    await server.handle(toRequest('PATCH', `/edges/tcp/${second?.id}`, more));
+    const old = port(first).split(':')[1] ?? '';
+    await write({ 'edgewise.yaml': TWO.replace(`${old}"]`, `${old}"]\n  description: in git`) });
+    const { stdout } = await edgewise('drift');
+    expect(stdout).toContain(
+      '0 missing, 0 drifted, 1 drifted and pending, 1 not ours, 0 pending, 0 left over; 0 in sync.',
+    );
+    expect(stdout).toContain(`adopt: ${second?.id}`);
+    expect(stdout).not.toContain('Missing');
+    expect(stdout).not.toContain('Managed by nobody');
+  });
+
+  it('knows of a resource that a saved plan found that it was deleted, and what that ends', async () => {
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': TWO });
+    await edgewise('apply --yes');
+    await edgewise('plan -o plan.json');
+    const [lost] = server.snapshot().resources['TCPEdge'] ?? [];
+    await server.handle(toRequest('DELETE', `/edges/tcp/${lost?.id}`));
+    const { stdout } = await edgewise('drift --against plan.json');
+    expect(stdout).toContain(`deleted at the service: the plan found it there as ${lost?.id}`);
+    const unknown = await edgewise('drift');
+    expect(unknown.stdout).toContain('Missing: never applied, or deleted at the service:');
+    expect(unknown.stdout).not.toContain('danger');
+  });
+
+  it('of a certificate that has ended is dangerous', async () => {
+    const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
+    const spec = { public_key: key, ssh_certificate_authority_id: 'sshca_main', principals: ['alice'] };
+    const { edgewise } = await createWorkspace({
+      'edgewise.yaml': STACK + toManifest('SSHUserCertificate', 'alice', spec),
+    });
+    await edgewise('apply --yes');
+    const at = (hours: number) => ({ now: () => new Date(NOW.getTime() + hours * 3_600_000) });
+    expect((await edgewise('drift', at(23))).stdout).not.toContain('danger');
+    const ended = await edgewise('drift', at(25));
+    expect(ended.stdout).toContain('SSHUserCertificate/alice is not valid any more since 2026-03-02');
   });
 
   it('from a plan tells of what bears no mark any more, and of a file that is not as it was written', async () => {

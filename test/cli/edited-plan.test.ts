@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PlanDocument as Plan } from '../../src/kinds/plan-document.ts';
+import type { PlanDocument as Plan } from '../../src/kinds/request-body.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { BASE_URL } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toManifest, type Workspace } from './workspace.ts';
@@ -94,6 +94,10 @@ describe('a plan file that would do what it does not show is refused before any 
           { address: 'TCPEdge/old', kind: 'TCPEdge', id: 'edgtcp_old', reason: 'not in the manifests any more' },
         ],
       }),
+    ],
+    [
+      'a wait for what no stack can own',
+      (plan) => ({ ...plan, awaited: { 'External/x': { stack: 'other', resource: 'Widget/x' } } }),
     ],
     ['a need for nothing', (plan) => withWrite(plan, 'update TCPEdge/a', { needs: ['zzz'] })],
     ['the same write twice', (plan) => ({ ...plan, writes: [...plan.writes, ...plan.writes] })],
@@ -207,13 +211,13 @@ describe('what a plan file says of safety is not believed:', () => {
     const lax = STACK.replace('name: test\n', 'name: test\nspec: { guard: { max_deletes: 100 } }\n');
     const { edgewise, write, folder, recorder } = await createWorkspace({ 'edgewise.yaml': lax + all });
     await edgewise('apply --yes');
-    await write({ 'edgewise.yaml': lax + toEdge('a', 20001), 'lax.yaml': lax });
+    await write({ 'edgewise.yaml': lax + toEdge('a', 20001) });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8')).settings.guard.maxDeletes).toBe(100);
     recorder.take();
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
     expect(recorder.take().every(({ method }) => method === 'GET')).toBe(true);
-    expect(await edgewise('apply plan.json --yes --stack lax.yaml')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml')).toMatchObject({ exitCode: 0 });
   });
 
   it('a name is that of the resource that is referred to', async () => {
@@ -259,7 +263,7 @@ describe('what a plan file says of safety is not believed:', () => {
       JSON.stringify({ ...plan, externals: { 'External/office': 'ipp_evil' } }),
     );
     recorder.take();
-    const { exitCode, stderr } = await edgewise('apply plan.json --yes --stack edgewise.yaml');
+    const { exitCode, stderr } = await edgewise('apply plan.json --yes --manifests edgewise.yaml');
     expect(stderr).toContain('calls ipp_evil External/office, and in the manifests External/office is ipp_office');
     expect(exitCode).toBe(6);
     expect(recorder.take()).toEqual([]);
@@ -277,9 +281,15 @@ describe('what a plan file says of safety is not believed:', () => {
   it('tokens go where the Stack of the same name says', async () => {
     const { edgewise, write, recorder } = await savePlan();
     const tokens = 'spec: { tokens: { default: { directory: tokens } } }\n';
-    await write({ 'other.yaml': `${STACK.replace('test', 'other')}${tokens}`, 'same.yaml': `${STACK}${tokens}` });
-    expect(await edgewise('apply plan.json --yes --stack other.yaml')).toMatchObject({ exitCode: 6 });
+    const all = `${toEdge('a', 20003)}${toEdge('new', 20004)}${toCredential('agent')}`;
+    await write({
+      'other.yaml': `${STACK.replace('test', 'other')}${tokens}${all}`,
+      'edgewise.yaml': `${STACK}${tokens}${all}`,
+    });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    recorder.take();
+    expect(await edgewise('apply plan.json --yes --manifests other.yaml')).toMatchObject({ exitCode: 6 });
     expect(recorder.take()).toEqual([]);
-    expect(await edgewise('apply plan.json --yes --stack same.yaml')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml')).toMatchObject({ exitCode: 0 });
   });
 });

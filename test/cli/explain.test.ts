@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Field, listInnerFields } from '../../src/kinds/field.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
-import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts';
+import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { type CommandResult, runCommand } from './fake-context.ts';
 

@@ -1,7 +1,9 @@
 import type { Context, Output } from '../../src/cli/context.ts';
 import type { ExitCode } from '../../src/cli/exit-code.ts';
 import { run } from '../../src/cli/run.ts';
-import type { Transport } from '../../src/model/transport.ts';
+import { type Transport, toSend } from '../../src/model/transport.ts';
+import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
+import { openNeighbours } from '../../src/repository/find-stacks.ts';
 
 /** What a command did, as a person would have seen it. */
 export interface CommandResult {
@@ -13,6 +15,8 @@ export interface CommandResult {
 /** What a fake context may differ in. */
 export interface FakeOptions {
   readonly cwd: string;
+  /** The user that it runs as; absent: nobody asks. */
+  readonly uid?: number;
   readonly transport?: Transport;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
@@ -27,10 +31,6 @@ export interface FakeOptions {
   readonly sleep?: Context['sleep'];
   /** Without it, nothing that waits for time is called back. */
   readonly after?: Context['after'];
-  /** Told that a service is about to be reached. */
-  readonly onReach?: () => void;
-  /** Told where a phase has let go of what it made. */
-  readonly onLetGo?: () => void;
   /** Called when the process would end at once. */
   readonly onExit?: () => void;
   /** Sees each text as it is written to either output. */
@@ -55,6 +55,7 @@ export async function runCommand(
     stderr: stderr.output,
     env: { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL, ...options.env },
     cwd: options.cwd,
+    uid: options.uid,
     ...clock,
     after: options.after ?? (() => () => undefined),
     readStdin: async () => Buffer.from(options.stdin ?? ''),
@@ -67,13 +68,13 @@ export async function runCommand(
       options.onListen?.(listener);
       return () => undefined;
     },
-    ...(options.onReach !== undefined && { onReach: options.onReach }),
-    ...(options.onLetGo !== undefined && { onLetGo: options.onLetGo }),
     exitNow: (code) => {
       exits.push(code);
       options.onExit?.();
     },
-    openTransport: async () => Object.assign(options.transport ?? refuseAll, { close: async () => undefined }),
+    rehearse: rehearsePlan,
+    openNeighbours,
+    openTransport: async () => ({ send: toSend(options.transport ?? refuseAll), close: async () => undefined }),
   };
   const exitCode = await run(argv, context);
   return { exitCode, stdout: stdout.text(), stderr: stderr.text(), exits };

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, parseJson } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
 import { ED25519_KEY } from '../server/ssh-keys.ts';
+import { NOW } from './fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, toTranscript, type Workspace } from './workspace.ts';
 
 const TOKENS = 'spec: { tokens: { default: { directory: tokens } } }\n';
@@ -55,9 +56,9 @@ describe('get', () => {
   it.each([
     ['table', 'edgewise.yaml'],
     ['verbose', 'edgewise.yaml --verbose'],
-    ['json', 'edgewise.yaml -o json'],
+    ['json', 'edgewise.yaml --format json'],
     ['yaml', 'edgewise.yaml --format yaml'],
-    ['name', 'edgewise.yaml -o name'],
+    ['name', 'edgewise.yaml --format name'],
   ])('shows what the stack owns and nothing of another: %s', async (name, words) => {
     const { edgewise } = await createApplied();
     const result = await edgewise(`get ${words}`);
@@ -69,29 +70,32 @@ describe('get', () => {
 
   it('says the same as JSON and as YAML, whatever the texts are', async () => {
     const { edgewise } = await createApplied();
-    const [json, yaml] = [await edgewise('get edgewise.yaml -o json'), await edgewise('get edgewise.yaml -o yaml')];
+    const [json, yaml] = [
+      await edgewise('get edgewise.yaml --format json'),
+      await edgewise('get edgewise.yaml --format yaml'),
+    ];
     expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
     expect(json.stdout).toContain('a \\u001b[2J b');
   });
 
   it.each([
     [
-      'AgentIngress/agents -o value=region_domains',
+      'AgentIngress/agents --format value=region_domains',
       'us.agents.example.com\neu.agents.example.com\nap.agents.example.com\n',
     ],
-    ['-o value=region_domains', /^(AgentIngress\/agents\t(us|eu|ap)\.agents\.example\.com\n){3}$/],
-    ['AgentIngress/agents -o value=region_domains[1]', 'eu.agents.example.com\n'],
-    ['AgentIngress/agents -o value=ns_targets', /^(\S+\n)+$/],
-    ['AgentIngress/agents -o value=uri', /^\/agent_ingresses\/agin_\S+\n$/],
-    ['AgentIngress/agents -o value=certificate_management_status.provisioning_job.msg', /provisioned/],
-    ['AgentIngress/agents -o value=certificate_management_status.renews_at', ''],
-    ['AgentIngress/agents -o value=description', 'a \\u001b[2J b\n'],
-    ['SSHUserCertificate/ci -o value=valid_until', '2026-03-02T12:00:00Z\n'],
-    ['SSHUserCertificate/ci -o value=certificate', /^ssh-ed25519-cert-v01@openssh\.com \S+ \S+\n$/],
-    ['HTTPSEdge/web -o value=mutual_tls', '{"certificate_authority_ids":["ca_1"],"enabled":true}\n'],
-    ['TCPEdge -o value=hostports', 'TCPEdge/postgres\t1.tcp.example.net:20001\n'],
-    ['TCPEdge/postgres -o value=name', 'postgres\n'],
-    ['SSHUserCertificate/ci -o value=extensions.permit-pty', '\n'],
+    ['--format value=region_domains', /^(AgentIngress\/agents\t(us|eu|ap)\.agents\.example\.com\n){3}$/],
+    ['AgentIngress/agents --format value=region_domains[1]', 'eu.agents.example.com\n'],
+    ['AgentIngress/agents --format value=ns_targets', /^(\S+\n)+$/],
+    ['AgentIngress/agents --format value=uri', /^\/agent_ingresses\/agin_\S+\n$/],
+    ['AgentIngress/agents --format value=certificate_management_status.provisioning_job.msg', /provisioned/],
+    ['AgentIngress/agents --format value=certificate_management_status.renews_at', ''],
+    ['AgentIngress/agents --format value=description', 'a \\u001b[2J b\n'],
+    ['SSHUserCertificate/ci --format value=valid_until', '2026-03-02T12:00:00Z\n'],
+    ['SSHUserCertificate/ci --format value=certificate', /^ssh-ed25519-cert-v01@openssh\.com \S+ \S+\n$/],
+    ['HTTPSEdge/web --format value=mutual_tls', '{"certificate_authority_ids":["ca_1"],"enabled":true}\n'],
+    ['TCPEdge --format value=hostports', 'TCPEdge/postgres\t1.tcp.example.net:20001\n'],
+    ['TCPEdge/postgres --format value=name', 'postgres\n'],
+    ['SSHUserCertificate/ci --format value=extensions.permit-pty', '\n'],
   ])('gives one value: %s', async (words, expected) => {
     const { edgewise } = await createApplied();
     const { exitCode, stdout, stderr } = await edgewise(`get edgewise.yaml ${words}`);
@@ -108,9 +112,9 @@ describe('get', () => {
     ['edgewise.yaml AgentIngress/agents', ['GET /agent_ingresses?limit=100']],
     ['edgewise.yaml TCPEdge/postgres TCPEdge Credential', ['GET /credentials?limit=100', 'GET /edges/tcp?limit=100']],
     ['edgewise.yaml HTTPSEdge/web', ['GET /edges/https/edghts_1/mutual_tls']],
-    ['edgewise.yaml -o value=region_domains', ['GET /agent_ingresses?limit=100']],
-    ['edgewise.yaml -o value=token', []],
-    ['edgewise.yaml TCPEdge/postgres -o value=region_domains', []],
+    ['edgewise.yaml --format value=region_domains', ['GET /agent_ingresses?limit=100']],
+    ['edgewise.yaml --format value=token', []],
+    ['edgewise.yaml TCPEdge/postgres --format value=region_domains', []],
   ])('reads what it needs and nothing else: get %s', async (words, expected) => {
     const workspace = await createApplied();
     await workspace.edgewise(`get ${words}`);
@@ -120,7 +124,7 @@ describe('get', () => {
   it('and apply --format json say the same of what was made and changed, without tokens', async () => {
     const { edgewise, write, folder } = await createWorkspace({ 'edgewise.yaml': ALL });
     const read = async () => {
-      const { resources } = JSON.parse((await edgewise('get edgewise.yaml -o json')).stdout);
+      const { resources } = JSON.parse((await edgewise('get edgewise.yaml --format json')).stdout);
       return new Map<string, Json>(resources.map((one: Owned) => [one.address, one.computed]));
     };
     const made = await edgewise('apply edgewise.yaml --yes --format json');
@@ -152,7 +156,7 @@ describe('get', () => {
     };
     const [{ id } = { id: '' }] = workspace.server.snapshot().resources['Credential'] ?? [];
     for (const form of ['table --verbose', 'json', 'yaml', 'name', 'value=id', 'value=acl', 'value=token']) {
-      const result = await workspace.edgewise(`get edgewise.yaml Credential/agent -o ${form}`, { transport });
+      const result = await workspace.edgewise(`get edgewise.yaml Credential/agent --format ${form}`, { transport });
       expect(toTranscript(result), form).not.toContain('SECRET');
       if (form === 'value=id') expect(result.stdout).toBe(`${id}\n`);
     }
@@ -170,7 +174,7 @@ describe('get', () => {
     const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
     const body = JSON.stringify({ metadata: edge?.['metadata'], hostports: ['1.tcp.example.net:1'] });
     await server.handle(new Request('https://api.test/edges/tcp', { method: 'POST', headers, body }));
-    const { stdout } = await edgewise('get edgewise.yaml TCPEdge/postgres -o name');
+    const { stdout } = await edgewise('get edgewise.yaml TCPEdge/postgres --format name');
     expect(stdout.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^TCPEdge\/postgres@edgtcp_/),
       expect.stringMatching(/^TCPEdge\/postgres@edgtcp_/),
@@ -178,11 +182,58 @@ describe('get', () => {
     expect((await edgewise('get edgewise.yaml TCPEdge')).stdout).toContain('protected, shares its mark');
   });
 
+  it('shows first what a resource serves, by the names of the manifests, in a terminal of 80 columns', async () => {
+    const pool = `---
+apiVersion: edgewise/v1
+kind: WeightedBackend
+metadata: { name: pool }
+spec: { backends: { External/blue: 1 } }
+---
+apiVersion: edgewise/v1
+kind: External
+metadata: { name: blue }
+spec: { id: bkdhr_1 }
+---
+apiVersion: edgewise/v1
+kind: TCPEdge
+metadata: { name: redis }
+spec: { hostports: ["1.tcp.example.net:20009"], backend: { backend_id: WeightedBackend/pool } }
+`;
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': `${ALL}${pool}` });
+    await edgewise('apply edgewise.yaml --yes');
+    const { stdout } = await edgewise('get edgewise.yaml', { terminal: 80 });
+    expect(stdout).toMatch(/^ {2}backend.backend_id {2}bkdwd_\w+ \(WeightedBackend\/pool\)$/m);
+    for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+    await expect(stdout).toMatchFileSnapshot('goldens/get-narrow.txt');
+  });
+
+  it('and apply say which NS records a new domain needs, and an update of it says nothing', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': ALL });
+    const step =
+      'AgentIngress/agents: set the NS records of its domain to ns1.ingress.example.net, ns2.ingress.example.net (ns_targets).';
+    const made = await edgewise('apply edgewise.yaml --yes --report markdown=made.md --report html=made.html');
+    expect(made.stdout).toContain(`Next:\n  ${step}\n`);
+    await write({ 'edgewise.yaml': ALL.replace('authority: letsencrypt', 'private_key_type: ecdsa') });
+    const changed = await edgewise('apply edgewise.yaml --yes');
+    expect(changed.stdout).toContain('1 write applied');
+    expect(changed.stdout).not.toContain('NS records');
+  });
+
+  it.each([
+    [{ renews_at: '2026-04-30T12:00:00Z', provisioning_job: null }, 'certificate renews in 60 days'],
+    [{ renews_at: '2026-02-28T12:00:00Z', provisioning_job: null }, 'certificate is due for renewal'],
+    [{ renews_at: null, provisioning_job: { error_code: 'DNS_ERROR', msg: 'no NS' } }, 'certificate fails'],
+    [{ renews_at: null, provisioning_job: { error_code: null, msg: 'soon' } }, 'certificate is being provisioned'],
+  ])('says of a certificate in its row: %j', (status, expected) => {
+    const { describeState } = getKind('AgentIngress');
+    expect(describeState({ certificate_management_status: status }, NOW)).toEqual([expected]);
+  });
+
   it('says how a certificate does, and what to do about it', async () => {
     const { edgewise, server } = await createApplied();
     const job = {
       error_code: 'DNS_ERROR',
-      msg: 'no NS',
+      msg: 'There are no NS records.',
       started_at: '2026-03-01T12:00:00Z',
       retries_at: '2026-03-01T13:00:00Z',
     };
@@ -196,7 +247,9 @@ describe('get', () => {
       );
     };
     const { stdout } = await edgewise('get edgewise.yaml AgentIngress', { transport, terminal: 100 });
-    expect(stdout).toContain('! its certificate cannot be provisioned: DNS_ERROR: no NS.');
+    expect(stdout).toContain(
+      '! its certificate cannot be provisioned: DNS_ERROR: There are no NS records. Set the NS records',
+    );
     const late = await edgewise('get edgewise.yaml SSHUserCertificate', {
       now: () => new Date('2026-03-03T13:00:00Z'),
     });
@@ -212,16 +265,17 @@ describe('get', () => {
     ['TCPEdge/theirs', 1, 'The stack test owns no TCPEdge/theirs'],
     ['TCPEgde/postgres', 3, 'Did you mean TCPEdge/postgres? A path of that name is written ./TCPEgde/postgres.'],
     ['AgentIngres', 3, 'Did you mean AgentIngress?'],
-    ['-o result.json', 3, 'A form is one of table, json, yaml, name, or value=FIELD'],
-    ['-o value=', 3, 'value=FIELD'],
-    ['-o value=region_domain', 3, 'Did you mean `region_domains`?'],
-    ['Credential/agent -o value=token', 3, 'is shown only once'],
+    ['--format result.json', 3, 'A form is one of table, json, yaml, name, or value=FIELD'],
+    ['-o json', 3, '--format says in which form the result is shown.'],
+    ['--format value=', 3, 'value=FIELD'],
+    ['--format value=region_domain', 3, 'Did you mean `region_domains`?'],
+    ['Credential/agent --format value=token', 3, 'is shown only once'],
     [
-      'AgentIngress -o value=certificate_management_status.renews',
+      'AgentIngress --format value=certificate_management_status.renews',
       3,
       'has no field certificate_management_status.renews',
     ],
-    ['TCPEdge -o value=hostports.first', 3, 'has no field hostports.first'],
+    ['TCPEdge --format value=hostports.first', 3, 'has no field hostports.first'],
   ])('refuses what is not there: get %s', async (words, exitCode, message) => {
     const { edgewise } = await createApplied();
     const result = await edgewise(`get edgewise.yaml ${words}`);
@@ -231,7 +285,7 @@ describe('get', () => {
   it('says that apply creates what is described and not there', async () => {
     const { edgewise, write } = await createApplied();
     await write({ 'edgewise.yaml': `${ALL}${toEdge('new', 20009)}` });
-    const result = await edgewise('get edgewise.yaml TCPEdge/new -o json');
+    const result = await edgewise('get edgewise.yaml TCPEdge/new --format json');
     expect(result.exitCode).toBe(1);
     expect(JSON.parse(result.stdout)).toMatchObject({ command: 'get', ok: false, stack: 'test' });
     expect(result.stderr).toContain('TCPEdge/new is in the manifests and does not exist yet: apply creates it.');
@@ -246,7 +300,7 @@ describe('get', () => {
     expect(narrow).toContain('expires in 24 hours');
   });
 
-  it.each(['get -o json --frobnicate', 'get --format json --frobnicate', 'get -o json -o=json'])(
+  it.each(['get --format json --frobnicate', 'get --format=json --frobnicate', 'get --format json -o=json'])(
     'is one JSON document even when it could not be parsed: %s',
     async (line) => {
       const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
@@ -261,7 +315,7 @@ describe('get', () => {
       exitCode: 0,
       stdout: '0 resources of stack test on https://api.test.\n',
     });
-    expect(await edgewise('get -o name')).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(await edgewise('get --format name')).toMatchObject({ exitCode: 0, stdout: '' });
   });
 });
 

@@ -59,24 +59,25 @@ describe('the guard of the Stack', () => {
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
-  it('holds for a plan that was saved, as the plan was made or as --stack says', async () => {
-    const { edgewise, write, server } = await leaveOne(STRICT);
-    await write({ 'strict.yaml': STRICT, 'lax.yaml': LAX });
+  it('holds for a plan that was saved, with the manifests and without: the consent of the plan is none of the apply', async () => {
+    const { edgewise, server } = await leaveOne(STRICT);
     await edgewise('plan edgewise.yaml -o plan.json --allow-deletes');
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
-    expect(await edgewise('apply plan.json --yes --stack strict.yaml')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml')).toMatchObject({ exitCode: 5 });
     expect(listEdges(server)).toHaveLength(3);
-    expect(await edgewise('apply plan.json --yes --allow-deletes')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes --manifests edgewise.yaml --allow-deletes')).toMatchObject({
+      exitCode: 0,
+    });
     expect(listEdges(server)).toHaveLength(1);
   });
 
   it('may be stricter at apply than when the plan was made', async () => {
     const { edgewise, write, server } = await leaveOne(LAX);
-    await write({ 'strict.yaml': STRICT });
+    await write({ 'strict.yaml': STRICT + ONE_EDGE });
     expect(await edgewise('plan edgewise.yaml -o plan.json')).toMatchObject({ exitCode: 0 });
-    const refused = await edgewise('apply plan.json --yes --stack strict.yaml');
+    const refused = await edgewise('apply plan.json --yes --manifests strict.yaml');
     expect(refused.stderr).toContain('This plan would delete 2 of 3 TCPEdge (67 %)');
-    expect(refused.exitCode).toBe(5);
+    expect(refused.exitCode).toBe(6);
     expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
     expect(listEdges(server)).toHaveLength(1);
   });

@@ -7,6 +7,8 @@ const COMMANDS = [
   'explain',
   'help',
   'validate',
+  'test-policy',
+  'stacks',
   'init',
   'plan',
   'apply',
@@ -17,6 +19,8 @@ const COMMANDS = [
   'drift',
   'export',
   'show',
+  'diff',
+  'join',
   'completion',
   'schema',
   'serve',
@@ -24,6 +28,11 @@ const COMMANDS = [
   'abuse-report submit',
   'abuse-report get',
 ];
+
+/** The options that a help text says something about. */
+function listExplained(text: string): readonly string[] {
+  return Array.from(text.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm), ([, option = '']) => option);
+}
 
 describe('help', () => {
   it.each(COMMANDS)('explains itself: edgewise %s', async (command) => {
@@ -39,15 +48,10 @@ describe('help', () => {
     expect(stdout).toMatch(/Examples:\n {2}\$ edgewise/);
   });
 
-  it.each(['connection', 'settings', 'exit-codes'])('has the topic %s', async (topic) => {
+  it.each(HELP_TOPICS.map(({ name }) => name))('has the topic %s', async (topic) => {
     const { exitCode, stdout, stderr } = await runCommand(['help', topic], { cwd: '/' });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     await expect(stdout).toMatchFileSnapshot(`goldens/help-topic-${topic}.txt`);
-  });
-
-  it('has what can be set in the environment among the settings', async () => {
-    const settings = await runCommand(['help', 'settings'], { cwd: '/' });
-    expect(await runCommand(['help', 'environment'], { cwd: '/' })).toEqual(settings);
   });
 
   it('fits a screen of 40 lines, with one line for each command', async () => {
@@ -83,14 +87,43 @@ describe('help', () => {
     });
   });
 
-  it('shows the options of a command first, and folds those that say how the service is reached', async () => {
-    const { stdout } = await runCommand(['plan', '--help'], { cwd: '/' });
-    expect(stdout).not.toContain('--page-size');
-    expect(stdout.indexOf('--detailed-exitcode')).toBeLessThan(stdout.indexOf('--format'));
-    expect(stdout.indexOf('--format')).toBeLessThan(stdout.indexOf('edgewise help connection'));
-    const { stdout: topic } = await runCommand(['help', 'connection'], { cwd: '/' });
-    expect(topic).toContain('--page-size');
+  it.each(COMMANDS)('fits a terminal of 80 columns and 45 lines: edgewise %s', async (command) => {
+    const words = command.split(' ').filter((word) => word !== '');
+    const { stdout } = await runCommand([...words, '--help'], { cwd: '/', terminal: 80 });
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(45);
+    // A command line of an example is not broken.
+    expect(lines.filter((line) => line.length > 80 && !line.startsWith('  $ '))).toEqual([]);
   });
+
+  it('shows the options of a command first, and names those that a topic explains', async () => {
+    const { stdout } = await runCommand(['plan', '--help'], { cwd: '/' });
+    expect(stdout.indexOf('--detailed-exitcode')).toBeLessThan(stdout.indexOf('--format'));
+    expect(stdout.indexOf('--format')).toBeLessThan(stdout.indexOf('  connection   --base-url, '));
+  });
+
+  it.each(COMMANDS.filter((name) => !['', 'help', 'abuse-report'].includes(name)))(
+    'explains each option in one place: edgewise %s',
+    async (command) => {
+      const words = command.split(' ');
+      const { stdout: candidates } = await runCommand(['__complete', '--', ...words, '--'], { cwd: '/' });
+      const options = [...candidates.matchAll(/^--[\w-]+/gm)].map(([option]) => option);
+      expect(options).toContain('--help');
+      const { stdout } = await runCommand([...words, '--help'], { cwd: '/' });
+      const [explained = '', named = ''] = stdout.split(/^(?:Exit codes|Examples):/m)[0]?.split('\nMore options') ?? [];
+      for (const option of options) {
+        const places = [...listExplained(explained), ...(named.match(/--[\w-]+/g) ?? [])];
+        expect(
+          places.filter((one) => one === option),
+          option,
+        ).toHaveLength(1);
+      }
+      for (const [, topic = '', names = ''] of named.matchAll(/^ {2}([a-z-]+) +((?:--.*\n? *)+)/gm)) {
+        const { stdout: page } = await runCommand(['help', topic], { cwd: '/' });
+        expect(listExplained(page)).toEqual(expect.arrayContaining(names.match(/--[\w-]+/g) ?? []));
+      }
+    },
+  );
 
   it('is as wide as the terminal', async () => {
     const { stdout } = await runCommand(['apply', '--help'], { cwd: '/', terminal: 120 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { listSpecFields } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { createWorkspace, STACK } from './workspace.ts';
@@ -29,7 +28,7 @@ function toManifest(kind: string, spec: JsonObject): string {
 
 describe.each(Object.entries(VALUES))('%s', (kind, values) => {
   it('has a value here for each field that cannot be changed', () => {
-    const fixed = listSpecFields(getKind(kind)).filter(([, { lifecycle }]) => lifecycle === 'immutable');
+    const fixed = getKind(kind).specFields.filter(([, { lifecycle }]) => lifecycle === 'immutable');
     expect(Object.keys(values)).toEqual(fixed.map(([name]) => name));
   });
 

@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace } from './workspace.ts';
 
-const FLAGS = '--stack shop --base-url https://api.test';
+const FLAGS = '--name shop --base-url https://api.test';
 
 describe('edgewise init', () => {
   it('writes a stack that validates without a warning, and can be planned', async () => {
@@ -21,8 +21,8 @@ describe('edgewise init', () => {
 
   it.each([
     ['edgewise', 'on the path', 'usr/bin', {}],
-    ['npx edgewise', 'in the project', 'node_modules/.bin', {}],
-    ['npx edgewise', 'got by npx', undefined, { npm_command: 'exec' }],
+    ['npx --no-install edgewise', 'in the project', 'node_modules/.bin', {}],
+    ['npx --no-install edgewise', 'got by npx', undefined, { npm_command: 'exec' }],
     ['edgewise', 'run in another way', undefined, {}],
   ])('says the next commands as they work: %s, where it is %s', async (command, _, bin, env) => {
     const { edgewise, folder } = await createWorkspace();
@@ -32,7 +32,10 @@ describe('edgewise init', () => {
     }
     const PATH = ['usr/bin', 'node_modules/.bin'].map((path) => join(folder, path)).join(delimiter);
     const { stdout } = await edgewise(`init network ${FLAGS}`, { env: { PATH, ...env } });
-    const commands = Array.from(stdout.matchAll(/^ {2}((?:npx )?edgewise \w+ network) /gm), ([, line]) => line);
+    const commands = Array.from(
+      stdout.matchAll(/^ {2}((?:npx --no-install )?edgewise \w+ network) /gm),
+      ([, line]) => line,
+    );
     expect(commands).toEqual([`${command} validate network`, `${command} plan network`]);
   });
 
@@ -48,7 +51,7 @@ describe('edgewise init', () => {
 
   it('leaves the base URL to the environment when nobody names one', async () => {
     const { edgewise, folder } = await createWorkspace();
-    expect((await edgewise('init network --stack shop')).stdout).toMatch(
+    expect((await edgewise('init network --name shop')).stdout).toMatch(
       /set EDGEWISE_BASE_URL and EDGEWISE_API_KEY first/,
     );
     expect(await readFile(join(folder, 'network', 'edgewise.yaml'), 'utf8')).toMatch(/^# {3}api:$/m);
@@ -56,9 +59,9 @@ describe('edgewise init', () => {
 
   it('says what is missing or wrong, and writes nothing then', async () => {
     const { edgewise, folder } = await createWorkspace();
-    expect(await edgewise('init network')).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('--stack') });
-    expect(await edgewise('init network --stack Shop_')).toMatchObject({ exitCode: 3 });
-    const wrong = await edgewise('init network --stack shop --base-url api.test');
+    expect(await edgewise('init network')).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('--name') });
+    expect(await edgewise('init network --name Shop_')).toMatchObject({ exitCode: 3 });
+    const wrong = await edgewise('init network --name shop --base-url api.test');
     expect(wrong).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('api.test is not an absolute URL') });
     expect(await readdir(folder)).toEqual([]);
   });

@@ -6,7 +6,9 @@ import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toCredential, toEdge } from './workspace.ts';
 
-const FILES = { 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}${toCredential('agent')}` };
+const FILES = {
+  'edgewise.yaml': `${STACK}spec: { api: { concurrency: 1 } }\n${toEdge('a', 20001)}${toCredential('agent')}`,
+};
 
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
@@ -30,7 +32,7 @@ function readLines(text: string): readonly Line[] {
 describe('a journal', () => {
   it('has a line before and after each request, for its owner, and no token', async () => {
     const { edgewise, folder, recorder } = await createWorkspace(FILES);
-    await edgewise('apply --yes --token-directory tokens --journal run.ndjson --concurrency 1');
+    await edgewise('apply --yes --token-directory tokens --journal run.ndjson');
     const text = await readFile(join(folder, 'run.ndjson'), 'utf8');
     const lines = readLines(text);
     const said = lines.map(({ event, request, method, address }) => [event, request, method, address].join(' '));
@@ -81,7 +83,7 @@ describe('a journal', () => {
     const onListen = (listener: () => void): void => {
       interrupt = listener;
     };
-    await edgewise('apply --yes --token-directory tokens --journal run.ndjson --concurrency 1', {
+    await edgewise('apply --yes --token-directory tokens --journal run.ndjson', {
       transport,
       onListen,
     });

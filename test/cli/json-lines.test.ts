@@ -8,6 +8,9 @@ import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
+/** The same, written one after the other. */
+const ONE_BY_ONE = `${STACK}spec: { api: { concurrency: 1 } }\n${toEdge('a', 20001)}${toEdge('b', 20002)}`;
+
 const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 const validate = ajv.compile(JSON.parse(readFileSync('schemas/events.schema.json', 'utf8')));
@@ -68,9 +71,9 @@ describe('json-lines', () => {
   });
 
   it('ends with a summary after an interruption', async () => {
-    const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': ONE_BY_ONE });
     let interrupt = (): void => undefined;
-    const { stdout, exitCode } = await edgewise('apply --yes --format json-lines --concurrency 1', {
+    const { stdout, exitCode } = await edgewise('apply --yes --format json-lines', {
       onListen: (listener) => {
         interrupt = listener;
       },

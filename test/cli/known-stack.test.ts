@@ -39,7 +39,7 @@ describe('the report of a failure names the stack', () => {
     await edgewise('plan edge.yaml -o plan.json');
     await edgewise('apply edge.yaml --yes');
     for (const env of [{}, { EDGEWISE_BASE_URL: 'https://other.test' }, { EDGEWISE_API_KEY: '' }]) {
-      const line = 'drift --against plan.json --format markdown --page-size 0';
+      const line = 'drift --against plan.json --format markdown --rate-limit 0';
       const { stdout } = await edgewise(line, { env });
       expect(readMarker(stdout)).toBe('<!-- edgewise:drift stack=test -->');
     }

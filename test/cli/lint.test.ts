@@ -36,12 +36,6 @@ describe('lint', () => {
     expect(JSON.parse(stdout)).toMatchObject({ command: 'validate', ok: false, diagnostics: [{ severity: 'error' }] });
   });
 
-  it('is what validate does, under another name', async () => {
-    const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
-    for (const options of ['', ' --strict', ' --list-rules', ' --format json'])
-      expect(await edgewise(`lint${options}`)).toEqual(await edgewise(`validate${options}`));
-  });
-
   it('fails on errors that the Stack makes of findings', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': FORBIDDEN });
     expect(await edgewise('validate')).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/1 error\.$/m) });
@@ -97,24 +91,56 @@ describe('findings', () => {
     });
     const { exitCode, stdout } = await edgewise('plan');
     expect(exitCode).toBe(0);
-    expect(stdout).toContain(
-      '\n\nLint warnings (edgewise validate shows them in full):\n  m.yaml:6:1: credential-unrestricted (Credential/agent)\n\n',
+    expect(stdout).toMatch(
+      /^\+ Credential\/agent +create\n(?: {4}.*\n)* {4}warning\[credential-unrestricted\]: .* \(m\.yaml:6:1\)$/m,
     );
-    expect(stdout).not.toContain('warning[credential-unrestricted]');
+    expect(stdout).not.toContain('Lint warnings');
     expect(stdout).toContain('\n2 warnings: see above.\n');
   });
 
-  it('are shortened in a plan in Markdown and HTML too, and whole for programs', async () => {
+  it('stand beside the change that causes them in every form, and are whole for programs', async () => {
     const { edgewise } = await createWorkspace({ 'm.yaml': UNRESTRICTED });
-    const short = 'm.yaml:6:1: credential-unrestricted (Credential/agent)';
     const markdown = (await edgewise('plan --format markdown')).stdout;
-    expect(markdown).toContain('- `m.yaml:6:1`: credential-unrestricted (Credential/agent)\n');
-    expect(markdown).not.toContain('[credential-unrestricted]');
-    expect((await edgewise('plan --format html')).stdout).toContain(`<li>${short}</li>`);
+    expect(markdown).toMatch(/^\| `\+`&nbsp;create \| .*warning\\\[credential-unrestricted\\\]/m);
+    expect(markdown).not.toContain('Lint warnings');
+    expect((await edgewise('plan --format html')).stdout).toMatch(/<p[^>]*>warning\[credential-unrestricted\]/);
+    expect((await edgewise('plan --compact')).stdout).toMatch(
+      /^\+ Credential\/agent .*warning\[credential-unrestricted\]/m,
+    );
     expect((await edgewise('plan --format github')).stdout).toContain('title=edgewise%3A credential-unrestricted::');
     expect(JSON.parse((await edgewise('plan --format json')).stdout).diagnostics).toContainEqual(
-      expect.objectContaining({ code: 'credential-unrestricted', message: expect.any(String) }),
+      expect.objectContaining({ code: 'credential-unrestricted', field: 'acl', isOfChange: true }),
     );
+  });
+
+  it('that no change causes are listed by rule, with their places in one line', async () => {
+    const toPools = (weight: number, more: string) =>
+      `${STACK}---\n${['a', 'b']
+        .map(
+          (name) =>
+            `apiVersion: edgewise/v1\nkind: WeightedBackend\nmetadata: { name: ${name} }\nspec: { backends: { bkdhr_1: ${weight} }${more} }\n`,
+        )
+        .join('---\n')}`;
+    const { edgewise, write } = await createWorkspace({ 'm.yaml': toPools(0, '') });
+    await edgewise('apply --yes');
+    const list =
+      'Lint warnings (edgewise validate shows them in full):\n  no-weight: m.yaml:9:19 (WeightedBackend/a), m.yaml:14:19 (WeightedBackend/b)\n';
+    const idle = await edgewise('plan');
+    expect(idle.stdout).toContain(list);
+    await write({ 'm.yaml': toPools(0, ', description: other') });
+    const other = await edgewise('plan');
+    expect(other.stdout).toContain('0 to replace, 2 to update');
+    expect(other.stdout, 'another field changes').toContain(list);
+    expect((await edgewise('plan --format markdown')).stdout).toContain(
+      '- Lint `no-weight`: `m.yaml:9:19` (WeightedBackend/a), `m.yaml:14:19` (WeightedBackend/b)',
+    );
+    expect((await edgewise('plan --format json')).stdout).not.toContain('isOfChange');
+    await write({ 'm.yaml': toPools(1, '') });
+    await edgewise('apply --yes');
+    await write({ 'm.yaml': toPools(0, '') });
+    const caused = await edgewise('plan');
+    expect(caused.stdout.match(/^ {4}warning\[no-weight\]: /gm)).toHaveLength(2);
+    expect(caused.stdout).not.toContain('Lint warnings');
   });
 
   it.each(['plan', 'apply --yes'])('that are errors stop %s before any request', async (line) => {

@@ -1,19 +1,17 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-code.ts';
-import { createDirectWrite } from '../../src/cli/output/direct-write.ts';
-import { createOutput, type OutputOptions, settleOutputs } from '../../src/cli/output/output.ts';
+import { createOutput, settleOutputs } from '../../src/cli/output/output.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 /** A stream that takes everything, or fails each time as it is told. */
-function createStream(fail?: 'throws' | 'reports', code = 'ENOSPC', findDirect?: OutputOptions['findDirect']) {
+function createStream(fail?: 'throws' | 'reports', code = 'ENOSPC') {
   const written: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
@@ -24,7 +22,7 @@ function createStream(fail?: 'throws' | 'reports', code = 'ENOSPC', findDirect?:
       done(fail === undefined ? null : error);
     },
   });
-  return { output: createOutput({ open: () => stream, ...(findDirect && { findDirect }) }), written };
+  return { output: createOutput(() => stream), written };
 }
 
 describe.each(['throws', 'reports'] as const)('an output whose stream %s what went wrong', (fail) => {
@@ -60,55 +58,6 @@ it('an error stream that fails changes nothing', async () => {
   stdout.output.write('result\n');
   expect(await settleOutputs(EXIT.done, { stdout: stdout.output, stderr })).toBe(0);
   expect(stdout.written.join('')).toBe('result\n');
-});
-
-describe('an output that is written without a stream', () => {
-  const withFile = (act: (paths: { readonly path: string; readonly fifo: string }) => void): void => {
-    const folder = mkdtempSync(join(tmpdir(), 'edgewise-output-'));
-    act({ path: join(folder, 'file'), fifo: join(folder, 'fifo') });
-    rmSync(folder, { recursive: true });
-  };
-  const open = (): never => {
-    throw new Error('the stream is not to be opened');
-  };
-
-  it('has every byte in a file, and is no terminal', () => {
-    withFile(({ path }) => {
-      const fd = openSync(path, 'w');
-      const output = createOutput({ open, findDirect: () => createDirectWrite(fd, () => false) });
-      output.write('one\n');
-      output.write(`${'é'.repeat(100_000)}\n`);
-      expect([output.isTerminal, output.columns()]).toEqual([false, 0]);
-      closeSync(fd);
-      expect(readFileSync(path, 'utf8')).toBe(`one\n${'é'.repeat(100_000)}\n`);
-    });
-  });
-
-  it('goes to the stream when the pipe is full, or while somebody listens for an interrupt', () => {
-    withFile(({ fifo }) => {
-      execFileSync('mkfifo', [fifo]);
-      const fd = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
-      const { output, written } = createStream(undefined, '', () => createDirectWrite(fd, () => true));
-      const text = 'x'.repeat(1_000_000);
-      output.write(text);
-      const piped = readSync(fd, Buffer.alloc(text.length));
-      expect(piped).toBeGreaterThan(0);
-      expect(piped + written.join('').length).toBe(text.length);
-      expect(createDirectWrite(fd, () => false)?.(Buffer.from('two'))).toEqual(Buffer.from('two'));
-      closeSync(fd);
-    });
-  });
-
-  it('says what went wrong as a stream does', async () => {
-    const output = createOutput({
-      open,
-      findDirect: () => () => {
-        throw new Error('ENOSPC: no space');
-      },
-    });
-    output.write('one\n');
-    expect(await output.settle()).toBe('ENOSPC: no space');
-  });
 });
 
 const FULL = '/dev/full';

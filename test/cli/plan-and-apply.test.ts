@@ -7,6 +7,9 @@ import { createWorkspace, STACK, toCredential, toEdge, toTranscript } from './wo
 
 const TWO = `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`;
 
+/** The same, written one after the other. */
+const ONE_BY_ONE = `${STACK}spec: { api: { concurrency: 1 } }\n${toEdge('a', 20001)}${toEdge('b', 20002)}`;
+
 /** The lines that a terminal shows in the end: each step up has erased what was below. */
 function toScreen(written: string): readonly string[] {
   const lines = [''];
@@ -18,29 +21,6 @@ function toScreen(written: string): readonly string[] {
   }
   return lines;
 }
-
-describe('memory', () => {
-  it('is given back when a plan was made, tried, planned again and shown, and only where there was something to try', async () => {
-    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
-    const seen: string[] = [];
-    const see = (what: string): void => {
-      if (seen.at(-1) !== what || what === 'let go') seen.push(what);
-    };
-    const watched = {
-      onLetGo: () => see('let go'),
-      onWrite: (text: string) => see(text.startsWith('Plan') ? 'plan' : 'said'),
-      transport: async (request: Request) => {
-        see(request.method);
-        return recorder.transport(request);
-      },
-    };
-    await edgewise('apply --yes', watched);
-    expect(seen.slice(0, 7)).toEqual(['GET', 'let go', 'let go', 'let go', 'plan', 'let go', 'POST']);
-    seen.length = 0;
-    await edgewise('plan', watched);
-    expect(seen).not.toContain('let go');
-  });
-});
 
 describe('plan', () => {
   it('tells changes from none by its exit code when asked', async () => {
@@ -157,6 +137,20 @@ describe('apply', () => {
     expect(accepted.exitCode).toBe(0);
   });
 
+  it.each(['edgewise.yaml', '-R .'])(
+    'counts dangers in the question, as in the last line of the plan: %s',
+    async (paths) => {
+      const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': TWO });
+      const harmless = await edgewise(`apply ${paths}`, { answers: ['yes'] });
+      expect(harmless).toMatchObject({ exitCode: 0 });
+      expect(harmless.stderr).not.toContain('danger');
+      await write({ 'edgewise.yaml': TWO.replaceAll(':20001', ':20009') });
+      const { stdout, stderr } = await edgewise(`apply ${paths}`, { answers: ['no'] });
+      expect(stdout).toContain('\n! 1 danger (1 traffic).\n');
+      expect(stderr).toMatch(/! 1 danger \(1 traffic\)[.] Do (this|1) write (in 1 stack )?on .* Only "yes" does it: /);
+    },
+  );
+
   it('shows the plan to whoever is asked, also with JSON', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': TWO });
     for (const [line, shown] of [
@@ -210,13 +204,13 @@ describe('apply', () => {
   });
 
   it('the first interrupt lets running writes finish and starts no other, the second ends at once', async () => {
-    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': ONE_BY_ONE });
     let interrupt = (): void => undefined;
     const transport: typeof recorder.transport = async (request) => {
       if (request.method === 'POST') interrupt();
       return recorder.transport(request);
     };
-    const result = await edgewise('apply --yes --concurrency 1', {
+    const result = await edgewise('apply --yes', {
       transport,
       onListen: (listener) => (interrupt = listener),
     });
@@ -233,7 +227,7 @@ describe('apply', () => {
   });
 
   it('says on a terminal that it stops, and leaves that line and the result only', async () => {
-    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': TWO });
+    const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': ONE_BY_ONE });
     let interrupt = (): void => undefined;
     const transport: typeof recorder.transport = async (request) => {
       await setImmediate();
@@ -241,7 +235,7 @@ describe('apply', () => {
       await setImmediate();
       return recorder.transport(request);
     };
-    const { stderr } = await edgewise('apply --yes --concurrency 1', {
+    const { stderr } = await edgewise('apply --yes', {
       terminal: 100,
       transport,
       onListen: (listener) => (interrupt = listener),

@@ -1,4 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { parseRateLimit, toLeastMs } from '../../src/model/stack.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { describeLong } from '../effort.ts';
+import { LONG } from '../laws/properties.ts';
+import { createVirtualClock } from './virtual-clock.ts';
 import { createWorkspace, STACK, toEdge } from './workspace.ts';
 
 const MANY = [STACK, ...Array.from({ length: 60 }, (_, index) => toEdge(`e${index}`, 20_000 + index))].join('');
@@ -19,7 +24,7 @@ describe('a rate limit', () => {
     const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': MANY }, { now, rateLimit });
     const { exitCode, stdout, stderr } = await edgewise('apply --yes --rate-limit 20/10s', { now, sleep });
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('applying needs 60 requests, at least 20 s at 20/10s.');
+    expect(stdout).toContain('applying takes 60 writes, at least 20 s at 20/10s.');
     expect(recorder.take().filter(({ status }) => status === 429)).toEqual([]);
     expect(passed()).toBeGreaterThanOrEqual(30_000);
     expect(stderr).toMatch(
@@ -44,7 +49,7 @@ describe('a rate limit', () => {
     expect((await read('--rate-limit 30/60s')).requests).toMatchObject({ apply: 60, leastMs: 60_000 });
   });
 
-  it.each(['--rate-limit 120', '--rate-limit 0/60s', '--request-timeout 5', '--ca-file missing.pem'])(
+  it.each(['--rate-limit 120', '--rate-limit 0/60s', '--timeout 5', '--ca-file missing.pem'])(
     'and the like that mean nothing are refused: %s',
     async (words) => {
       const { edgewise, recorder } = await createWorkspace({ 'edgewise.yaml': MANY });
@@ -61,4 +66,42 @@ describe('a rate limit', () => {
     expect(stderr).toContain('HTTPS_PROXY is not the URL of an HTTP proxy.');
     expect(stderr).not.toContain('hunter2');
   });
+});
+
+const LATENCY_MS = 20;
+
+describeLong('an apply of many resources', () => {
+  it.each(['120/60s', '30/1s', '1/1s'])(
+    'is never told to slow down at %s, and takes hardly longer than the limit demands',
+    LONG,
+    async (text) => {
+      const rateLimit = parseRateLimit(text) ?? expect.fail('no rate limit');
+      const clock = createVirtualClock(Date.UTC(2026, 0, 1));
+      const now = () => new Date(clock.now());
+      const edges = Array.from({ length: 300 }, (_, index) => toEdge(`e${index}`, 20_000 + index));
+      const files = { 'edgewise.yaml': [STACK, ...edges].join('') };
+      const { edgewise, recorder } = await createWorkspace(files, { now, rateLimit });
+      const transport: Transport = async (request) => {
+        await clock.sleep(LATENCY_MS / 2);
+        const response = await recorder.transport(request);
+        await clock.sleep(LATENCY_MS / 2);
+        return response;
+      };
+      const start = clock.now();
+      const { exitCode, stderr } = await edgewise(`apply --yes --rate-limit ${text}`, {
+        now,
+        sleep: clock.sleep,
+        transport,
+      });
+      const passedMs = clock.now() - start;
+      const answers = recorder.take();
+      const leastMs = toLeastMs(answers.length, rateLimit);
+      expect(exitCode, stderr).toBe(0);
+      expect(answers.length).toBeGreaterThan(300);
+      expect(answers.filter(({ status }) => status === 429)).toEqual([]);
+      expect(passedMs).toBeGreaterThanOrEqual(leastMs);
+      // A request counts until a window after its end, so each window costs the 20 ms of an answer besides.
+      expect(passedMs).toBeLessThan(leastMs * 1.05 + 1_000);
+    },
+  );
 });

@@ -28,17 +28,19 @@ describe('release', () => {
       Plan to release from stack test on https://api.test
 
       « TCPEdge/a  (edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb)   release: only its mark is removed
+          ! protection: belongs to no stack any more: it belonged to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying needs 1. Rehearsed: the write succeeds, and nothing is left to do.
+      Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeds, and a plan of the same targets made afterwards would be empty.
+      ! 1 danger (1 protection).
 
       Applied:
         release TCPEdge/a  edgtcp_3ALKRDJGD5v0XNqrF0OBShxPncb
 
       1 write applied, 0 failed, 0 skipped: stack test on https://api.test.
       --- stderr
-      Do this write on https://api.test? Only "yes" does it: yes
+      ! 1 danger (1 protection). Do this write on https://api.test? Only "yes" does it: yes
       [1/1] release TCPEdge/a … done
       "
     `);
@@ -91,6 +93,11 @@ describe('release', () => {
 
       ## The plan
 
+      > [!CAUTION]
+      > **1 danger (1 protection)**
+      >
+      > - **protection** \`TCPEdge/a\` belongs to no stack any more: it belonged to test
+
       |  | Resource | What |
       | --- | --- | --- |
       | \`«\`&nbsp;release | \`TCPEdge/a\` | only its mark is removed<br>its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: \\{ adopt: edgtcp\\_3ALKRDJGD5v0XNqrF0OBShxPncb \\} |
@@ -116,12 +123,14 @@ describe('release', () => {
       Plan to release from stack test on https://api.test
 
       « TCPEdge/b  (edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w)   release: only its mark is removed (protected)
-          danger: it is no longer protected
+          ! protection: is no longer protected
+          ! protection: belongs to no stack any more: it belonged to test
           its manifest stays, so the next apply creates a new one: remove the manifest, or add lifecycle: { adopt: edgtcp_3ALKRDJGD5v0gqzP1wPMrHzbX8w }
 
       0 to delete, 0 to replace, 0 to update, 1 to release, 0 to adopt, 0 to create; 0 unchanged.
-      Reading took 1 request; applying needs 1. Rehearsed: the write succeeds, and nothing is left to do.
+      Reading took 1 request; applying takes 1 write. Rehearsed on a copy in memory of what was read: the write succeeds, and a plan of the same targets made afterwards would be empty.
       1 safety rule blocks this plan: see the top.
+      ! 2 dangers (2 protection).
       "
     `);
     expect(listWrites(workspace)).toEqual([]);

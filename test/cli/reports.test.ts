@@ -76,8 +76,8 @@ describe('--report', () => {
     await edgewise('plan edgewise.yaml --target TCPEdge/a --report markdown=plan.md');
     expect(await read()).toContain('edgewise apply edgewise.yaml --base-url https://api.test --target TCPEdge/a\n');
     await edgewise('plan edgewise.yaml -o plan.json --report markdown=plan.md');
-    expect(await read()).toContain('edgewise apply plan.json --stack edgewise.yaml --base-url https://api.test\n');
-    const { stdout } = await edgewise('show plan.json --stack edgewise.yaml --format markdown');
+    expect(await read()).toContain('edgewise apply plan.json --manifests edgewise.yaml --base-url https://api.test\n');
+    const { stdout } = await edgewise('show plan.json --manifests edgewise.yaml --format markdown');
     expect(stdout).toBe(await read());
   });
 

@@ -190,13 +190,13 @@ describe('a saved plan whose resource was deleted and made again', () => {
   });
 });
 
-it('a saved plan for another stack than that of --stack is refused, and says both', async () => {
+it('a saved plan for another stack than that of --manifests is refused, and says both', async () => {
   const { edgewise, recorder, write } = await createWorkspace({ 'edgewise.yaml': ONE });
   await edgewise('plan edgewise.yaml -o plan.json');
   await write({ 'other.yaml': STACK.replace('name: test', 'name: other') });
   recorder.take();
-  const { exitCode, stderr } = await edgewise('apply plan.json --yes --stack other.yaml');
-  expect(stderr).toContain('plan.json was made for the stack test, and other.yaml is the stack other.');
+  const { exitCode, stderr } = await edgewise('apply plan.json --yes --manifests other.yaml');
+  expect(stderr).toContain('plan.json was made for the stack test, and the manifests are of the stack other.');
   expect(exitCode).toBe(6);
   expect(recorder.take()).toEqual([]);
 });

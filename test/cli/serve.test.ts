@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import { run } from '../../src/cli/run.ts';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
+import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
 import { NOW } from './fake-context.ts';
 
 /** Runs `serve` until `stop` is called. */
@@ -34,6 +35,7 @@ async function startServe(words: readonly string[], cwd: string, now = () => NOW
     },
     exitNow: () => undefined,
     after: () => () => undefined,
+    rehearse: rehearsePlan,
     openTransport: async () => createUndiciTransport(),
   };
   const ended = run(['serve', '--port', '0', ...words], context);

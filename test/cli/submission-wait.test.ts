@@ -60,7 +60,7 @@ describe('abuse-report get --wait', () => {
   it('asks less and less often, and gives up at the time limit with the last that it knows', async () => {
     const workspace = await createClockedWorkspace({ seed: { abuse_report_rules: [HALF] } });
     const id = await submit(workspace);
-    const result = await workspace.edgewise(`abuse-report get ${id} --wait --timeout 5m`);
+    const result = await workspace.edgewise(`abuse-report get ${id} --wait --wait-timeout 5m`);
     expect(toTranscript(result)).toMatchInlineSnapshot(`
       "exit code 1
       --- stdout
@@ -95,7 +95,7 @@ describe('abuse-report get --wait', () => {
   it('prints one JSON document, whatever happens', async () => {
     const workspace = await createClockedWorkspace({ seed: { abuse_report_rules: [HALF] } });
     const id = await submit(workspace);
-    const line = `abuse-report get ${id} --wait --timeout 2m --format json`;
+    const line = `abuse-report get ${id} --wait --wait-timeout 2m --format json`;
     const late = await workspace.edgewise(line);
     expect(late).toMatchObject({ exitCode: 1 });
     expect(JSON.parse(late.stdout)).toMatchObject({

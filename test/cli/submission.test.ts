@@ -171,9 +171,9 @@ describe('abuse-report get', () => {
   });
 
   it.each([
-    'abuse-report get abrp_1 --timeout 1m',
-    'abuse-report get abrp_1 --wait --timeout 90',
-    'abuse-report get abrp_1 --wait --timeout 0s',
+    'abuse-report get abrp_1 --wait-timeout 1m',
+    'abuse-report get abrp_1 --wait --wait-timeout 90',
+    'abuse-report get abrp_1 --wait --wait-timeout 0s',
     'abuse-report get usr_1',
     'abuse-report get abrp_',
   ])('%s is refused with exit code 3 and no request', async (line) => {

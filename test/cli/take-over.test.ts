@@ -85,7 +85,8 @@ describe('--take-over', () => {
     const stale = await edgewise('apply plan.json --yes');
     expect(stale).toMatchObject({ exitCode: 6 });
     expect(stale.stderr).toMatchInlineSnapshot(`
-      "edgewise: plan.json is stale, because what it would change has moved since:
+      "plan.json is trusted as it is: without --manifests FOLDER it is not compared with the manifests.
+      edgewise: plan.json is stale, because what it would change has moved since:
         TCPEdge/a: its mark was changed
       Nothing was written. Make a new plan and have that approved.
       "

@@ -17,8 +17,7 @@ describe('usage', () => {
     ['a URL that is none', 'abuse-report submit ftp://example.com'],
     ['an unknown kind', 'schema Widget'],
     ['a plan file that is not there', 'show missing.json'],
-    ['a page size that is none', 'plan . --page-size 1000'],
-    ['a concurrency that is none', 'plan . --concurrency zero'],
+    ['a timeout that is none', 'plan . --timeout never'],
     ['a base URL that is none', 'plan . --base-url example.com'],
     ['a bad API key of the server', 'serve --api-key dev:root'],
     ['a seed that is not there', 'serve --seed missing.json'],
@@ -35,11 +34,12 @@ describe('usage', () => {
 
   it.each([
     ['import', 'edgewise export'],
+    ['report', 'edgewise join makes one report of several results.'],
     ['preview', 'edgewise plan'],
     ['list', 'edgewise get'],
     ['DELETE', 'edgewise destroy'],
     ['aply', 'Did you mean `apply`?'],
-    ['lnit', 'Did you mean `lint`?'],
+    ['lint', 'edgewise validate'],
     ['frobnicate', 'edgewise help lists the commands.'],
   ])('says what does the work of %s', async (word, remedy) => {
     const { exitCode, stderr } = await runCommand([word, '--yes', 'manifests'], { cwd: '/' });
@@ -51,6 +51,18 @@ describe('usage', () => {
   it.each([
     ['plan --frobnicate', "Unknown option '--frobnicate'.\nedgewise plan --help shows what it takes."],
     ['plan --detailed-exit-code', "Unknown option '--detailed-exit-code'.\nDid you mean --detailed-exitcode?"],
+    ['plan --request-timeout 5s', "Unknown option '--request-timeout'.\n--timeout limits a whole request."],
+    ['plan --body-timeout=5s', 'spec.api.timeouts.body in the Stack'],
+    ['plan --page-size 7', 'spec.api.page_size in the Stack'],
+    ['apply plan.json --stack manifests --yes', 'The manifests of a plan file are named with --manifests.'],
+    ['drift --against plan.json --stack manifests', 'The manifests of a plan file are named with --manifests.'],
+    ['show plan.json --stack manifests', '--manifests names the manifests of the plan.'],
+    ['init --stack shop', '--name is the name of the new stack.'],
+    ['export --stack shop', '--owner names the stack that will own the resources.'],
+    ['apply . --manifests .', '--manifests names the manifests of a plan file, and the command has none.'],
+    ['apply -R . --manifests .', '--manifests names the manifests of a plan file, and the command has none.'],
+    ['drift . --manifests .', '--manifests names the manifests of a plan file, and the command has none.'],
+    ['plan --concurrency 1', 'spec.api.concurrency in the Stack'],
     ['plan --base-ulr x', 'Did you mean --base-url?'],
     ['abuse-report sbmit', "Unknown command 'sbmit'.\nDid you mean submit?"],
     ['show', "Missing required argument 'plan'.\nedgewise show --help shows what it takes."],
@@ -74,7 +86,7 @@ describe('usage', () => {
     for (const line of [
       'plan --format json --frobnicate',
       'plan --frobnicate --format=json',
-      'plan . --format json --page-size 0',
+      'plan . --format json --rate-limit 0',
     ]) {
       const { edgewise } = await createWorkspace({ 'stack.yaml': STACK });
       const { exitCode, stdout } = await edgewise(line);
@@ -131,14 +143,14 @@ describe('usage', () => {
   });
 
   it('takes a setting from its flag, else the environment, else the Stack', async () => {
-    const stack = `${STACK}spec:\n  api: { page_size: 3 }\n`;
-    const { edgewise, recorder } = await createWorkspace({ 'stack.yaml': stack });
-    await edgewise('plan .');
-    expect(recorder.take()[0]?.path).toContain('limit=3');
-    await edgewise('plan .', { env: { EDGEWISE_PAGE_SIZE: '2' } });
-    expect(recorder.take()[0]?.path).toContain('limit=2');
-    await edgewise('plan . --page-size 1', { env: { EDGEWISE_PAGE_SIZE: '2' } });
-    expect(recorder.take()[0]?.path).toContain('limit=1');
+    const stack = `${STACK}spec:\n  api: { rate_limit: 1/1s }\n`;
+    const { edgewise } = await createWorkspace({ 'stack.yaml': stack });
+    const env = { EDGEWISE_RATE_LIMIT: '2/1s' };
+    const read = async (line: string, more = {}) =>
+      JSON.parse((await edgewise(`${line} --format json`, more)).stdout).settings.rateLimit;
+    expect(await read('plan .')).toBe('1/1s');
+    expect(await read('plan .', { env })).toBe('2/1s');
+    expect(await read('plan . --rate-limit 3/1s', { env })).toBe('3/1s');
   });
 
   it('an error that nobody foresaw is a bug, exit code 70', async () => {

@@ -77,7 +77,7 @@ describe('spec.kinds of the Stack', () => {
 
   it('is written by an export of some kinds', async () => {
     const { edgewise } = await createPoor(STACK);
-    const { stdout, exitCode } = await edgewise('export TCPEdge --stack other --base-url https://api.test');
+    const { stdout, exitCode } = await edgewise('export TCPEdge --owner other --base-url https://api.test');
     expect(exitCode).toBe(0);
     expect(stdout).toContain('  kinds:\n    - TCPEdge\n');
   });

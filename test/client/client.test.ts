@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
+import { toSend } from '../../src/model/transport.ts';
 import { API_KEY, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
 
 const CREDENTIAL = getKind('Credential');
@@ -52,7 +53,7 @@ describe('requests', () => {
       throw new Error('odd');
     };
     for (const transport of [throwing, async () => throwing()]) {
-      const { client } = createFakeService({}, { transport });
+      const { client } = createFakeService({}, { send: toSend(transport) });
       for (const request of [client.get('/x'), client.send('POST', '/x', {})])
         expect(await catchError(request)).toBeInstanceOf(NetworkError);
     }
@@ -158,7 +159,7 @@ describe('a client', () => {
       return Response.json(toPage('credentials', []));
     };
     const client = createClient({
-      transport,
+      send: toSend(transport),
       baseUrl: BASE_URL,
       apiKey: API_KEY,
       versionHeader: 'V',

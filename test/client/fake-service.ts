@@ -1,5 +1,6 @@
 import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { toSend } from '../../src/model/transport.ts';
 
 /** What the fake answers: a body for 200, a response, or something that decides. */
 export type Answer = unknown | Response | ((request: Request) => unknown);
@@ -33,7 +34,7 @@ export function createFakeService(
     return toResponse(list.length > 1 ? list.shift() : list[0], request);
   };
   const client = createClient({
-    transport,
+    send: toSend(transport),
     baseUrl: BASE_URL,
     apiKey: API_KEY,
     versionHeader: 'Service-Version',

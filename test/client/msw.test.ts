@@ -3,12 +3,12 @@ import { HttpResponse, http } from 'msw';
 import { defineNetwork, InterceptorSource } from 'msw/experimental';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/client.ts';
-import { createFetchTransport } from '../../src/client/fetch-transport.ts';
 import { readLive } from '../../src/client/read-live.ts';
-import { createUndiciTransport } from '../../src/client/undici-transport.ts';
+import { createFetchTransport, createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
-import type { Transport } from '../../src/model/transport.ts';
+import type { Send } from '../../src/model/http.ts';
+import { toSend } from '../../src/model/transport.ts';
 import { API_KEY, BASE_URL, catchError } from './fake-service.ts';
 
 const EDGES = `${BASE_URL}/edges/tcp`;
@@ -28,9 +28,9 @@ afterAll(async () => {
   await sockets.close();
 });
 
-function connect(transport: Transport) {
+function connect(send: Send) {
   return createClient({
-    transport,
+    send,
     baseUrl: BASE_URL,
     apiKey: API_KEY,
     versionHeader: 'Service-Version',
@@ -41,9 +41,9 @@ function connect(transport: Transport) {
 }
 
 describe.each([
-  ['undici', sockets],
-  ['fetch', createFetchTransport()],
-])('a client over %s', (_, transport) => {
+  ['undici', sockets.send],
+  ['fetch', toSend(createFetchTransport())],
+])('a client over %s', (_, send) => {
   it('reads a list page by page with the key and the version', async () => {
     network.use(
       http.get(EDGES, ({ request }) => {
@@ -58,7 +58,7 @@ describe.each([
           : HttpResponse.json({ tcp_edges: [{ id: 'edgtcp_1' }], next_page_uri: null });
       }),
     );
-    const live = await readLive(connect(transport), { kinds: [getKind('TCPEdge')], attachments: [] });
+    const live = await readLive(connect(send), { kinds: [getKind('TCPEdge')], attachments: [] });
     expect(live.resources.get('TCPEdge')?.map(({ id }) => id)).toEqual(['edgtcp_2', 'edgtcp_1']);
     expect(live.requests).toBe(2);
   });
@@ -68,7 +68,7 @@ describe.each([
       http.post(EDGES, async ({ request }) => HttpResponse.json(await request.json(), { status: 201 })),
       http.delete(`${EDGES}/edgtcp_1`, () => new HttpResponse(null, { status: 204 })),
     );
-    const client = connect(transport);
+    const client = connect(send);
     expect(await client.send('POST', '/edges/tcp', { description: 'é' })).toEqual({ description: 'é' });
     expect(await client.send('DELETE', '/edges/tcp/edgtcp_1')).toBeNull();
   });
@@ -76,14 +76,14 @@ describe.each([
   it('sends a GET again after a network error and after a 503', async () => {
     const answers = [HttpResponse.error(), new HttpResponse('busy', { status: 503 }), HttpResponse.json({ a: 1 })];
     network.use(http.get(EDGES, () => answers.shift()));
-    const client = connect(transport);
+    const client = connect(send);
     expect(await client.get('/edges/tcp')).toEqual({ a: 1 });
     expect(client.requestCount()).toBe(3);
   });
 
   it('reports a network error that stays', async () => {
     network.use(http.post(EDGES, () => HttpResponse.error()));
-    const error = await catchError(connect(transport).send('POST', '/edges/tcp', {}));
+    const error = await catchError(connect(send).send('POST', '/edges/tcp', {}));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toHaveProperty('message', expect.stringContaining(`POST ${EDGES}: the request failed`));
   });
@@ -91,7 +91,7 @@ describe.each([
   it('does not follow a redirect', async () => {
     const moved = { status: 307, headers: { location: 'https://evil.test/' } };
     network.use(http.get(EDGES, () => new HttpResponse(null, moved)));
-    expect(await catchError(connect(transport).get('/edges/tcp'))).toHaveProperty('response.status', 307);
+    expect(await catchError(connect(send).get('/edges/tcp'))).toHaveProperty('response.status', 307);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toNetworkFault } from '../../src/client/network-fault.ts';
+import { toNetworkError } from '../../src/client/api-error.ts';
 import { InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
 
 const REQUEST = new Request('https://api.example.test/x?a=1');
@@ -8,7 +8,7 @@ function withCode(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-describe('toNetworkFault', () => {
+describe('toNetworkError', () => {
   it.each([
     ['ENOTFOUND', 'the host name does not exist'],
     ['EAI_AGAIN', 'the host name could not be resolved'],
@@ -17,7 +17,7 @@ describe('toNetworkFault', () => {
     ['SOMETHING_ELSE', 'the request failed'],
   ])('says what %s means, where the request went and what the system said', (code, sentence) => {
     const cause = withCode(code, 'as the system says');
-    const error = toNetworkFault(cause, REQUEST);
+    const error = toNetworkError(cause, REQUEST);
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).not.toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({
@@ -27,7 +27,7 @@ describe('toNetworkFault', () => {
   });
 
   it.each(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'])('takes %s for a timeout', (code) => {
-    const error = toNetworkFault(withCode(code, 'late'), REQUEST);
+    const error = toNetworkError(withCode(code, 'late'), REQUEST);
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toHaveProperty('message', expect.stringContaining('could not connect in time (late)'));
   });
@@ -42,12 +42,12 @@ describe('toNetworkFault', () => {
     ['ETIMEDOUT', false],
     ['SOMETHING_ELSE', false],
   ])('tells whether a request surely did not reach the service: %s, %s', (code, isUnsent) => {
-    expect(toNetworkFault(withCode(code, ''), REQUEST)).toHaveProperty('isUnsent', isUnsent);
+    expect(toNetworkError(withCode(code, ''), REQUEST)).toHaveProperty('isUnsent', isUnsent);
   });
 
   it('finds the fault below what fetch wraps around it', () => {
     const error = new TypeError('fetch failed', { cause: withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1') });
-    expect(toNetworkFault(error, REQUEST)).toHaveProperty(
+    expect(toNetworkError(error, REQUEST)).toHaveProperty(
       'message',
       'GET https://api.example.test/x?a=1: the connection was refused (connect ECONNREFUSED ::1:1)',
     );
@@ -55,20 +55,20 @@ describe('toNetworkFault', () => {
 
   it('finds the fault among those of the several addresses of a host', () => {
     const error = new AggregateError([withCode('ECONNREFUSED', 'connect ECONNREFUSED ::1:1'), new Error('other')]);
-    expect(toNetworkFault(error, REQUEST)).toHaveProperty(
+    expect(toNetworkError(error, REQUEST)).toHaveProperty(
       'message',
       'GET https://api.example.test/x?a=1: the connection was refused (connect ECONNREFUSED ::1:1)',
     );
   });
 
   it('makes an error of whatever a transport throws', () => {
-    expect(toNetworkFault('odd', REQUEST)).toMatchObject({
+    expect(toNetworkError('odd', REQUEST)).toMatchObject({
       message: 'GET https://api.example.test/x?a=1: the request failed',
       cause: 'odd',
     });
   });
 
   it.each([new NetworkError('a'), new TimeoutError('b'), new InvariantError('c')])('leaves a %s as it is', (error) => {
-    expect(toNetworkFault(error, REQUEST)).toBe(error);
+    expect(toNetworkError(error, REQUEST)).toBe(error);
   });
 });

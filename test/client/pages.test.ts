@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_BODY_BYTES } from '../../src/client/whole-body.ts';
 import { getKind, KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { InvariantError, NetworkError } from '../../src/model/errors.ts';
+import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
+import { MAX_BODY_BYTES } from '../../src/model/http.ts';
 import type { JsonObject } from '../../src/model/json.ts';
+import { toSend } from '../../src/model/transport.ts';
 import { toTries } from '../tries.ts';
 import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';
 
@@ -101,6 +102,56 @@ describe('list', () => {
   });
 });
 
+describe('list, when the service refuses to continue', () => {
+  const LINK = '?p=2';
+  const NEXT = 'GET /edges/tcp?p=2';
+  const refusal = (status: number) => Response.json({ error_code: 'gone', msg: 'no such id' }, { status });
+
+  it.each([400, 404])('with %i, reads the list again from its start, as it is then', async (status) => {
+    const { client, log } = createFakeService({
+      [FIRST]: [page([4, 3], LINK), page([4, 2], LINK)],
+      [NEXT]: [refusal(status), page([1])],
+    });
+    expect(await client.list(KIND)).toEqual([4, 2, 1].map(edge));
+    expect(log).toEqual([FIRST, NEXT, FIRST, NEXT]);
+  });
+
+  it('ends no other read, and counts each request against the rate limit', async () => {
+    const { client, sleeps } = createFakeService(
+      { [FIRST]: [page([2], LINK)], [NEXT]: [refusal(404), page([1])] },
+      { rateLimit: { requests: 3, windowMs: 1000 } },
+    );
+    const stop = new AbortController();
+    expect(await client.list(KIND, stop)).toEqual([2, 1].map(edge));
+    expect(stop.signal.aborted).toBe(false);
+    expect(client.requestCount()).toBe(4);
+    expect(sleeps).not.toEqual([]);
+  });
+
+  it('gives up after six readings, and says so', async () => {
+    const { client, log } = createFakeService({ [FIRST]: [page([2], LINK)], [NEXT]: [refusal(404)] });
+    const error = await catchError(client.list(KIND));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toHaveProperty(
+      'message',
+      `${NEXT}: 404 gone: no such id. The list was read from its start 6 times, and each time the service refused to continue it`,
+    );
+    expect(log).toHaveLength(12);
+  });
+
+  it.each([401, 403, 409])('with %i, which says nothing about the list, fails at once', async (status) => {
+    const { client, log } = createFakeService({ [FIRST]: [page([2], LINK)], [NEXT]: [refusal(status)] });
+    expect(await catchError(client.list(KIND))).toHaveProperty('response.status', status);
+    expect(log).toHaveLength(2);
+  });
+
+  it('does not take a first page that is refused for a list that moved', async () => {
+    const { client, log } = createFakeService({ [FIRST]: [refusal(404)] });
+    expect(await catchError(client.list(KIND))).toHaveProperty('response.status', 404);
+    expect(log).toEqual([FIRST]);
+  });
+});
+
 describe('list, rather than give a part', () => {
   it.each([
     [
@@ -156,7 +207,7 @@ describe('list, rather than give a part', () => {
       served += 1;
       return Response.json(page([1], `?p=${served}`));
     };
-    const { client } = createFakeService({}, { transport });
+    const { client } = createFakeService({}, { send: toSend(transport) });
     expect(await catchError(client.list(KIND))).toHaveProperty(
       'message',
       expect.stringContaining('101 pages in a row contain nothing new'),
@@ -215,7 +266,10 @@ describe('list, rather than give a part', () => {
         controller.enqueue(chunk);
       },
     });
-    const { client } = createFakeService({}, { transport: async () => new Response(endless), sleep: async () => {} });
+    const { client } = createFakeService(
+      {},
+      { send: toSend(async () => new Response(endless)), sleep: async () => {} },
+    );
     expect(await catchError(client.list(KIND))).toBeInstanceOf(NetworkError);
     expect(sent).toBeLessThan(MAX_BODY_BYTES + 4 * chunk.length);
   });

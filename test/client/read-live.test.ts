@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
-import type { Attachment } from '../../src/kinds/attachment.ts';
+import type { Attachment } from '../../src/kinds/paths.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError } from '../../src/model/errors.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import { type Answer, BASE_URL, catchError, createFakeService, toPage } from './fake-service.ts';
 
 const ROUTE = '/edges/https/edghts_1/routes/edghtsrt_1';
@@ -51,21 +52,38 @@ describe('readLive', () => {
         spec: { hostports: ['a:1', 'b:2'], metadata: { team: 'data' }, backend: null },
         mark: { stack: 'production', name: 'postgres' },
       },
-      { id: 'edgtcp_1', mark: undefined, markTrouble: 'it is not an object' },
+      { id: 'edgtcp_1', mark: undefined, markError: 'it is not an object' },
     ]);
   });
 
-  it('knows nothing of what a service leaves out, but for what may be left out while it is empty', async () => {
-    const shown = { id: 'sucrt_1', extensions: null, critical_options: null, principals: null };
-    const hidden = { id: 'sucrt_2' };
-    const { client } = createFakeService({
-      'GET /ssh_user_certificates?limit=100': [toPage('ssh_user_certificates', [shown, hidden])],
-    });
+  const CERTIFICATES = 'GET /ssh_user_certificates?limit=100';
+
+  async function readCertificates(...resources: readonly JsonObject[]) {
+    const { client } = createFakeService({ [CERTIFICATES]: [toPage('ssh_user_certificates', resources)] });
     const live = await readLive(client, { kinds: [getKind('SSHUserCertificate')], attachments: [] });
-    expect(live.resources.get('SSHUserCertificate')?.map(({ spec }) => spec)).toEqual([
-      { description: '', metadata: '', extensions: {}, critical_options: {}, principals: [] },
+    return live.resources.get('SSHUserCertificate')?.map(({ spec }) => spec);
+  }
+
+  it('takes what a service leaves out of one resource and shows of another for empty', async () => {
+    const shown = { id: 'sucrt_1', extensions: null, critical_options: { 'force-command': 'x' }, principals: ['a'] };
+    const empty = { description: '', metadata: '', extensions: {}, critical_options: {}, principals: [] };
+    expect(await readCertificates(shown, { id: 'sucrt_2' })).toEqual([
+      { ...empty, critical_options: { 'force-command': 'x' }, principals: ['a'] },
+      empty,
+    ]);
+  });
+
+  it('knows nothing of what a service shows of no resource, but for what may be left out while it is empty', async () => {
+    expect(await readCertificates({ id: 'sucrt_1' }, { id: 'sucrt_2' })).toEqual([
+      { description: '', metadata: '' },
       { description: '', metadata: '' },
     ]);
+  });
+
+  it('takes what always has a value for unknown where it is left out, whatever others show', async () => {
+    const [, spec] =
+      (await readCertificates({ id: 'sucrt_1', public_key: 'ssh-ed25519 AAAA' }, { id: 'sucrt_2' })) ?? [];
+    expect(spec).toEqual({ description: '', metadata: '' });
   });
 
   it('gives attached modules by the address of their manifest, null where they are not set', async () => {

@@ -4,6 +4,7 @@ import { createClient } from '../../src/client/client.ts';
 import type { RetryNotice } from '../../src/client/retry.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { ApiError, InvariantError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import { toSend } from '../../src/model/transport.ts';
 import { API_KEY, BASE_URL, catchError, createFakeService, sayJson, toPage } from './fake-service.ts';
 
 const reset = new NetworkError('the connection was lost');
@@ -100,7 +101,7 @@ describe('a GET', () => {
     },
   );
 
-  it('reports a service that asks for more patience than two minutes', async () => {
+  it('reports a service that asks for more waitSignal than two minutes', async () => {
     const { client, sleeps } = createFakeService({ 'GET /x': [failing(429, { 'retry-after': '121' })] });
     expect(await catchError(client.get('/x'))).toHaveProperty('response.status', 429);
     expect(sleeps).toEqual([]);
@@ -167,9 +168,9 @@ describe('a write', () => {
   });
 
   it('that may wait no longer is not sent again, and fails as it failed when that may have taken effect', async () => {
-    const patience = new AbortController();
-    const { client, log } = createFakeService({ 'PATCH /x': [reset, {}] }, { sleep: async () => patience.abort() });
-    expect(await catchError(client.send('PATCH', '/x', {}, { patience: patience.signal }))).toBe(reset);
+    const waitSignal = new AbortController();
+    const { client, log } = createFakeService({ 'PATCH /x': [reset, {}] }, { sleep: async () => waitSignal.abort() });
+    expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal: waitSignal.signal }))).toBe(reset);
     expect(log).toHaveLength(1);
   });
 
@@ -177,30 +178,30 @@ describe('a write', () => {
     ['refused unprocessed', failing(429)],
     ['never sent', new NetworkError('the connection was refused', { isUnsent: true })],
   ])('that may wait no longer was not sent, as far as the service goes, when it was %s', async (_, failure) => {
-    const patience = new AbortController();
+    const waitSignal = new AbortController();
     const reason = new Error('interrupted');
-    const sleep = async (): Promise<void> => patience.abort(reason);
+    const sleep = async (): Promise<void> => waitSignal.abort(reason);
     const { client, log } = createFakeService({ 'PATCH /x': [failure, {}] }, { sleep });
-    expect(await catchError(client.send('PATCH', '/x', {}, { patience: patience.signal }))).toBe(reason);
+    expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal: waitSignal.signal }))).toBe(reason);
     expect(log).toHaveLength(1);
   });
 
   it('that was throttled after an attempt that may have taken effect fails as that one did', async () => {
-    const patience = new AbortController();
+    const waitSignal = new AbortController();
     const sleep = async (ms: number): Promise<void> => {
-      if (ms > 1000) patience.abort();
+      if (ms > 1000) waitSignal.abort();
     };
     const answers = [reset, failing(429, { 'retry-after': '9' }), {}];
     const { client, log } = createFakeService({ 'PATCH /x': answers }, { sleep });
-    expect(await catchError(client.send('PATCH', '/x', {}, { patience: patience.signal }))).toBe(reset);
+    expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal: waitSignal.signal }))).toBe(reset);
     expect(log).toHaveLength(2);
   });
 
-  it('is not sent by who has lost patience before, and a read is', async () => {
-    const patience = AbortSignal.abort(new Error('interrupted'));
+  it('is not sent by who has lost waitSignal before, and a read is', async () => {
+    const waitSignal = AbortSignal.abort(new Error('interrupted'));
     const { client, log } = createFakeService({ 'GET /credentials?limit=100': [toPage('credentials', [])] });
-    expect(await catchError(client.send('PATCH', '/x', {}, { patience }))).toBe(patience.reason);
-    expect(await client.list(getKind('Credential'), undefined, patience)).toEqual([]);
+    expect(await catchError(client.send('PATCH', '/x', {}, { waitSignal }))).toBe(waitSignal.reason);
+    expect(await client.list(getKind('Credential'), undefined, waitSignal)).toEqual([]);
     expect(log).toHaveLength(1);
   });
 });
@@ -221,7 +222,7 @@ describe('an answer', () => {
   it('that is larger than is taken is shown by its first characters, without the key, and only to a GET', async () => {
     const endless = () => new Response(ReadableStream.from(many(`${API_KEY} and so on `)));
     const transport = vi.fn(async () => endless());
-    const { client } = createFakeService({}, { transport });
+    const { client } = createFakeService({}, { send: toSend(transport) });
     expect(await catchError(client.get('/x'))).toHaveProperty(
       'message',
       expect.stringMatching(/: the response is larger than 33554432 bytes, the limit: \[key\] and so on \[key\]/),
@@ -258,7 +259,7 @@ describe('without a clock from outside', () => {
     const answers = [failing(500), Response.json({ a: 1 })];
     const client = createClient({
       ...options,
-      transport: async () => answers.shift() ?? failing(404),
+      send: toSend(async () => answers.shift() ?? failing(404)),
       random: () => 0,
     });
     expect(await client.get('/x')).toEqual({ a: 1 });
@@ -269,7 +270,7 @@ describe('without a clock from outside', () => {
     const reason = new NetworkError('another request failed');
     const client = createClient({
       ...options,
-      transport: async () => failing(429, { 'retry-after': '100' }),
+      send: toSend(async () => failing(429, { 'retry-after': '100' })),
       onRetry: () => queueMicrotask(() => stop.abort(reason)),
     });
     expect(await catchError(client.get('/x', stop.signal))).toBe(reason);

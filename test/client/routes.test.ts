@@ -9,6 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createUndiciTransport, type UndiciTransportOptions } from '../../src/client/undici-transport.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import { toTransport } from '../../src/model/transport.ts';
 import { catchError } from './fake-service.ts';
 
 const closing: (() => unknown)[] = [];
@@ -30,7 +31,7 @@ async function listen(server: Server & { closeAllConnections?: () => void }): Pr
 function open(options: UndiciTransportOptions) {
   const transport = createUndiciTransport(options);
   closing.push(() => transport.close());
-  return transport;
+  return toTransport(transport.send);
 }
 
 const answer: RequestListener = (request, response) => {

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
-import { createStrike, strikeError } from '../../src/client/strike-key.ts';
+import { redactError } from '../../src/client/api-error.ts';
 import { ApiError, NetworkError, TimeoutError } from '../../src/model/errors.ts';
+import { createRedactor } from '../../src/model/secrets.ts';
 
 const KEY = 'dev';
-const strike = createStrike(KEY);
+const redact = createRedactor(KEY);
 
 /** As it is when the program lies in a folder whose name is the key. */
 function below<T extends Error>(error: T): T {
@@ -14,19 +15,19 @@ function below<T extends Error>(error: T): T {
 it('an API error stays one, even where a path in its stack looks like the key', () => {
   const details = { status: 404, code: 'x', method: 'GET', path: '/x', operationId: undefined, details: {} };
   const error = below(new ApiError('not found', details));
-  expect(strikeError(error, strike)).toBe(error);
+  expect(redactError(error, redact)).toBe(error);
 });
 
 it.each([true, false])('a network error says the same without the key: isUnsent %s', (isUnsent) => {
   const cause = new Error(`bad header ${KEY}`);
-  const struck = strikeError(below(new TimeoutError(`late: ${KEY}`, { cause, isUnsent })), strike);
+  const struck = redactError(below(new TimeoutError(`late: ${KEY}`, { cause, isUnsent })), redact);
   expect(struck).toBeInstanceOf(TimeoutError);
   expect(struck).toMatchObject({ message: 'late: [key]', isUnsent, cause: { message: 'bad header [key]' } });
 });
 
 it('an error without the key stays what it is', () => {
-  const other = createStrike('a-key-that-no-path-has');
+  const other = createRedactor('a-key-that-no-path-has');
   const error = new NetworkError('late');
-  expect(strikeError(error, other)).toBe(error);
-  expect(strikeError('late', other)).toBe('late');
+  expect(redactError(error, other)).toBe(error);
+  expect(redactError('late', other)).toBe('late');
 });

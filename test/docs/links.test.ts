@@ -51,12 +51,14 @@ function isThere(file: string, link: string): boolean {
   return existsSync(target) && (anchor === undefined || listAnchors(target).includes(anchor));
 }
 
-/** The anchors that Markdown viewers give to headings. */
+/** The anchors that Markdown viewers give to headings, and those that a document names itself. */
 function listAnchors(file: string): readonly string[] {
-  return Array.from(readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
+  const text = readFileSync(file, 'utf8');
+  const headings = Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
     heading
       .toLowerCase()
       .replace(/[^\w\s-]/g, '')
       .replaceAll(' ', '-'),
   );
+  return [...headings, ...Array.from(text.matchAll(/<a id="([^"]+)">/g), ([, id = '']) => id)];
 }

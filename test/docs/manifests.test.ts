@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { createServer, parseServerSeed } from '../../src/server/index.ts';
 import { listCodeBlocks } from './documents.ts';
@@ -10,7 +11,7 @@ const SEEDS = listCodeBlocks('json').filter(({ text }) => text.includes('"resour
 describe('documents', () => {
   it.each(MANIFESTS)('shows valid manifests at $place', ({ place, text }) => {
     const sources = [{ file: place, bytes: Buffer.from(text) }];
-    expect(validateManifests(sources, { env: {}, requireStack: false }).diagnostics).toEqual([]);
+    expect(validateManifests(sources, { env: NO_ENVIRONMENT, requireStack: false }).diagnostics).toEqual([]);
   });
 
   it.each(SEEDS)('shows a seed that the server takes at $place', ({ text }) => {

@@ -1,8 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { inflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { encodePalettePng } from '../../.ci/palette-png.ts';
 import { makePictures, PICTURES, toPageDigest } from '../../.ci/picture-files.ts';
 import { renderTerminalSvg } from '../../.ci/terminal-svg.ts';
 
@@ -18,25 +16,11 @@ describe('the pictures of the README', () => {
   it('open it, in light and in dark, and are small', () => {
     const [head = ''] = README.split('\n## ');
     const paths = Array.from(head.matchAll(/docs\/images\/[\w.-]+/g), ([path]) => path);
-    expect(paths).toEqual(['plan.svg', 'review-dark.png', 'review-light.png'].map((name) => `${PICTURES}/${name}`));
-    for (const path of paths) expect(statSync(path).size, path).toBeLessThan(50_000);
-    for (const path of paths.slice(1)) expect(readFileSync(path).toString('latin1', 1, 4), path).toBe('PNG');
+    expect(paths).toEqual(['plan.svg', 'review-dark.webp', 'review-light.webp'].map((name) => `${PICTURES}/${name}`));
+    for (const path of paths) expect(statSync(path).size, path).toBeLessThan(200_000);
+    for (const path of paths.slice(1)) expect(readFileSync(path).toString('latin1', 8, 12), path).toBe('WEBP');
     const { files }: { readonly files: readonly string[] } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(files).toContain('docs');
-  });
-});
-
-describe('the picture of a page', () => {
-  it('is a PNG of its commonest colours, with the nearest for the rest', () => {
-    const row = (red: number) => [red, 0, 0, 255, 200, 200, 200, 255];
-    const rows = Array.from({ length: 600 }, (_, index) => row(index < 300 ? index % 255 : 17)).flat();
-    const png = encodePalettePng({ width: 2, height: 600, data: Uint8Array.from([...rows, ...row(255)].slice(8)) });
-    expect(png.toString('latin1', 1, 4)).toBe('PNG');
-    const data = png.indexOf('IDAT');
-    const points = inflateSync(png.subarray(data + 4, data + 4 + png.readUInt32BE(data - 4)));
-    const palette = png.subarray(png.indexOf('PLTE') + 4);
-    const toRed = (place: number) => palette[(points[place] ?? 0) * 3];
-    expect([toRed(1), toRed(2), toRed(3 * 300 + 1), toRed(3 * 599 + 1)]).toEqual([1, 200, 17, 254]);
   });
 });
 

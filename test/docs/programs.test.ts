@@ -80,18 +80,16 @@ describeLong('programs in documents', () => {
   });
 
   it('the one on drift tells what differs, as a comment and as gauges', async () => {
-    const program = PROGRAMS.find(({ text }) => text.includes('function compare('));
+    const program = PROGRAMS.find(({ text }) => text.includes('function report('));
     const script = `
-      import { createClient, validateManifests } from ${JSON.stringify(resolve('src/index.ts'))};
+      import { openStack } from ${JSON.stringify(resolve('src/index.ts'))};
       import { createServer } from ${JSON.stringify(resolve('src/server/index.ts'))};
-      import { compare, report } from './${program?.file}';
+      import { report } from './${program?.file}';
       const text = 'apiVersion: edgewise/v1\\nkind: Stack\\nmetadata: { name: test }\\n---\\n' +
         'apiVersion: edgewise/v1\\nkind: TCPEdge\\nmetadata: { name: a }\\nspec: { hostports: ["1.tcp.example.net:20001"] }\\n';
-      const { state } = validateManifests([{ file: 'a.yaml', bytes: new TextEncoder().encode(text) }], { env: {} });
-      const settings = { versionHeader: 'Service-Version', pageSize: 100, concurrency: 8 };
-      const baseUrl = 'https://api.example.com';
-      const client = createClient({ transport: createServer().at(baseUrl), baseUrl, apiKey: 'dev', ...settings });
-      console.log('differs:', await report(await compare(client, state, baseUrl)));`;
+      const service = { transport: createServer().handle, baseUrl: 'https://api.example.com', apiKey: 'dev' };
+      const stack = await openStack({ manifests: [{ file: 'a.yaml', text }], ...service });
+      console.log('differs:', await report(await stack.drift()));`;
     writeFileSync(join(folder, 'drift.ts'), script);
     expect(await run('drift.ts')).toContain('differs: true');
     expect(readFileSync(join(folder, 'drift.md'), 'utf8')).toContain('TCPEdge/a');

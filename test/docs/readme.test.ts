@@ -21,14 +21,14 @@ describe('the README', () => {
     const [, section = ''] = (README.split('## Your first stack')[0] ?? '').split('## Use it in a project');
     expect(section).toContain(`Node ${engines.node.replace(/^>=|\.0$/g, '')} or newer`);
     const commands = Array.from(
-      section.matchAll(/^(npm install --save-dev|npx edgewise [a-z]+) /gm),
+      section.matchAll(/^(npm install --save-dev|npx --no-install edgewise [a-z]+) /gm),
       ([, command]) => command,
     );
     expect(commands).toEqual([
       'npm install --save-dev',
-      'npx edgewise init',
-      'npx edgewise validate',
-      'npx edgewise plan',
+      'npx --no-install edgewise init',
+      'npx --no-install edgewise validate',
+      'npx --no-install edgewise plan',
     ]);
   });
 
@@ -99,10 +99,8 @@ describe('documents', () => {
 
   it.each(lines)('uses options that exist at $place: edgewise $command', async ({ command, flags }) => {
     const { stdout, exitCode } = await runCommand([command, '--help'], { cwd: '/' });
-    const { stdout: connection } = await runCommand(['help', 'connection'], { cwd: '/' });
     expect(exitCode).toBe(0);
-    const known = stdout.includes('edgewise help connection') ? `${stdout}\n${connection}` : stdout;
-    expect(flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}[ ,]`, 'm').test(known))).toEqual([]);
+    expect(flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}($|[ ,])`, 'm').test(stdout))).toEqual([]);
   });
 });
 

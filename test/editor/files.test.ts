@@ -33,8 +33,8 @@ async function completeKind(text: string): Promise<readonly string[]> {
 
 describeLong('an editor', () => {
   it.each([
-    ['init', 'init manifests --stack shop --base-url https://api.test', 2],
-    ['export', 'export -o exported --stack shop', 4],
+    ['init', 'init manifests --name shop --base-url https://api.test', 2],
+    ['export', 'export -o exported --owner shop', 4],
   ])('completes each file that %s writes, and has nothing against it', async (_, line, count) => {
     const account = createServer({
       apiKeys: [parseApiKey('dev:admin')],

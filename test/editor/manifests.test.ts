@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, parseDocument, stringify } from 'yaml';
 import { type Field, type FieldType, objectOf } from '../../src/kinds/field.ts';
-import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
-import { LINT_CODES, LINT_RULE_IDS } from '../../src/model/diagnostic-codes.ts';
+import { LINT_CODES, LINT_RULE_IDS } from '../../src/model/diagnostic.ts';
 import { DOCUMENT_KINDS, NAMED_KINDS } from '../../src/schemas/document.ts';
 import { describeLong, itLong } from '../effort.ts';
 import { type LanguageServer, startLanguageServer, type TextPlace } from './language-server.ts';
@@ -31,7 +31,7 @@ function complete(text: string): Promise<ReadonlyMap<string, string>> {
 const toHead = (kind: string) => `apiVersion: edgewise/v1\nkind: ${kind}\nmetadata:\n  name: a\n`;
 
 describeLong.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('a manifest of %s', (name, kind) => {
-  const fields = Object.fromEntries(listSpecFields(kind));
+  const fields = Object.fromEntries(kind.specFields);
 
   it.each(listMappings(objectOf(fields), '  ').map((mapping) => [mapping.path || 'spec', mapping] as const))(
     'is completed in %s by its fields, each explained',

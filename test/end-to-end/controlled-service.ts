@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import type { HttpResponse } from '../../src/model/http.ts';
 import { createServer, parseApiKey, type Server } from '../../src/server/index.ts';
 import { listen } from '../../src/server/listen.ts';
 import { FOREIGN_IDS } from '../foreign-ids.ts';
@@ -12,24 +13,28 @@ export interface ControlledService {
 }
 
 /** Answers in place of the server, or leaves it to it by `undefined`. */
-export type Intercept = (arrived: { readonly route: string; readonly count: number }) => Promise<Response | undefined>;
+export type Intercept = (arrived: {
+  readonly route: string;
+  readonly count: number;
+}) => Promise<HttpResponse | undefined>;
 
 /** Starts a service for one test. `count` says how often the route was asked for, this time included. */
 export async function startControlledService(intercept: Intercept): Promise<ControlledService> {
   const server = createServer({ apiKeys: [parseApiKey('dev:admin')], seed: { externals: FOREIGN_IDS } });
   const log: string[] = [];
-  const handle = async (request: Request): Promise<Response> => {
+  const controlled = server.behind((send) => async (request) => {
     const route = `${request.method} ${new URL(request.url).pathname}`;
     log.push(route);
     const count = log.filter((one) => one === route).length;
-    return (await intercept({ route, count })) ?? server.handle(request);
-  };
-  const listener = await listen({ ...server, handle }, { port: 0 });
+    return (await intercept({ route, count })) ?? send(request);
+  });
+  const listener = await listen(controlled, { port: 0 });
   onTestFinished(() => listener.close());
   return { url: listener.url, server, log };
 }
 
 /** A refusal of the service. */
-export function refuse(status: number, headers: Readonly<Record<string, string>> = {}): Response {
-  return Response.json({ error_code: 'busy', status_code: status, msg: 'busy', details: {} }, { status, headers });
+export function refuse(status: number, headers: HttpResponse['headers'] = {}): HttpResponse {
+  const body = JSON.stringify({ error_code: 'busy', status_code: status, msg: 'busy', details: {} });
+  return { status, headers: { ...headers, 'content-type': 'application/json' }, body };
 }

@@ -36,9 +36,9 @@ describeLong('an account of 300 resources that nobody manages', () => {
     timeout: 120_000,
   }, async () => {
     const [first, second] = [join(folder, 'first'), join(folder, 'second')];
-    const layout = ['--stack', 'production', '--layout', 'per-resource'];
+    const owner = ['--owner', 'production'];
     const https = ['--modules-of', 'edghts_1', '--modules-of', 'edghts_1/edghtsrt_1'];
-    expect(await edgewise('export', '-o', first, ...layout, ...https)).toMatch(
+    expect(await edgewise('export', '-o', first, ...owner, ...https)).toMatch(
       /^Exported 302 resources for the stack production:\n(?! *Left out)/,
     );
     const plan = JSON.parse(await edgewise('plan', first, '--format', 'json'));
@@ -46,7 +46,7 @@ describeLong('an account of 300 resources that nobody manages', () => {
     expect(changes.flatMap(({ differences }) => differences)).toEqual([]);
     expect(changes.filter(({ action }) => action === 'adopt')).toHaveLength(300);
     expect(await edgewise('apply', first, '--yes')).toContain('300 writes applied, 0 failed, 0 skipped');
-    await edgewise('export', '-o', second, ...layout, ...https);
+    await edgewise('export', '-o', second, ...owner, ...https);
     expect(readAll(second)).toEqual(readAll(first));
     expect(await edgewise('plan', second, '--detailed-exitcode')).toContain('Nothing to do: 302 resources');
     await expectDriftOfTen(first);

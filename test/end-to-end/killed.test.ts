@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { assertDefined } from '../../src/model/errors.ts';
@@ -29,6 +30,9 @@ interface Kill {
   readonly write: number;
   readonly when: (typeof WHEN)[number];
 }
+
+/** What is applied: the manifests, or a plan file with them. */
+type How = 'of manifests' | 'of a plan file';
 
 /** What there is before a process starts: an account, and a folder of tokens. */
 interface Scene {
@@ -84,11 +88,25 @@ describeLong('a process that is killed', () => {
     },
   );
 
-  async function expectRecovery(scene: Scene, manifests: string, when: Kill['when']): Promise<void> {
+  it.each(WHEN)(
+    '%s to any write of an apply of a plan file is made good by the same command, and nobody approves anything again',
+    { timeout: 300_000 },
+    async (when) => {
+      await expectRecovery(nothing, 'examples/everything', when, 'of a plan file');
+      await expectRecovery(everything, 'test/walks/everything-changed', when, 'of a plan file');
+    },
+  );
+
+  async function expectRecovery(
+    scene: Scene,
+    manifests: string,
+    when: Kill['when'],
+    how: How = 'of manifests',
+  ): Promise<void> {
     const writes = await countWrites(scene, manifests);
     expect(writes).toBeGreaterThan(10);
     const kills = thinOut(Array.from({ length: writes }, (_, write): Kill => ({ write, when })));
-    await inParallel(kills, 3, (kill) => expectRecoveryFrom(kill, scene, manifests));
+    await inParallel(kills, 3, (kill) => expectRecoveryFrom({ kill, how }, scene, manifests));
   }
 
   async function countWrites(scene: Scene, manifests: string): Promise<number> {
@@ -109,14 +127,19 @@ describeLong('a process that is killed', () => {
     return copy;
   }
 
-  async function expectRecoveryFrom(kill: Kill, scene: Scene, manifests: string): Promise<void> {
+  async function expectRecoveryFrom(
+    { kill, how }: { readonly kill: Kill; readonly how: How },
+    scene: Scene,
+    manifests: string,
+  ): Promise<void> {
     const [server, tokens, issued] = [openServer(scene.seed), copyTokens(scene), new Map<string, string>()];
     const transport = withTokensNoted(server.handle, issued);
     const about = `killed ${kill.when} to write ${kill.write}`;
-    expect(await applyUntilKilled({ kill, manifests, tokens, transport }), about).toBe('SIGKILL');
+    const killed = await applyUntilKilled({ kill, how, manifests, tokens, transport });
+    expect(killed.signal, about).toBe('SIGKILL');
     growOld(tokens);
 
-    const again = await edgewise(transport, ['apply', manifests, ...toFlags(tokens)]);
+    const again = await edgewise(transport, killed.line, killed.url);
     expect(again.exitCode, `${about}, the next apply printed:\n${again.stdout}${again.stderr}`).toBe(0);
     const plan = await edgewise(transport, ['plan', manifests, '--detailed-exitcode']);
     expect(plan.exitCode, `${about}, the plan after that printed:\n${plan.stdout}${plan.stderr}`).toBe(0);
@@ -136,14 +159,27 @@ describeLong('a process that is killed', () => {
   }
 });
 
-/** Runs an apply as a process, and kills it in the middle. Returns the signal by which it ended. */
-async function applyUntilKilled(run: {
+/** An apply of manifests, or of a plan that was saved beside the tokens. */
+async function prepareApply({ how, manifests, tokens, transport }: Victim, url: string): Promise<readonly string[]> {
+  if (how === 'of manifests') return ['apply', manifests, ...toFlags(tokens)];
+  const file = `${tokens}.plan.json`;
+  const [, ...flags] = toFlags(tokens);
+  const { exitCode, stderr } = await edgewise(transport, ['plan', manifests, '-o', file, ...flags], url);
+  expect(exitCode, stderr).toBe(0);
+  return ['apply', file, '--manifests', manifests, ...toFlags(tokens)];
+}
+
+interface Victim {
   readonly kill: Kill;
+  readonly how: How;
   readonly manifests: string;
   readonly tokens: string;
   readonly transport: Transport;
-}): Promise<NodeJS.Signals | null> {
-  const { kill, manifests, tokens, transport } = run;
+}
+
+/** Runs an apply as a process, and kills it in the middle. Returns its words, the service that it knew, and the signal by which it ended. */
+async function applyUntilKilled(victim: Victim) {
+  const { kill, tokens, transport } = victim;
   let writes = 0;
   let last: Request | undefined;
   const die = (): void => void child.kill('SIGKILL');
@@ -163,10 +199,11 @@ async function applyUntilKilled(run: {
     EDGEWISE_API_KEY: API_KEY,
     NODE_COMPILE_CACHE: join(tokens, '../cache'),
   };
-  const { child, ended } = startEdgewise(['apply', manifests, ...toFlags(tokens)], env);
+  const line = await prepareApply(victim, listening.url);
+  const { child, ended } = startEdgewise(line, env);
   await ended;
   await listening.close();
-  return child.signalCode;
+  return { line, url: listening.url, signal: child.signalCode };
 }
 
 function openServer(seed: ServerSeed): Server {
@@ -180,8 +217,8 @@ async function post(server: Server, path: string, body: string): Promise<void> {
 }
 
 /** Runs a command line inside of this process, which takes a fraction of the time. */
-async function edgewise(transport: Transport, argv: readonly string[]) {
-  const env = { EDGEWISE_API_KEY: API_KEY, EDGEWISE_BASE_URL: BASE_URL };
+async function edgewise(transport: Transport, argv: readonly string[], url: string = BASE_URL) {
+  const env = { EDGEWISE_API_KEY: API_KEY, EDGEWISE_BASE_URL: url };
   return runCommand(argv, { cwd: process.cwd(), transport, env, now: () => new Date() });
 }
 
@@ -215,7 +252,7 @@ async function listAsked(manifests: string): Promise<readonly string[]> {
     cwd: process.cwd(),
     readStdin: async () => Buffer.from(''),
   });
-  const { state, diagnostics } = validateManifests(sources, { env: {} });
+  const { state, diagnostics } = validateManifests(sources, { env: NO_ENVIRONMENT });
   return listWanted(assertDefined(state, JSON.stringify(diagnostics)));
 }
 

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createFetchTransport } from '../../src/client/fetch-transport.ts';
+import { createFetchTransport } from '../../src/client/undici-transport.ts';
 import { runCommand } from '../cli/fake-context.ts';
 import { describeLong } from '../effort.ts';
+import { commitAll, git } from '../repository/tree.ts';
 import { COMPILED } from '../setup.ts';
-import { commitAll, git } from '../stacks/tree.ts';
 import { type Ended, PROGRAM, type ServerProcess, startServerProcess } from './processes.ts';
 
 /** A repository of twenty stacks as its users have it: their commands one after another, real processes, git and a service on a port. */
@@ -67,7 +67,7 @@ describeLong('a repository of twenty stacks', () => {
   }
 
   async function listIds(): Promise<ReadonlyMap<string, string>> {
-    const { stacks } = JSON.parse(await expectDone('get -R live -o json'));
+    const { stacks } = JSON.parse(await expectDone('get -R live --format json'));
     const owned: readonly (readonly [string, string])[] = stacks.flatMap(
       ({ folder: at, resources }: { readonly folder: string; readonly resources: readonly Owned[] }) =>
         resources.map(({ address, id }) => [`${at} ${address}`, id] as const),
@@ -76,7 +76,7 @@ describeLong('a repository of twenty stacks', () => {
   }
 
   it('is made, changed in a pull request that touches three, applied in spite of a failure, and whole in the end', async () => {
-    for (const name of NAMES) await expectDone(`init live/${name} --stack ${name}`);
+    for (const name of NAMES) await expectDone(`init live/${name} --name ${name}`);
     // All examples listen at one address, which only one resource can have.
     expect((await edgewise('validate -R live')).exitCode).toBe(3);
     for (const [index, name] of NAMES.entries())
@@ -99,7 +99,7 @@ describeLong('a repository of twenty stacks', () => {
       return `${renamed}lifecycle:\n  renamed_from: { stack: s02, name: example }\n`;
     });
     commitMore('three');
-    const listed = await runJob('stacks live --changed-since main -o github');
+    const listed = await runJob('stacks live --changed-since main --format github');
     expect(listed.stderr).toBe('3 of 20 stacks below live changed since main.\n');
     const { include }: { readonly include: readonly Job[] } = JSON.parse(listed.stdout);
     expect(include.map(({ stack }) => stack)).toEqual(['s01', 's02', 's03']);
@@ -112,20 +112,20 @@ describeLong('a repository of twenty stacks', () => {
       );
       expect([job.stack, exitCode]).toEqual([job.stack, job.stack === 's02' ? 0 : 2]);
     }
-    const comment = await runJob('report results/s01.json results/s02.json results/s03.json --format markdown');
+    const comment = await runJob('join results/s01.json results/s02.json results/s03.json --format markdown');
     expect(comment.exitCode).toBe(0);
     await expect(toComparable(comment.stdout)).toMatchFileSnapshot('goldens/journey-comment.md');
 
     // The same by two machines that divide the stacks.
     for (const shard of [1, 2])
       await expectDone(`plan -R live --changed-since main --shard ${shard}/2 --report json=shards/${shard}.json`);
-    const joined = JSON.parse(await expectDone('report shards/1.json shards/2.json --format json'));
+    const joined = JSON.parse(await expectDone('join shards/1.json shards/2.json --format json'));
     expect(joined.stacks.map(({ stack }: Job) => stack).sort()).toEqual(['s01', 's02', 's03']);
 
     // Merged. Somebody has changed s01 between its plan and the apply: that stack fails, the others do not.
     await expectDone('plan -R live --changed-since main -o plans --report html=plan.html');
     await changeByHand(before.get('live/s01 TCPEdge/example') ?? '');
-    const applied = await runJob('apply plans --stack live --yes');
+    const applied = await runJob('apply plans --manifests live --yes');
     expect(applied.exitCode).toBe(6);
     await expect(toComparable(applied.stdout)).toMatchFileSnapshot('goldens/journey-apply.txt');
     const between = await listIds();

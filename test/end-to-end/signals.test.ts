@@ -23,7 +23,7 @@ async function prepare(intercept: Intercept) {
   const folder = await mkdtemp(join(tmpdir(), 'edgewise-signals-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'edgewise.yaml');
-  await writeFile(file, `${STACK}${toEdge('a', 20001)}${toEdge('b', 20002)}`);
+  await writeFile(file, `${STACK}spec: { api: { concurrency: 1 } }\n${toEdge('a', 20001)}${toEdge('b', 20002)}`);
   const env = { PATH: process.env['PATH'], EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: service.url };
   const start = (...args: string[]): Run => startEdgewise([...args, file], env);
   return {
@@ -31,7 +31,7 @@ async function prepare(intercept: Intercept) {
     env,
     file,
     start,
-    apply: (...args: string[]) => start('apply', '--yes', '--concurrency', '1', ...args),
+    apply: (...args: string[]) => start('apply', '--yes', ...args),
   };
 }
 
@@ -159,7 +159,7 @@ describeLong('an interrupt does not wait', { timeout: 30_000 }, () => {
       route.startsWith('DELETE') ? refuse(503, LONG) : undefined,
     );
     await apply().ended;
-    const { child, ended } = start('destroy', '--yes', '--concurrency', '1', '--format', 'json');
+    const { child, ended } = start('destroy', '--yes', '--format', 'json');
     await shows(child.stderr, 'Writing goes on after a pause');
     child.kill('SIGINT');
     const end = await ended;

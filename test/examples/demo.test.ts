@@ -13,7 +13,7 @@ itLong('the demo goes from nothing to nothing and leaves nothing behind', { time
     [join(import.meta.dirname, '../../examples/demo.ts')],
     {
       cwd: temporary,
-      env: { TMPDIR: temporary, EDGEWISE_BASE_URL: 'http://127.0.0.1:1', EDGEWISE_CONCURRENCY: 'settings of the user' },
+      env: { TMPDIR: temporary, EDGEWISE_BASE_URL: 'http://127.0.0.1:1', EDGEWISE_RATE_LIMIT: 'settings of the user' },
       encoding: 'utf8',
     },
   );
@@ -42,7 +42,7 @@ itLong('the demo goes from nothing to nothing and leaves nothing behind', { time
     '$ edgewise destroy',
   ]);
   expect(stdout).toMatch(
-    /Drift to revert:\n[\s\S]*hostports:\n\s+- 1\.tcp\.example\.net:20999\n\s+\+ 1\.tcp\.example\.net:20001/,
+    /Drift to revert:\n[\s\S]*hostports: reverts: changed at the service\n\s+- 1\.tcp\.example\.net:20999\n\s+\+ 1\.tcp\.example\.net:20001/,
   );
   expect(stdout).toContain('Nothing to do: 3 resources are as the manifests say.');
   expect(readdirSync(temporary)).toEqual([]);

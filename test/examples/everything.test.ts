@@ -2,12 +2,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Field, FieldType } from '../../src/kinds/field.ts';
-import { listSpecFields } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
-import { writeOutParts } from '../../src/schemas/parts.ts';
+import { inlineDefs } from '../../src/schemas/text.ts';
 import { EXAMPLES } from './life.ts';
 import { parseDocuments } from './parse-documents.ts';
 
@@ -41,24 +41,24 @@ const DOCUMENTS = SOURCES.flatMap(({ text }) => parseDocuments(text)).flatMap(un
 describe('examples/everything', () => {
   it.each(MANIFEST_KINDS.map((kind) => [kind.name, kind] as const))('states every field of %s', (name, kind) => {
     const stated = listStated(name, 'spec');
-    const fields = Object.fromEntries(listSpecFields(kind));
+    const fields = Object.fromEntries(kind.specFields);
     expect(listFieldPaths(fields).filter((path) => !stated.has(path))).toEqual([]);
   });
 
   it('states every lifecycle setting', () => {
-    const settings = MANIFEST_KINDS.map(({ name }) => writeOutParts(toManifestJsonSchema(name))).map((schema) =>
+    const settings = MANIFEST_KINDS.map(({ name }) => inlineDefs(toManifestJsonSchema(name))).map((schema) =>
       getProperty(schema, 'lifecycle'),
     );
     const stated = DOCUMENTS.map((document) => document['lifecycle'] ?? {});
     expect(stated).toContainEqual(expect.objectContaining({ adopt: expect.any(String) }));
-    expect(settings.flatMap((schema) => listUnstated(schema, stated))).toEqual([]);
+    expect(settings.flatMap((schema) => diffUnsetFields(schema, stated))).toEqual([]);
   });
 
   it('states every setting of a Stack', () => {
-    const settings = getProperty(writeOutParts(toManifestJsonSchema('Stack')), 'spec');
-    expect(listUnstated(settings, [{}])).toContain('guard');
+    const settings = getProperty(inlineDefs(toManifestJsonSchema('Stack')), 'spec');
+    expect(diffUnsetFields(settings, [{}])).toContain('guard');
     expect(
-      listUnstated(
+      diffUnsetFields(
         settings,
         DOCUMENTS.filter(({ kind }) => kind === 'Stack').map(({ spec }) => spec ?? {}),
       ),
@@ -67,7 +67,7 @@ describe('examples/everything', () => {
 
   it('is valid with the adoption that stands in a comment', () => {
     const sources = SOURCES.map(({ file, text }) => ({ file, bytes: Buffer.from(text) }));
-    const { state, diagnostics } = validateManifests(sources, { env: {} });
+    const { state, diagnostics } = validateManifests(sources, { env: NO_ENVIRONMENT });
     expect(diagnostics).toEqual([]);
     expect(state?.resources.get('TCPEdge/postgres')?.lifecycle.adopt).toMatch(/^edgtcp_/);
   });
@@ -113,15 +113,15 @@ function getProperty(schema: JsonObject, name: string): JsonObject {
 }
 
 /** Paths of the properties of a schema that none of these values states. One place states only one alternative, so others count too. */
-function listUnstated(schema: JsonObject, values: readonly Json[]): readonly string[] {
+function diffUnsetFields(schema: JsonObject, values: readonly Json[]): readonly string[] {
   const objects = values.filter(isJsonObject);
   const { properties = {}, additionalProperties: member, anyOf } = schema;
   const alternatives = isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [];
   const named = Object.keys(isJsonObject(properties) ? properties : {});
   return [
-    ...alternatives.flatMap((alternative) => listUnstated(alternative, DOCUMENTS.flatMap(listObjects))),
+    ...alternatives.flatMap((alternative) => diffUnsetFields(alternative, DOCUMENTS.flatMap(listObjects))),
     ...(isJsonObject(member)
-      ? listUnstated(
+      ? diffUnsetFields(
           member,
           objects.flatMap((object) => Object.values(object)),
         )
@@ -129,7 +129,7 @@ function listUnstated(schema: JsonObject, values: readonly Json[]): readonly str
     ...named.flatMap((name) => {
       const stated = objects.flatMap((object) => object[name] ?? []);
       if (stated.length === 0) return [name];
-      return listUnstated(getProperty(schema, name), stated).map((path) => `${name}.${path}`);
+      return diffUnsetFields(getProperty(schema, name), stated).map((path) => `${name}.${path}`);
     }),
   ];
 }

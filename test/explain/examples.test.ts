@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { runExample } from '../../.ci/run-example.ts';
-import { toMendedExample } from '../../src/explain/explanation.ts';
+import { toFixedExample } from '../../src/explain/explanation.ts';
 import { EXPLANATIONS } from '../../src/explain/explanations.ts';
 import OUTPUTS from '../../src/explain/outputs.json' with { type: 'json' };
-import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic-codes.ts';
+import { DIAGNOSTIC_CODES } from '../../src/model/diagnostic.ts';
 
 const EXAMPLES = Object.entries(EXPLANATIONS);
 const PRINTED: Readonly<Record<string, string>> = OUTPUTS;
 
 /** The codes of the diagnostics in an output, each once. */
 function listCodes(output: string): readonly string[] {
-  return [...new Set(Array.from(output.matchAll(/^(?:error|warning)\[([\w-]+)\]/gm), ([, code = '']) => code))];
+  return [...new Set(Array.from(output.matchAll(/^ *(?:error|warning)\[([\w-]+)\]/gm), ([, code = '']) => code))];
 }
 
 describe('the example of a code', () => {
@@ -18,12 +18,15 @@ describe('the example of a code', () => {
     const { output } = await runExample(bad);
     const hint = `make \`bad\` of ${code} in src/explain/codes/ an example that yields it`;
     expect(listCodes(output), hint).toEqual([code]);
-    expect(output, `give the diagnostic ${code} a remedy where it is made`).toContain('\n  help: ');
+    // Beside the change that causes it, what to do is the sentence that follows.
+    expect(output, `give the diagnostic ${code} a remedy where it is made`).toMatch(
+      /\n {2}help: |\n {4}warning.+\. [A-Z].+\.\n/,
+    );
     expect(output, '`npm run docs` writes src/explain/outputs.json anew').toBe(PRINTED[code]);
   });
 
   it.each(EXAMPLES)('%s yields nothing once it is mended', async (code, explanation) => {
-    const { output, exitCode } = await runExample(toMendedExample(explanation));
+    const { output, exitCode } = await runExample(toFixedExample(explanation));
     expect(listCodes(output), `mend \`good\` of ${code} in src/explain/codes/:\n${output}`).toEqual([]);
     expect(exitCode).toBe(0);
   });

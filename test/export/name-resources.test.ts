@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nameAll, toBaseName, toIdName } from '../../src/export/name-resources.ts';
+import { assignNames, toBaseName, toIdName } from '../../src/export/name-resources.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isResourceName } from '../../src/model/address.ts';
@@ -8,7 +8,7 @@ import type { Spec } from '../../src/model/state.ts';
 const ID = 'edgtcp_2k9XLR3nGNPfyoIk0A3yD8vPq7M';
 
 function nameOf(kind: string, spec: Spec): string {
-  const rest = { createdAt: '', mark: undefined, markTrouble: undefined, computed: {} };
+  const rest = { createdAt: '', mark: undefined, markError: undefined, computed: {} };
   return toBaseName(getKind(kind), { kind, id: ID, spec: normalizeSpec(getKind(kind), spec), ...rest });
 }
 
@@ -49,12 +49,12 @@ describe('names', () => {
   it('that would be the same get the end of the id, all of them, whatever the order', () => {
     const members = [nameless('cr_abcdefG', 'a'), nameless('cr_bcdefgH', 'a'), nameless('cr_cdefghI', 'b')];
     const expected = { cr_abcdefG: 'a-bcdefg', cr_bcdefgH: 'a-cdefgh', cr_cdefghI: 'b' };
-    expect(Object.fromEntries(nameAll(members))).toEqual(expected);
-    expect(Object.fromEntries(nameAll(members.toReversed()))).toEqual(expected);
+    expect(Object.fromEntries(assignNames(members))).toEqual(expected);
+    expect(Object.fromEntries(assignNames(members.toReversed()))).toEqual(expected);
   });
 
   it('that are there already are kept', () => {
-    const names = nameAll([nameless('cr_abcdefG', 'a', true), nameless('cr_bcdefgH', 'a')]);
+    const names = assignNames([nameless('cr_abcdefG', 'a', true), nameless('cr_bcdefgH', 'a')]);
     expect([...names.values()]).toEqual(['a', 'a-cdefgh']);
   });
 
@@ -65,7 +65,7 @@ describe('names', () => {
       nameless('cr_3zzzzzz', `${'x'.repeat(50)}-abcdef`, true),
       nameless('cr_4000000', `${'x'.repeat(43)}`),
     ];
-    const names = [...nameAll(members).values()];
+    const names = [...assignNames(members).values()];
     expect(new Set(names).size).toBe(4);
     expect(names.every(isResourceName)).toBe(true);
   });

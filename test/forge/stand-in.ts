@@ -20,6 +20,8 @@ export interface StandIn {
   readonly comments: Kept[];
   readonly issues: Kept[];
   readonly requests: string[];
+  /** What GraphQL says of the one who asks; absent: nothing. */
+  viewer?: { readonly login: string };
   /** How many of the next requests are answered with 502. */
   failures: number;
   readonly close: () => Promise<void>;
@@ -98,6 +100,10 @@ export async function startStandIn(): Promise<StandIn> {
       if (author === BOT) return send(403, { message: 'Resource not accessible by integration' });
       return send(200, { login: author, id: author.length, username: author });
     }
+    if (route === 'POST /graphql') {
+      const { viewer } = standIn;
+      return viewer === undefined ? send(403, { message: 'Forbidden' }) : send(200, { data: { viewer } });
+    }
     if (/^GET \/repos\/o\/r\/commits\/abc\/pulls$/.test(route))
       return send(200, [{ number: 7, merged_at: '2026-01-01T00:00:00Z' }]);
     if (/^GET \/repos\/o\/r\/commits\/\w+\/pulls$/.test(route)) return send(200, []);
@@ -128,7 +134,7 @@ function toAuthor({ headers }: IncomingMessage): string | undefined {
 
 function toWire({ id, body, author, title = '', state }: Kept) {
   const url = `https://forge.test/${id}`;
-  const user = { login: author, type: author === BOT ? 'Bot' : 'User', id: author.length };
+  const user = { login: author, type: author.endsWith('[bot]') ? 'Bot' : 'User', id: author.length };
   return {
     ...{ id, number: id, iid: id, body, description: body, title, state, system: false },
     ...{ user, author: user, html_url: url, web_url: url },

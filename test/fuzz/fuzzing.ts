@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
@@ -20,9 +20,15 @@ export function createFolder(): string {
   return folder;
 }
 
-/** A folder that holds a copy of `examples/everything` in one file, `manifests.yaml`, and the certificates that it names. */
+/**
+ * A folder that holds a copy of `examples/everything` in one file, `manifests.yaml`, and the certificates that it names. It lies in a repository, because
+ * the manifests name a folder beside their own.
+ */
 export function createEverything(): { readonly folder: string; readonly manifests: string } {
-  const folder = createFolder();
+  const repository = createFolder();
+  const folder = join(repository, 'everything');
+  mkdirSync(join(repository, '.git'));
+  mkdirSync(folder);
   const files = globSync('*.yaml', { cwd: EVERYTHING }).sort().map(readExample);
   const manifests = files.join('---\n');
   writeFileSync(join(folder, 'manifests.yaml'), manifests);

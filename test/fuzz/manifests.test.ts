@@ -9,7 +9,6 @@ import { anyBytes, mutatedText } from './mutations.ts';
 /** What is done with manifests that may be wrong. An apply that the service refuses in part fails. */
 const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])[] = [
   ['validate', [0, 3]],
-  ['lint', [0, 3]],
   ['plan --detailed-exitcode', [0, 2, 3, 4, 5]],
   ['drift --format json', [0, 2, 3, 4, 5]],
   ['apply --yes --token-directory tokens', [0, 1, 3, 4, 5]],

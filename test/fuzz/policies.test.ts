@@ -71,7 +71,10 @@ function askLibrary(expression: string): unknown {
     enableOptionalTypes: true,
     homogeneousAggregateLiterals: false,
   });
-  const change = { kind: 'TCPEdge', dangers: [{ danger: 'opens', path: 'ip_restriction', how: 'removed' }] };
+  const change = {
+    kind: 'TCPEdge',
+    dangers: [{ danger: 'restriction-removed', group: 'access', path: 'ip_restriction' }],
+  };
   const values = { change, before: BEFORE, after: AFTER, labels: LABELS, now: NOW, stack: { name: 'shop' } };
   try {
     return environment.evaluate(expression, { ...values, plan: { totals: { delete: 3n } } });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBudget } from '../../src/cel/budget.ts';
-import { type CelProgram, type CelValues, createCel } from '../../src/cel/environment.ts';
+import { type CelProgram, type CelValues, createCel } from '../../src/expressions/environment.ts';
+import { createBudget } from '../../src/expressions/metered-program.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
-import { listVisibleFields, toDeclarations } from '../../src/policy/spec-types.ts';
+import { listVisibleFields, toDeclarations } from '../../src/policy/vocabulary.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { holds, LONG } from '../laws/properties.ts';
 
@@ -132,7 +132,7 @@ describe('what is read', () => {
         const operands = [pick(places), pick([...places, ...LITERALS])];
         const text = (pick([0, 1]) === 0 ? operands : operands.reverse()).join(` ${pick(OPERATORS)} `);
         const program = loose.compile(text);
-        if ('fault' in program || !('fault' in strict.compile(text))) continue;
+        if ('finding' in program || !('finding' in strict.compile(text))) continue;
         for (const spec of specs) {
           const result = run(program, spec);
           // An empty list can be joined to any; and numbers that may be fractions are never whole ones, whatever their value.

@@ -11,7 +11,7 @@ import { anyBytes, mutatedJson, mutatedText } from './mutations.ts';
 const COMMANDS: readonly (readonly [line: string, exitCodes: readonly number[]])[] = [
   ['plan manifests.yaml --verbose', [0, 1, 3, 4, 5]],
   ['drift manifests.yaml --format json', [0, 1, 2, 3, 4]],
-  ['export --stack exported -o out --force', [0, 1, 3, 4]],
+  ['export --owner exported -o out --force', [0, 1, 3, 4]],
   ['apply manifests.yaml --yes --token-directory tokens', [0, 1, 3, 4, 5]],
   ['apply manifests.yaml --yes --token-directory tokens --format json', [0, 1, 3, 4, 5]],
   ['destroy manifests.yaml --yes --allow-deletes', [0, 1, 3, 4, 5]],

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openTransport } from '../../src/stack/open-transport.ts';
+import { toTransport } from '../../src/model/transport.ts';
+import { openTransport } from '../../src/stack/process-host.ts';
 import { findClosedPort } from '../client/raw-server.ts';
 import { holds, LONG } from '../laws/properties.ts';
 import { API_KEY, applyEverything, createEverything, createFolder, feed, openServer, readExample } from './fuzzing.ts';
@@ -10,15 +11,17 @@ import { anyBytes, anyText, mutatedJson, mutatedText } from './mutations.ts';
 
 /** Flags whose value says nothing of where something is written. */
 const FLAGS = [
-  ...['--base-url', '--version-header', '--page-size', '--concurrency', '--rate-limit', '--connect-timeout'],
-  ...['--headers-timeout', '--body-timeout', '--request-timeout', '--ca-file', '--format', '--target', '--report'],
+  ...['--base-url', '--version-header', '--rate-limit', '--timeout'],
+  ...['--ca-file', '--format', '--target', '--report'],
   ...['--allow-protected', '--take-over', '--rotate', '--token-command', '--verbose', '--no-delete', '--unknown'],
+  ...['--env', '--key-env', '--root'],
 ] as const;
 
 const VARIABLES = [
-  ...['EDGEWISE_BASE_URL', 'EDGEWISE_API_KEY_FILE', 'EDGEWISE_VERSION_HEADER', 'EDGEWISE_CONCURRENCY'],
-  ...['EDGEWISE_PAGE_SIZE', 'EDGEWISE_RATE_LIMIT', 'EDGEWISE_CA_FILE', 'EDGEWISE_CONNECT_TIMEOUT'],
-  ...['EDGEWISE_HEADERS_TIMEOUT', 'EDGEWISE_BODY_TIMEOUT', 'EDGEWISE_REQUEST_TIMEOUT', 'EDGEWISE_LOG_LEVEL'],
+  ...['EDGEWISE_BASE_URL', 'EDGEWISE_API_KEY_FILE', 'EDGEWISE_VERSION_HEADER'],
+  ...['EDGEWISE_RATE_LIMIT', 'EDGEWISE_CA_FILE', 'EDGEWISE_TIMEOUT'],
+  ...['EDGEWISE_LOG_LEVEL'],
+  ...['EDGEWISE_ENV', 'EDGEWISE_KEY_ENV', 'EDGEWISE_ROOT', 'EDGEWISE_UNTRUSTED'],
   ...['HTTPS_PROXY', 'http_proxy', 'all_proxy', 'NO_PROXY', 'NO_COLOR', 'TMPDIR'],
 ] as const;
 
@@ -29,6 +32,7 @@ const value = fc
     fc.webUrl(),
     fc.constantFrom('', '0', '1', '64', '120/60s', 'none', '10s', '1ms', 'manifests.yaml', 'authorities.pem', 'json'),
     fc.constantFrom('TCPEdge/postgres', 'embedded:', 'https://u:p@h.example', '["true"]', 'http://[::1', 'sarif=.'),
+    fc.constantFrom('..', 'DEPLOY_*', '*', 'EDGEWISE_API_KEY_OTHER', 'true'),
   )
   .filter((text) => !text.startsWith('embedded:/') && !text.includes('='));
 
@@ -80,7 +84,7 @@ describe('settings', () => {
       const transport = openTransport({ connections: 1, timeouts, authorities, proxy: {} });
       try {
         const argv = ['plan', 'manifests.yaml', '--base-url', origin];
-        const { exitCode, stderr } = await feed(argv, { folder, fed: pem, transport });
+        const { exitCode, stderr } = await feed(argv, { folder, fed: pem, transport: toTransport(transport.send) });
         expect([1, 3], stderr).toContain(exitCode);
       } finally {
         await transport.close();

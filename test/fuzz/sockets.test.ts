@@ -1,7 +1,8 @@
 import { createServer, type Server as NetServer } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openTransport } from '../../src/stack/open-transport.ts';
+import { toTransport } from '../../src/model/transport.ts';
+import { openTransport } from '../../src/stack/process-host.ts';
 import { holds, LONG } from '../laws/properties.ts';
 import { createEverything, feed } from './fuzzing.ts';
 import { anyBytes, mutatedText } from './mutations.ts';
@@ -29,7 +30,11 @@ describe('bytes that are no answer', () => {
       const transport = openTransport({ connections: 8, timeouts, authorities: undefined, proxy: {} });
       try {
         const argv = ['apply', 'manifests.yaml', '--yes', '--token-directory', 'tokens', '--base-url', origin];
-        const { exitCode, writes, stdout, stderr } = await feed(argv, { folder, fed, transport });
+        const { exitCode, writes, stdout, stderr } = await feed(argv, {
+          folder,
+          fed,
+          transport: toTransport(transport.send),
+        });
         expect([1, 4], stderr).toContain(exitCode);
         expect(writes, `${stdout}${stderr}`).toBe(0);
       } finally {

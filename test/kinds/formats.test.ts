@@ -42,6 +42,8 @@ it.each(RULES)('the pattern of a $name matches whatever is one', ({ check, examp
   );
 });
 
+const ED25519 = FORMATS['ssh-public-key'].example.replace(/ [^ ]*$/, '');
+
 it.each([
   ['hostport', 'nope'],
   ['hostport', 'a b:80'],
@@ -51,6 +53,10 @@ it.each([
   ['header-name', 'a b'],
   ['header-value', 'a\nb'],
   ['ssh-public-key', 'ssh-dss AAAA'],
+  ['ssh-public-key', `${ED25519}\ncommand="id" ssh-rsa AAAA`],
+  ['ssh-public-key', `${ED25519} alice\rssh-rsa AAAA`],
+  ['ssh-public-key', `${ED25519} alice\0`],
+  ['ssh-public-key', ED25519.replace(' ', '\n')],
   ['principal', 'a,b'],
   ['duration', '1y'],
 ] as const)('the pattern of a %s does not match %j', (format, text) => {

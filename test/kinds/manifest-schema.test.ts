@@ -8,9 +8,8 @@ import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { DOCUMENT_KINDS, findDocumentSchema } from '../../src/schemas/document.ts';
 import { listFindings } from '../../src/schemas/findings.ts';
-import { isSureToConform } from '../../src/schemas/is-sure-to-conform.ts';
 import { toManifestJsonSchema } from '../../src/schemas/manifest.ts';
-import { writeOutParts } from '../../src/schemas/parts.ts';
+import { inlineDefs } from '../../src/schemas/text.ts';
 import { toTries } from '../tries.ts';
 import { changeAt } from './change-at.ts';
 
@@ -43,39 +42,6 @@ const SSH = { ssh_certificate_authority_id: 'sshca_1' };
 const ROUTE = { edge_id: 'edghts_1', id: 'edghtsrt_1' };
 
 const isManifest = createCheck();
-
-describe('the quick answer of the schemas', () => {
-  const isSure = (document: JsonObject) => isSureToConform(String(document['kind']), document);
-  const conforms = (document: JsonObject) => {
-    const schema = assertDefined(findDocumentSchema(String(document['kind'])), 'schema');
-    return listFindings(schema, document).length === 0;
-  };
-
-  it('is yes for documents that conform, but for what is rare', () => {
-    const isRare = ({ kind, spec, lifecycle }: JsonObject) =>
-      ['List', 'Policy', 'PolicyTest'].includes(String(kind)) ||
-      /"(renamed_from|stack|file)"|[+]01:00/.test(JSON.stringify({ spec, lifecycle }));
-    const unsure = EVERYTHING.filter((document) => !isRare(document) && !isSure(document));
-    expect(unsure.map(({ kind, metadata }) => [kind, metadata])).toEqual([]);
-  });
-
-  it('is never yes for one that does not', () => {
-    const json = fc.json({ maxDepth: 1 }).map((text): Json => JSON.parse(text));
-    const value = fc.oneof(json, fc.constantFrom<Json>('External/x', 'ipp_1', 'a:1', '', ' ', -1, 0.5, null, [], {}));
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...EVERYTHING),
-        fc.nat(),
-        fc.option(value, { nil: undefined }),
-        (document, nth, replacement) => {
-          const changed = changeAt(document, nth, replacement);
-          if (isSure(changed)) expect(conforms(changed)).toBe(true);
-        },
-      ),
-      { numRuns: toTries(8000) },
-    );
-  });
-});
 
 describe('the JSON Schema of manifests', () => {
   it('accepts a document of every kind with every field', () => {
@@ -174,7 +140,7 @@ describe('the JSON Schema of manifests', () => {
   });
 
   it('describes every kind and every field, so that an editor can explain them', () => {
-    const bare = listProperties(writeOutParts(toManifestJsonSchema())).filter(
+    const bare = listProperties(inlineDefs(toManifestJsonSchema())).filter(
       ({ schema }) => typeof schema['description'] !== 'string',
     );
     expect(bare.map(({ name }) => name)).toEqual([]);
@@ -183,7 +149,7 @@ describe('the JSON Schema of manifests', () => {
   });
 
   it('tells the default of a field', () => {
-    const enabled = listProperties(writeOutParts(toManifestJsonSchema('TCPEdge'))).filter(
+    const enabled = listProperties(inlineDefs(toManifestJsonSchema('TCPEdge'))).filter(
       ({ name }) => name === 'enabled',
     );
     expect(enabled.map(({ schema }) => schema['default'])).toEqual([true, true, true]);

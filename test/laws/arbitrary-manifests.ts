@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Field } from '../../src/kinds/field.ts';
-import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { arbitrarySettings, arbitrarySpec, mayUseOwned } from './arbitrary-values.ts';
 import type { Mutation } from './mutate-stack.ts';
@@ -64,7 +64,7 @@ export function arbitraryResource(kinds: readonly Kind[] = MANIFEST_KINDS): fc.A
 function arbitraryLifecycle(kind: Kind): fc.Arbitrary<TestResource['lifecycle']> {
   const isIgnorable = ({ type, unique, serviceDefault, hasPath }: Field) =>
     !unique && !serviceDefault && !mayUseOwned(type) && (kind.role === 'owned' || hasPath);
-  const fields = listSpecFields(kind).filter(([, field]) => isIgnorable(field));
+  const fields = kind.specFields.filter(([, field]) => isIgnorable(field));
   return fc.record({
     protect: kind.role === 'owned' ? fc.integer({ min: 0, max: 7 }).map((number) => number === 0) : fc.constant(false),
     ignore: fc.oneof(

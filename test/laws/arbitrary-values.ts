@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Field, FieldType, JsonType, ListType, MapType, ReferenceType } from '../../src/kinds/field.ts';
-import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
 import { listIdPrefixes, listReferableKinds } from '../../src/kinds/references.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertNever } from '../../src/model/errors.ts';
@@ -16,7 +16,7 @@ import { NAMES } from './names.ts';
 
 /** Any spec of a kind, with every required field and some of the others. */
 export function arbitrarySpec(kind: Kind): fc.Arbitrary<Spec> {
-  return arbitraryFields(Object.fromEntries(listSpecFields(kind)));
+  return arbitraryFields(Object.fromEntries(kind.specFields));
 }
 
 /** Anything that a kind has of its own in `lifecycle`, but for files that are written. Longer than a world lasts. */

@@ -1,4 +1,4 @@
-import { isModule, type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import { isModule, type Kind } from '../../src/kinds/kind.ts';
 import { toModulePath, toResourcePath } from '../../src/kinds/paths.ts';
 import { mapReferences } from '../../src/kinds/references.ts';
 import { toClearValue } from '../../src/kinds/request-body.ts';
@@ -20,9 +20,7 @@ export type SharedService = Pick<World, 'resources' | 'call'>;
 
 /** The names of the fields that somebody else can change. */
 export function listChangeable(kind: Kind): readonly string[] {
-  return listSpecFields(kind)
-    .filter(([, { lifecycle }]) => lifecycle === 'mutable')
-    .map(([name]) => name);
+  return kind.specFields.filter(([, { lifecycle }]) => lifecycle === 'mutable').map(([name]) => name);
 }
 
 /** The resource that bears the mark of an address, as the server keeps it. */
@@ -64,7 +62,7 @@ export async function createBehind(
     await world.call('POST', kind.path, { ...spec, metadata: metadata(spec['metadata'] ?? '') });
     return;
   }
-  for (const [name] of listSpecFields(kind).filter(([, field]) => isModule(field)))
+  for (const [name] of kind.specFields.filter(([, field]) => isModule(field)))
     if (spec[name] !== undefined) await setModule(world, toModulePath(kind, spec, name), spec[name]);
 }
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listMarkedFields } from '../../src/kinds/mark-fields.ts';
-import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { listMarkedFields, normalizeSpec } from '../../src/kinds/normalize.ts';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { parseMetadata, toFieldDigest, UNMANAGED } from '../../src/model/mark.ts';

@@ -6,7 +6,7 @@ import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Drift } from '../../src/model/drift.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { toDrift } from '../../src/plan/compute-drift.ts';
-import { toAgainstRequest, toDriftAgainst } from '../../src/plan/saved/drift-against.ts';
+import { toDriftAgainst, toDriftReadRequest } from '../../src/plan/saved/drift-against.ts';
 import { toReadRequest } from '../../src/plan/select-targets.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
@@ -65,7 +65,7 @@ async function compare(world: World, stack: TestStack): Promise<Drift> {
 }
 
 async function compareWith(world: World, plan: Plan): Promise<Drift> {
-  const live = await readLive(world.connect(), toAgainstRequest(plan));
+  const live = await readLive(world.connect(), toDriftReadRequest(plan));
   return toDriftAgainst(plan, { live, present: new Map(), now: NOW, file: 'plan.json' });
 }
 

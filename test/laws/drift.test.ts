@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Kind } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import { arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
+import { arbitraryDrift } from './arbitrary-drift.ts';
 import { changeField, listChangeable } from './behind-the-back.ts';
 import { expectOnlyDifference, isSameField } from './field-change.ts';
-import { withField } from './mutate-stack.ts';
 import { holds, LONG } from './properties.ts';
-import { settleStack } from './settle-stack.ts';
-import type { TestResource, TestStack } from './stack.ts';
+import type { TestStack } from './stack.ts';
 import { SUBJECTS } from './subjects.ts';
 import { listTouched, World } from './world.ts';
 
@@ -73,24 +70,4 @@ function listDriftOf(plan: Plan, field: string) {
   return plan.changes.flatMap(({ differences }) =>
     differences.filter(({ origin, path }) => origin === 'drift' && path.split(/[.[]/, 1)[0] === field),
   );
-}
-
-/** A stack, and its first resource with one field as another has it. */
-function arbitraryDrift(
-  kind: Kind,
-  field: string,
-): fc.Arbitrary<{ readonly stack: TestStack; readonly drifted: TestResource | undefined }> {
-  const subject = arbitraryResource([kind]);
-  return fc
-    .tuple(subject, arbitraryStack({ maxResources: 3 }), arbitraryResource([kind]))
-    .map(([first, others, donor]) => {
-      const stack = settleStack([first, ...others]);
-      const [settled, ...rest] = stack;
-      if (settled === undefined) return { stack, drifted: undefined };
-      const drifted = { ...settled, spec: withField(settled.spec, field, donor.spec) };
-      const found = settleStack([...rest, drifted]).find(
-        (resource) => resource.kind === settled.kind && resource.name === settled.name,
-      );
-      return { stack, drifted: found };
-    });
 }

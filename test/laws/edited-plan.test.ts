@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PlanDocument, toPlanDocument } from '../../src/kinds/plan-document.ts';
+import { type PlanDocument, toPlanDocument } from '../../src/kinds/request-body.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
 import type { Json } from '../../src/model/json.ts';

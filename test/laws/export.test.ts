@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readLive } from '../../src/client/read-live.ts';
-import { type Exported, type ExportOptions, exportLive } from '../../src/export/export-live.ts';
-import { type ExportLayout, LAYOUTS, layOut, toSingleText } from '../../src/export/lay-out.ts';
-import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
+import { type Exported, type ExportOptions, exportLive, layOut, toSingleText } from '../../src/export/export-live.ts';
+import { isModule } from '../../src/kinds/kind.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { toAddress } from '../../src/model/address.ts';
 import { toDigest } from '../../src/model/json.ts';
 import { parseMetadata, renderUserMetadata } from '../../src/model/mark.ts';
+import { checkPrintable } from '../../src/model/printable.ts';
 import type { DesiredState, LiveResource, LiveState, Spec } from '../../src/model/state.ts';
-import { findTextFault } from '../../src/model/storable-text.ts';
 import { arbitraryStack } from './arbitrary-manifests.ts';
 import { arbitraryText } from './arbitrary-texts.ts';
 import { holds, LONG } from './properties.ts';
@@ -21,13 +20,13 @@ const OPTIONS: ExportOptions = { stack: STACK_NAME };
 
 describe('exporting an account that nobody manages', () => {
   it('gives manifests whose plan is adoptions and nothing else', LONG, async () => {
-    const property = fc.asyncProperty(arbitraryStack(), fc.constantFrom(...LAYOUTS), async (stack, layout) => {
+    const property = fc.asyncProperty(arbitraryStack(), fc.boolean(), async (stack, isOneText) => {
       const world = await createUnmanaged(stack);
       world.takeRequests();
       const exported = exportLive(await readAccount(world, stack), OPTIONS);
       expect(world.takeRequests().every(({ method }) => method === 'GET')).toBe(true);
       expect(exported.leftOut).toEqual([]);
-      const plan = await world.plan(load(exported, layout));
+      const plan = await world.plan(load(exported, isOneText));
       expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
       expect(plan.changes.map(({ address, action }) => [address, action]).sort()).toEqual(
         exported.documents
@@ -43,10 +42,10 @@ describe('exporting an account that nobody manages', () => {
     const property = fc.asyncProperty(arbitraryStack(), async (stack) => {
       const world = await createUnmanaged(stack);
       const first = exportLive(await readAccount(world, stack), OPTIONS);
-      await world.migrate(load(first, 'per-kind'));
+      await world.migrate(load(first, false));
       const second = exportLive(await readAccount(world, stack), OPTIONS);
       expect(toSingleText(second)).toBe(toSingleText(first));
-      expect(listTouched(await world.plan(load(second, 'single')))).toEqual([]);
+      expect(listTouched(await world.plan(load(second, true)))).toEqual([]);
     });
     await holds(property, 40);
   });
@@ -55,7 +54,7 @@ describe('exporting an account that nobody manages', () => {
     const property = fc.asyncProperty(arbitraryStack(), fc.nat(7), async (stack, seed) => {
       const world = await createUnmanaged(stack, (index) => (index + seed) % 3 === 0);
       const exported = exportLive(await readAccount(world, stack), OPTIONS);
-      const plan = await world.plan(load(exported, 'single'));
+      const plan = await world.plan(load(exported, true));
       expect(plan.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
       expect(plan.changes.flatMap(({ differences }) => differences)).toEqual([]);
       expect(plan.changes.filter(({ action }) => action !== 'adopt' && action !== 'no-op')).toEqual([]);
@@ -89,10 +88,10 @@ describe('exporting an account that nobody manages', () => {
       const live = await readAccount(world, []);
       const exported = exportLive(live, OPTIONS);
       expect(exported.leftOut).toEqual([]);
-      const [edge] = load(exported, 'single').resources.values();
+      const [edge] = load(exported, true).resources.values();
       expect(edge?.spec['description'] ?? '').toBe(description);
       expect(toSingleText(exported)).toMatch(/^(?:[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\n)*$/u);
-      const plan = await world.plan(load(exported, 'single'));
+      const plan = await world.plan(load(exported, true));
       expect(plan.changes.map(({ action, differences }) => [action, differences])).toEqual([['adopt', []]]);
     });
     await holds(property, 150);
@@ -116,7 +115,7 @@ async function readAccount(world: World, stack: TestStack): Promise<LiveState> {
   const attached = [...loadStack(stack).resources.values()].filter(({ kind }) => getKind(kind).role === 'attached');
   const attachments = attached.map(({ kind: name, spec }) => {
     const kind = getKind(name);
-    const [modules, ids] = [listSpecFields(kind).filter(([, field]) => isModule(field)), listSpecFields(kind)];
+    const [modules, ids] = [kind.specFields.filter(([, field]) => isModule(field)), kind.specFields];
     return {
       address: toAddress(name, String(spec['id'])),
       kind,
@@ -128,9 +127,12 @@ async function readAccount(world: World, stack: TestStack): Promise<LiveState> {
 }
 
 /** What the files of an export ask for, read in an environment that would fill in anything. */
-function load(exported: Exported, layout: ExportLayout): DesiredState {
-  const sources = layOut(exported, layout).map(({ path, text }) => ({ file: path, bytes: Buffer.from(text) }));
-  const { state, diagnostics } = validateManifests(sources, { env: { HOME: 'filled in', X: 'filled in' } });
+function load(exported: Exported, isOneText: boolean): DesiredState {
+  const files = isOneText ? [{ path: 'edgewise.yaml', text: toSingleText(exported) }] : layOut(exported);
+  const sources = files.map(({ path, text }) => ({ file: path, bytes: Buffer.from(text) }));
+  const { state, diagnostics } = validateManifests(sources, {
+    env: { variables: { HOME: 'filled in', X: 'filled in' }, offered: ['HOME', 'X'] },
+  });
   if (state !== undefined) return state;
   throw new Error(`What was exported is not valid:\n${diagnostics.map(({ message }) => message).join('\n')}`);
 }
@@ -147,7 +149,7 @@ function rearrange(live: LiveState, seed: number): LiveState {
 }
 
 function reverseMaps({ kind, spec }: LiveResource): Spec {
-  const maps = listSpecFields(getKind(kind)).filter(([, { type }]) => type.type === 'map');
+  const maps = getKind(kind).specFields.filter(([, { type }]) => type.type === 'map');
   const turned = maps.map(([name]) => [name, Object.fromEntries(Object.entries(spec[name] ?? {}).toReversed())]);
   return { ...spec, ...Object.fromEntries(turned) };
 }
@@ -208,5 +210,5 @@ function arbitraryHostile(maxBytes: number): fc.Arbitrary<string> {
     { weight: 1, arbitrary: arbitraryText(maxBytes) },
   );
   // A service that keeps valid Unicode holds no others.
-  return texts.filter((text) => findTextFault(text) === undefined);
+  return texts.filter((text) => checkPrintable(text) === undefined);
 }

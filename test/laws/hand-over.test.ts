@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseMetadata } from '../../src/model/mark.ts';
 import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
-import { toStack } from '../stacks/tree.ts';
+import { toStack } from '../repository/tree.ts';
 import { type Death, dieAt } from './dying-transport.ts';
 import { holds, LONG } from './properties.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { toWriteRequest } from '../../src/kinds/request-body.ts';
 import { IP_RESTRICTION } from '../../src/kinds/tables/ip-restriction.ts';
 import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
-import { toWriteRequest } from '../../src/kinds/write-request.ts';
 import { isJsonObject } from '../../src/model/json.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { isSameJson } from '../../src/model/json.ts';
 import { arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
@@ -14,7 +14,7 @@ import { SUBJECTS } from './subjects.ts';
 import { listTouched, World } from './world.ts';
 
 const FIELDS = SUBJECTS.flatMap((kind) =>
-  listSpecFields(kind)
+  kind.specFields
     .filter(([, field]) => kind.role === 'owned' || field.lifecycle === 'mutable')
     .map(([field]) => ({ kind, label: `${kind.name} ${field}`, field })),
 );

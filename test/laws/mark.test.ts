@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { METADATA } from '../../src/kinds/tables/standard-fields.ts';
-import { findMetadataProblem } from '../../src/manifest/metadata.ts';
+import { findMetadataFinding } from '../../src/manifest/validate.ts';
 import { isJsonObject, type JsonObject, toByteLength } from '../../src/model/json.ts';
 import { type Mark, normalizeUserMetadata, parseMetadata, renderMetadata } from '../../src/model/mark.ts';
 import { arbitraryResource } from './arbitrary-manifests.ts';
@@ -17,9 +17,9 @@ describe('the mark', () => {
   it('is read as it was written, beside any metadata', async () => {
     const property = fc.asyncProperty(arbitraryField(METADATA), arbitraryMark(), async (metadata, mark) => {
       const user = toUser(metadata);
-      if (parseMetadata(typeof user === 'string' ? user : JSON.stringify(user)).trouble !== undefined) return;
+      if (parseMetadata(typeof user === 'string' ? user : JSON.stringify(user)).error !== undefined) return;
       const parsed = parseMetadata(renderMetadata(user, mark));
-      expect(parsed).toEqual({ user: normalizeUserMetadata(user), mark, trouble: undefined });
+      expect(parsed).toEqual({ user: normalizeUserMetadata(user), mark, error: undefined });
       expect(renderMetadata(parsed.user, mark)).toBe(renderMetadata(user, mark));
     });
     await holds(property, 300);
@@ -87,7 +87,7 @@ function findLargest(holdsFor: (count: number) => boolean): number {
 
 function fits({ kind, name, spec, lifecycle }: TestResource): boolean {
   const found = OWNED_KINDS.filter((candidate) => candidate.name === kind).map((candidate) =>
-    findMetadataProblem({
+    findMetadataFinding({
       kind: candidate,
       stack: STACK_NAME,
       name,

@@ -1,4 +1,3 @@
-import { listSpecFields } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { settleStack } from './settle-stack.ts';
@@ -59,7 +58,7 @@ function change(
 }
 
 function setField(resource: TestResource, at: number, donor: TestResource): TestResource {
-  const fields = listSpecFields(getKind(resource.kind));
+  const fields = getKind(resource.kind).specFields;
   const [name] = fields[at % fields.length] ?? [''];
   return { ...resource, spec: withField(resource.spec, name, donor.spec) };
 }
@@ -74,7 +73,7 @@ export function withField(spec: Spec, name: string, donor: Spec): Spec {
 function rotate(stack: TestStack, at: number, count: number): TestStack {
   const kinds = [...new Set(stack.map(({ kind }) => kind))];
   const kind = kinds[at % kinds.length];
-  const [name] = kind === undefined ? [] : (listSpecFields(getKind(kind)).filter(([, { unique }]) => unique)[0] ?? []);
+  const [name] = kind === undefined ? [] : (getKind(kind).specFields.filter(([, { unique }]) => unique)[0] ?? []);
   const ring = stack.filter((resource) => resource.kind === kind).slice(0, count);
   if (name === undefined) return stack;
   return stack.map((resource) => {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
-import { normalizeField, normalizeSpec } from '../../src/kinds/normalize.ts';
-import { sortSets } from '../../src/kinds/sort-sets.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { normalizeField, normalizeSpec, sortSets } from '../../src/kinds/normalize.ts';
 import { toDigest } from '../../src/model/json.ts';
 import type { Spec } from '../../src/model/state.ts';
 import { arbitrarySpec } from './arbitrary-values.ts';
@@ -16,7 +15,7 @@ describe.each(SUBJECTS)('the normal form of a spec of $name', (kind) => {
       fc.asyncProperty(arbitrarySpec(kind), async (spec) => {
         const normal = normalizeSpec(kind, spec);
         expect(normalizeSpec(kind, normal)).toEqual(normal);
-        for (const [name, field] of listSpecFields(kind))
+        for (const [name, field] of kind.specFields)
           if (name in normal) expect(normalizeField(field, normal[name])).toEqual(normal[name]);
       }),
       50,

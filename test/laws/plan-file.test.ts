@@ -8,7 +8,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readPlanFile, writePlanFile } from '../../src/cli/reconcile/plan-file.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
-import { toPlanJsonSchema } from '../../src/schemas/plan-json-schema.ts';
+import { toPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { arbitraryHistory } from './arbitrary-manifests.ts';
 import { holds, LONG } from './properties.ts';
 import { World } from './world.ts';

@@ -20,6 +20,10 @@ export const PLAIN_LAYOUT: Layout = { order: [], files: 1, json: false };
 export interface StackHead {
   readonly name?: string;
   readonly released?: readonly string[];
+  readonly keyEnv?: string;
+  readonly baseUrl?: string;
+  /** What else it says of the way to the service. */
+  readonly api?: JsonObject;
   /** Resources of other stacks, by the name of the External that stands for each. */
   readonly foreign?: ReadonlyMap<string, { readonly stack: string; readonly resource: string }>;
 }
@@ -47,12 +51,21 @@ function renderFile(name: string, documents: readonly JsonObject[], isJson: bool
   return { file: `${name}.${isJson ? 'json' : 'yaml'}`, bytes: Buffer.from(text) };
 }
 
-function toStackDocument({ name = STACK_NAME, released = [] }: StackHead): JsonObject {
+function toStackDocument({ name = STACK_NAME, released = [], keyEnv, baseUrl, ...head }: StackHead): JsonObject {
+  const api = {
+    ...head.api,
+    ...(baseUrl !== undefined && { base_url: baseUrl }),
+    ...(keyEnv !== undefined && { key_env: keyEnv }),
+  };
   return {
     apiVersion: 'edgewise/v1',
     kind: 'Stack',
     metadata: { name },
-    spec: { tokens: { default: { directory: 'tokens' } }, ...(released.length > 0 && { released }) },
+    spec: {
+      tokens: { default: { directory: 'tokens' } },
+      ...(released.length > 0 && { released }),
+      ...(Object.keys(api).length > 0 && { api }),
+    },
   };
 }
 

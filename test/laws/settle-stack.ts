@@ -1,9 +1,9 @@
 import { listClaims } from '../../src/kinds/claims.ts';
-import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { mapReferences, type Reference } from '../../src/kinds/references.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
-import { findMetadataProblem } from '../../src/manifest/metadata.ts';
+import { findMetadataFinding } from '../../src/manifest/validate.ts';
 import { parseAddress, toAddress } from '../../src/model/address.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
@@ -92,7 +92,7 @@ function settleFields(resource: TestResource): TestResource {
     isValid: true,
   };
   const { metadata: _, ...rest } = spec;
-  return { ...resource, lifecycle, spec: findMetadataProblem({ ...marked, spec }) === undefined ? spec : rest };
+  return { ...resource, lifecycle, spec: findMetadataFinding({ ...marked, spec }) === undefined ? spec : rest };
 }
 
 /** Drops what settings say against each other, or against the spec. */
@@ -115,7 +115,7 @@ function without(value: Json, [step, ...rest]: FieldPath): Json {
 function settleClaims(resource: TestResource, taken: Taken): TestStack {
   const kind = getKind(resource.kind);
   const resolved = mapReferences(kind, resource.spec, ({ value }) => toExternalId(value));
-  const free = listSpecFields(kind).flatMap(([name, field]): [string, Json][] => {
+  const free = kind.specFields.flatMap(([name, field]): [string, Json][] => {
     const value = resource.spec[name];
     if (value === undefined) return [];
     if (!field.unique) return [[name, value]];
@@ -123,7 +123,7 @@ function settleClaims(resource: TestResource, taken: Taken): TestStack {
     const kept = members.filter((member) => takeAll(resource, name, member, taken));
     return isJsonArray(value) ? [[name, kept]] : kept.map(() => [name, value]);
   });
-  const isWhole = listSpecFields(kind).every(([name, { required }]) => !required || free.some(([key]) => key === name));
+  const isWhole = kind.specFields.every(([name, { required }]) => !required || free.some(([key]) => key === name));
   return isWhole ? [{ ...resource, spec: Object.fromEntries(free) }] : [];
 }
 

@@ -5,7 +5,7 @@ import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Change } from '../../src/model/change.ts';
 import { parsePath } from '../../src/model/field-path.ts';
 import type { Plan } from '../../src/model/plan.ts';
-import type { Act } from '../../src/model/write.ts';
+import type { WriteType } from '../../src/model/write.ts';
 import { arbitraryHistory, arbitraryResource } from './arbitrary-manifests.ts';
 import { changeField, findOwned, listChangeable } from './behind-the-back.ts';
 import { withField } from './mutate-stack.ts';
@@ -62,7 +62,7 @@ describe('what somebody else changes after a plan was saved', () => {
 });
 
 function isDeletedFirst({ writes }: Plan, change: Change | undefined): boolean {
-  const of = (act: Act) => writes.find((write) => write.act === act && write.address === change?.address);
+  const of = (act: WriteType) => writes.find((write) => write.act === act && write.address === change?.address);
   const [creation, removal] = [of('create'), of('delete')];
   return creation !== undefined && removal !== undefined && !removal.needs.includes(creation.id);
 }

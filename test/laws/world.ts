@@ -1,9 +1,10 @@
 import { applyPlan } from '../../src/apply/apply.ts';
-import { createDirectorySink } from '../../src/apply/directory-sink.ts';
-import type { TokenSink } from '../../src/apply/token-sink.ts';
+import { createDirectorySink, type TokenSink } from '../../src/apply/token-sinks.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { readLive } from '../../src/client/read-live.ts';
-import { toPlanDocument } from '../../src/kinds/plan-document.ts';
+
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
+
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { toShownChange } from '../../src/model/change.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
@@ -11,13 +12,14 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { ApplyEvent, ApplyResult } from '../../src/model/outcome.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { DesiredState, LiveState } from '../../src/model/state.ts';
-import type { Transport } from '../../src/model/transport.ts';
+import { type Transport, toSend } from '../../src/model/transport.ts';
 import { createPlan } from '../../src/plan/create-plan.ts';
-import { toDestroyState } from '../../src/plan/destroy.ts';
-import { checkPlan, type PlanCheck, toCheckRequest } from '../../src/plan/saved/check-plan.ts';
-import { verifyPlan } from '../../src/plan/saved/verify-plan.ts';
+import { toDestroyState } from '../../src/plan/plan-input.ts';
+import { checkPlan, type PlanCheck, toStaleCheckReadRequest } from '../../src/plan/saved/check-plan.ts';
 import { toReadRequest } from '../../src/plan/select-targets.ts';
+import { renderPlanJson } from '../../src/report/programs/json.ts';
 import { createServer, parseApiKey, type Server, type ServerSeed } from '../../src/server/index.ts';
+import { parsePlan } from '../../src/stack/parse-plan.ts';
 import { createRecorder, type SentRequest } from '../cli/recorder.ts';
 import { listKnownIds } from './arbitrary-values.ts';
 import { type Layout, renderStack } from './render-stack.ts';
@@ -67,7 +69,7 @@ export class World {
   constructor(options: WorldOptions = {}) {
     this.#options = options;
     this.server = createServer({
-      now: () => this.#now(),
+      now: () => this.now(),
       idSeed: 'world',
       apiKeys: [parseApiKey(`${API_KEY}:admin`)],
       seed: { externals: listKnownIds(), ...options.seed },
@@ -79,7 +81,8 @@ export class World {
     this.#transport = this.#recorder.transport;
   }
 
-  #now(): Date {
+  /** The time of its clock. */
+  now(): Date {
     return new Date(Date.UTC(2026, 2, 1) + 1000 * this.#seconds);
   }
 
@@ -100,7 +103,7 @@ export class World {
   #connectOver(transport: Transport): Client {
     const { pageSize = 100, concurrency = 8 } = this.#options;
     return createClient({
-      transport,
+      send: toSend(transport),
       baseUrl: BASE_URL,
       apiKey: API_KEY,
       versionHeader: 'Service-Version',
@@ -148,7 +151,7 @@ export class World {
       targets,
       takeOver,
       diagnostics: [],
-      now: this.#now(),
+      now: this.now(),
       rotate: [],
       keepDrift,
       files: new Map(),
@@ -164,7 +167,7 @@ export class World {
       client,
       sinks: { find: () => this.#createSink(), rescue: this.#createSink() },
       onEvent: (event) => void this.events.push(event),
-      now: () => this.#now(),
+      now: () => this.now(),
       sleep: async () => undefined,
       signal: new AbortController().signal,
       done,
@@ -181,10 +184,10 @@ export class World {
 
   /** What a saved plan finds before it is applied. */
   async check(plan: Plan): Promise<PlanCheck> {
-    return checkPlan(plan, await readLive(this.connect(), toCheckRequest(plan)));
+    return checkPlan(plan, await readLive(this.connect(), toStaleCheckReadRequest(plan)));
   }
 
-  /** Plans and applies, and throws unless everything was done, by a plan that does what it shows. */
+  /** Plans and applies, and throws unless everything was done, by a plan whose file is read back. */
   async migrate(stack: TestStack | DesiredState, options: PlanOptions = {}): Promise<Plan> {
     const plan = await this.plan(stack, options);
     expectNoErrors(plan);
@@ -231,15 +234,14 @@ export class World {
 
 /** What a random stack asks for. Throws when it is not valid. */
 export function loadStack(stack: TestStack, layout?: Layout): DesiredState {
-  const { state, diagnostics } = validateManifests(renderStack(stack, layout), { env: {} });
+  const { state, diagnostics } = validateManifests(renderStack(stack, layout), { env: NO_ENVIRONMENT });
   if (state !== undefined) return state;
   const found = diagnostics.map(({ message, place }) => `${message}\n${place?.excerpt}`);
   throw new Error(`A random stack is not valid:\n${found.join('\n')}`);
 }
 
 function expectNoErrors(plan: Plan): void {
-  const verified = verifyPlan(toPlanDocument(plan));
-  if (typeof verified === 'string') throw new Error(`A plan file of this would be refused: ${verified}`);
+  parsePlan(renderPlanJson(plan), 'A plan file of this');
   if (hasErrors(plan.diagnostics)) throw new Error(plan.diagnostics.map(({ message }) => message).join('\n'));
 }
 

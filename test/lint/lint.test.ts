@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readCel } from '../../src/cel/read-cel.ts';
+import { readCel } from '../../src/expressions/read-cel.ts';
 import { type LintOptions, lintManifests } from '../../src/lint/lint.ts';
 import { LINT_RULES } from '../../src/lint/rules.ts';
-import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import { LINT_RULE_IDS } from '../../src/model/diagnostic-codes.ts';
+import { type Diagnostic, LINT_RULE_IDS } from '../../src/model/diagnostic.ts';
 import { toMarked, validate } from '../manifest/explain.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
@@ -45,6 +44,13 @@ const CASES: readonly (readonly [rule: string, kind: string, bad: string, marked
     'spec: { backends: { bkdhr_a: 0 } }',
     '{ bkdhr_a: 0 }',
     'spec: { backends: { bkdhr_a: 1 } }',
+  ],
+  [
+    'placeholder-in-shell',
+    'Stack',
+    'spec: { tokens: { default: { command: [sh, -c, "store {id}"] } } }',
+    '"store {id}"',
+    'spec: { tokens: { default: { command: [sh, -c, "store $EDGEWISE_ID"] } } }',
   ],
   ['no-weight', 'WeightedBackend', 'spec: {}', '{}', 'spec: { backends: { bkdhr_a: 0, bkdhr_b: 1 } }'],
   ['edge-without-backend', 'TCPEdge', 'spec: {}', '{}', 'spec: { backend: { backend_id: bkdhr_a } }'],

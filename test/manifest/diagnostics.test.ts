@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FIELDS } from '../../src/explain/codes/fields.ts';
-import { READING } from '../../src/explain/codes/reading.ts';
-import { RELATIONS } from '../../src/explain/codes/relations.ts';
+import { FIELDS, READING } from '../../src/explain/codes/manifests.ts';
+import { RELATIONS } from '../../src/explain/codes/running.ts';
 import { explain as explainTopic } from '../../src/explain/explain.ts';
 import { DOCUMENT_KINDS } from '../../src/schemas/document.ts';
 import { explain } from './explain.ts';
@@ -10,6 +9,9 @@ import { explain } from './explain.ts';
 /** Each file of the folder is a table: what manifests say, and everything that is to be told about them. */
 const FOLDER = new URL('diagnostics/', import.meta.url);
 const TABLES = readdirSync(FOLDER);
+
+/** Nothing is set, and tables may offer what they like with this prefix; keys and tokens are offered, and cannot be. */
+const ENV = { variables: {}, offered: ['OFFERED_*', 'EDGEWISE_*', 'GITHUB_TOKEN'] };
 
 /** The line of a table that tells of a code. */
 const TOLD = /^\S+ \[.*\] ([a-z0-9-]+): /;
@@ -21,8 +23,10 @@ const ELSEWHERE: readonly string[] = [
   'file-unreadable',
   'no-manifests',
   'no-stack',
+  'path-refused',
   'render-failed',
   'render-not-allowed',
+  'secret-in-manifest',
   'too-long',
 ];
 
@@ -73,7 +77,7 @@ function renderTable(text: string): string {
 function renderDiagnostics(section: string): string {
   const fences = section.matchAll(/^```yaml ?(\S*)\n([\s\S]*?)^```$/gm);
   const files = Array.from(fences, ([, file, manifest = '']) => [file === '' ? 'm.yaml' : file, manifest]);
-  const told = explain(Object.fromEntries(files)).map((line) =>
+  const told = explain(Object.fromEntries(files), { env: ENV }).map((line) =>
     line.replace(DOCUMENT_KINDS.join(', '), '(every kind)'),
   );
   return ['```text', ...told, '```'].join('\n');

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { fillEnvironment } from '../../src/manifest/environment.ts';
+import { fillEnvironment, NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 
-const ENV = { NAME: 'value', EMPTY: '', DOLLAR: '$' + '{env:NAME}', PRICE: '$&$1' };
+const VARIABLES = {
+  NAME: 'value',
+  EMPTY: '',
+  DOLLAR: '$' + '{env:NAME}',
+  PRICE: '$&$1',
+  EDGEWISE_API_KEY: 'a key',
+  EDGEWISE_GITLAB_TOKEN: 'a token',
+};
+const ENV = { variables: VARIABLES, offered: [...Object.keys(VARIABLES), 'NOPE', 'ALSO', 'toString'] };
 const D = '$';
 const LITERAL = `$NAME $5 $ ${D}{NAME} ${D}{ENV:NAME} ${D}{env}`;
 
@@ -24,7 +32,7 @@ describe('variables in a text', () => {
     [LITERAL, LITERAL, []],
     [`${D}{env:toString}`, `${D}{env:toString}`, ['toString']],
   ])('%s gives %s', (text, filled, unset) => {
-    expect(fillEnvironment(text, ENV)).toEqual({ text: filled, unset, malformed: [] });
+    expect(fillEnvironment(text, ENV)).toEqual({ text: filled, unset, withheld: [], malformed: [] });
   });
 
   it.each([
@@ -38,7 +46,7 @@ describe('variables in a text', () => {
     [`${D}${D}${D}{env:}`, []],
     [`${D}${D}{env:} ${D}${D}{env:`, []],
   ])('%j has what is almost a variable, which is left as it is', (text, malformed) => {
-    const filled = fillEnvironment(text, {});
+    const filled = fillEnvironment(text, NO_ENVIRONMENT);
     expect(filled).toMatchObject({ unset: [], malformed });
     expect(filled.text).toBe(text.replaceAll(`${D}${D}{`, `${D}{`));
   });
@@ -47,12 +55,35 @@ describe('variables in a text', () => {
     expect(fillEnvironment(`${D}{env:DOLLAR} ${D}{env:PRICE}`, ENV)).toEqual({
       text: `${D}{env:NAME} $&$1`,
       unset: [],
+      withheld: [],
       malformed: [],
     });
   });
 
   it('take time that grows with the text only', () => {
     const text = `${D}{env:A:-`.repeat(100_000);
-    expect(fillEnvironment(text, ENV)).toEqual({ text, unset: [], malformed: [text] });
+    expect(fillEnvironment(text, ENV)).toEqual({ text, unset: [], withheld: [], malformed: [text] });
+  });
+
+  it.each([
+    ['NAME', ['NAME'], 'value'],
+    ['NAME', ['NA*'], 'value'],
+    ['NAME', ['NAM'], undefined],
+    ['NAME', ['NAME_*'], undefined],
+    ['NAME', ['name'], undefined],
+    ['NAME', [], undefined],
+    ['EDGEWISE_API_KEY', ['EDGEWISE_API_KEY'], undefined],
+    ['EDGEWISE_GITLAB_TOKEN', ['EDGEWISE_*'], undefined],
+  ])('%s is read when %j are offered: %s', (name, offered, value) => {
+    const text = `${D}{env:${name}}`;
+    const filled = fillEnvironment(text, { variables: VARIABLES, offered });
+    expect(filled).toMatchObject({ text: value ?? text, withheld: value === undefined ? [name] : [] });
+  });
+
+  it('have their default where they are not offered, unless they are for a key or a token', () => {
+    const env = { variables: VARIABLES, offered: [] };
+    expect(fillEnvironment(`${D}{env:NAME:-other}`, env)).toMatchObject({ text: 'other', withheld: [] });
+    const secret = `${D}{env:EDGEWISE_GITLAB_TOKEN:-other}`;
+    expect(fillEnvironment(secret, env)).toMatchObject({ text: secret, withheld: ['EDGEWISE_GITLAB_TOKEN'] });
   });
 });

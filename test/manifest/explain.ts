@@ -1,3 +1,4 @@
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { type ValidateOptions, validateManifests } from '../../src/manifest/validate.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 
@@ -17,8 +18,8 @@ export function explain(files: Files, options: Partial<ValidateOptions> = {}): r
 /** Validates texts. No Stack is wanted, and no variable is set, unless the options say so. */
 export function validate(files: Files, options: Partial<ValidateOptions> = {}) {
   const named = typeof files === 'string' ? { 'm.yaml': files } : files;
-  const sources = Object.entries(named).map(([file, text]) => ({ file, bytes: Buffer.from(text) }));
-  return validateManifests(sources, { env: {}, requireStack: false, ...options });
+  const sources = Object.entries(named).map(([file, text]) => ({ file, text }));
+  return validateManifests(sources, { env: NO_ENVIRONMENT, requireStack: false, ...options });
 }
 
 function toPlaceText(place: Diagnostic['place']): string {

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isForeignFile } from '../../src/manifest/foreign-file.ts';
+import { isForeignFile } from '../../src/manifest/load.ts';
 
 const FOREIGN: readonly (readonly [name: string, text: string])[] = [
   ['package.json', '{ "name": "shop", "version": "1.0.0", "scripts": { "plan": "edgewise plan" } }'],

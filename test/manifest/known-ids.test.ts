@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { resolveKnownIds } from '../../src/manifest/known-ids.ts';
-import type { ManifestDocument } from '../../src/manifest/problem.ts';
+import type { ManifestDocument } from '../../src/manifest/finding.ts';
+import { resolveKnownIds } from '../../src/manifest/references.ts';
 import { createSourceText } from '../../src/manifest/source-text.ts';
 import type { Address } from '../../src/model/address.ts';
 

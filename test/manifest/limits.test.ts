@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import { hasErrors } from '../../src/model/diagnostic.ts';
 import { renderMetadata } from '../../src/model/mark.ts';
@@ -113,7 +114,7 @@ describe('a list or a mapping', () => {
 describe('bytes that are not UTF-8', () => {
   const diagnose = (...parts: readonly (string | readonly number[])[]) => {
     const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)));
-    return validateManifests([{ file: 'm.yaml', bytes }], { env: {} });
+    return validateManifests([{ file: 'm.yaml', bytes }], { env: NO_ENVIRONMENT });
   };
   const summarize = ({ diagnostics }: ReturnType<typeof diagnose>) =>
     diagnostics.map(({ code, message, place }) => `${place?.line}:${place?.column} ${code}: ${message}`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findOrigin } from '../../src/manifest/origin.ts';
+import { findOrigin } from '../../src/manifest/documents.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 
 function toDocument(origin: string): JsonObject {

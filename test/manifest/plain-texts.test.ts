@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { parseDocuments } from '../../src/manifest/parse.ts';
 
 const FIRST = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index));
@@ -30,9 +31,9 @@ it('a text without quotes is what the core schema of YAML makes of it, whatever 
   const valid = texts.filter((text) => parseDocument(text).errors.length === 0);
   expect(valid.length).toBeGreaterThan(1_000);
   for (const text of valid) {
-    const [document] = parseDocuments(text, {});
+    const [document] = parseDocuments(text, NO_ENVIRONMENT);
     // Numbers that no JSON can hold are faults of their own.
-    if (document?.faults.length === 0) expect([text, document.value]).toEqual([text, toCore(text)]);
+    if (document?.findings.length === 0) expect([text, document.value]).toEqual([text, toCore(text)]);
   }
 });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sshpk from 'sshpk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadCloserChecks } from '../../src/kinds/closer-checks.ts';
+import { loadDeepFormatChecks } from '../../src/kinds/deep-format-checks.ts';
 import { MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
 import { createFieldFileReader } from '../../src/manifest/load.ts';
 import { explain, validate } from './explain.ts';
@@ -33,7 +33,7 @@ spec:
 `;
 }
 
-const closerChecks = await loadCloserChecks(MANIFEST_KINDS);
+const closerChecks = await loadDeepFormatChecks(MANIFEST_KINDS);
 const OPTIONS = () => ({ readFile: createFieldFileReader({ cwd: folder }), closerChecks });
 
 function explainKey(publicKey: string, file = 'm.yaml'): readonly string[] {
@@ -70,7 +70,7 @@ describe('a public key in a file', () => {
   it('may be named by the environment', () => {
     writeFileSync(join(folder, 'alice.pub'), ED25519);
     const manifest = toManifest(`{ file: "\${env:WHO}.pub" }`);
-    expect(explain(manifest, { ...OPTIONS(), env: { WHO: 'alice' } })).toEqual([]);
+    expect(explain(manifest, { ...OPTIONS(), env: { variables: { WHO: 'alice' }, offered: ['WHO'] } })).toEqual([]);
   });
 
   it.each([

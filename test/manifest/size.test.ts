@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createAllowance } from '../../src/manifest/lex.ts';
+import { createAllowance } from '../../src/manifest/bounded-yaml.ts';
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { parseDocuments } from '../../src/manifest/parse.ts';
 import { itLong } from '../effort.ts';
 import { validate } from './explain.ts';
@@ -8,12 +9,16 @@ const HEAD = 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { name: a }\nspe
 
 /** What is told of a text, without where it stands. */
 function tell(text: string, env: Readonly<Record<string, string>> = {}): readonly string[] {
-  return validate(text, { env }).diagnostics.map(({ code, message }) => `${code}: ${message}`);
+  return validate(text, { env: { variables: env, offered: Object.keys(env) } }).diagnostics.map(
+    ({ code, message }) => `${code}: ${message}`,
+  );
 }
 
 function faultsOf(text: string, limits: { readonly parts?: number; readonly words?: number; readonly text?: number }) {
   const allowance = createAllowance({ parts: 1000, words: 10_000, text: 1000, ...limits });
-  return [...parseDocuments(text, {}, allowance)].flatMap(({ faults }) => faults.map(({ message }) => message));
+  return [...parseDocuments(text, NO_ENVIRONMENT, allowance)].flatMap(({ findings }) =>
+    findings.map(({ message }) => message),
+  );
 }
 
 describe('what is larger than any manifest is refused before it is built', () => {
@@ -61,7 +66,8 @@ describe('what is larger than any manifest is refused before it is built', () =>
 
   it('all files together, each of which is small', () => {
     const allowance = createAllowance({ parts: 1000, words: 50, text: 1000 });
-    const read = () => [...parseDocuments('a: [1, 2, 3]\n', {}, allowance)].flatMap(({ faults }) => faults);
+    const read = () =>
+      [...parseDocuments('a: [1, 2, 3]\n', NO_ENVIRONMENT, allowance)].flatMap(({ findings }) => findings);
     expect([read(), read()]).toEqual([[], []]);
     expect([...read(), ...read()][0]?.message).toContain('the manifests are too long');
   });
@@ -130,7 +136,7 @@ describe('of many mistakes in one document', () => {
     [
       'variables',
       `${HEAD}  hostports: [${`"\${env:X}",`.repeat(50)}]\n`,
-      'env-unset: TCPEdge/a: and 30 more env-unset, from here on',
+      'env-not-offered: TCPEdge/a: and 30 more env-not-offered, from here on',
     ],
     [
       'references',

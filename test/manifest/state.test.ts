@@ -8,7 +8,7 @@ import { type Files, toMarked, validate } from './explain.ts';
 const EVERYTHING = readFileSync(new URL('fixtures/everything.yaml', import.meta.url), 'utf8');
 
 function toState(files: Files, env: Readonly<Record<string, string>> = {}): DesiredState {
-  const { state, diagnostics } = validate(files, { env });
+  const { state, diagnostics } = validate(files, { env: { variables: env, offered: Object.keys(env) } });
   expect(diagnostics).toEqual([]);
   return assertDefined(state, 'state');
 }
@@ -105,6 +105,7 @@ describe('valid manifests', () => {
   it('give the settings of their Stack', () => {
     expect(toState(EVERYTHING).stack).toEqual({
       name: 'production',
+      locate: expect.any(Function),
       api: {
         baseUrl: 'embedded:',
         versionHeader: 'Service-Version',
@@ -113,6 +114,10 @@ describe('valid manifests', () => {
         rateLimit: undefined,
         timeouts: TIMEOUTS,
         caFile: undefined,
+        given: [
+          { name: 'base_url', locate: expect.any(Function) },
+          { name: 'version_header', locate: expect.any(Function) },
+        ],
       },
       guard: { maxDeletes: 2, maxDeleteShare: 0.5 },
       tokens: { default: { directory: './tokens' }, credentials: {} },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { BoundedMap } from '../../src/model/bounded-map.ts';
+import { BoundedMap } from '../../src/server/store.ts';
 
 const key = fc.integer({ min: 0, max: 8 });
 const step = fc.oneof(

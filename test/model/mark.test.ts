@@ -14,7 +14,7 @@ describe('the mark in the metadata', () => {
     ['an empty mapping', {}, ''],
   ])('stands beside %s', (_, user, kept) => {
     const text = renderMetadata(user, MARK);
-    expect(parseMetadata(text)).toEqual({ user: kept, mark: MARK, trouble: undefined });
+    expect(parseMetadata(text)).toEqual({ user: kept, mark: MARK, error: undefined });
     // What is not as it was rendered has not been taken apart before.
     expect(parseMetadata(`\n${text}`)).toEqual(parseMetadata(text));
     expect(normalizeUserMetadata(user)).toEqual(kept);
@@ -25,10 +25,10 @@ describe('the mark in the metadata', () => {
     expect(parseMetadata(renderMetadata({ edgewise: { ...other } }, MARK))).toEqual({
       user: '',
       mark: MARK,
-      trouble: undefined,
+      error: undefined,
     });
     const unnamed = renderMetadata({ team: 'data' }, { ...MARK, name: 'No name' });
-    expect(parseMetadata(unnamed)).toMatchObject({ mark: undefined, trouble: 'its name is not a valid name' });
+    expect(parseMetadata(unnamed)).toMatchObject({ mark: undefined, error: 'its name is not a valid name' });
   });
 
   it('is known when somebody wrote its JSON in another way', () => {
@@ -41,12 +41,12 @@ describe('the mark in the metadata', () => {
     ['{"edgewise":{"stack":"A b","name":"a"}}', 'its stack is not a valid name'],
     ['{"edgewise":{"stack":"a","name":""}}', 'its name is not a valid name'],
     ['{"edgewise":{"stack":"a","name":"a","fields":[]}}', 'its fields are not an object'],
-  ])('is none when it is %s', (text, trouble) => {
-    expect(parseMetadata(text)).toEqual({ user: JSON.parse(text), mark: undefined, trouble });
+  ])('is none when it is %s', (text, error) => {
+    expect(parseMetadata(text)).toEqual({ user: JSON.parse(text), mark: undefined, error });
   });
 
   it('is not looked for in text that only looks like it', () => {
     const text = '{"edgewise":{"stack":"a","name":"a"}';
-    expect(parseMetadata(text)).toEqual({ user: text, mark: undefined, trouble: undefined });
+    expect(parseMetadata(text)).toEqual({ user: text, mark: undefined, error: undefined });
   });
 });

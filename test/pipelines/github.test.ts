@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -6,13 +6,13 @@ import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vit
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { type StandIn, startStandIn, WORKFLOW_TOKEN } from '../forge/stand-in.ts';
-import { toStack } from '../stacks/tree.ts';
+import { toStack } from '../repository/tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
 const EXAMPLES = 'examples/pipelines/github';
 const WORKFLOWS = readdirSync(EXAMPLES).filter((file) => file.endsWith('.yml'));
-const ACTIONS = readdirSync('.github/actions').map((name) => `.github/actions/${name}/action.yml`);
+const ACTIONS = globSync('.github/actions/*/action.yml').sort();
 
 describeWith(['actionlint', 'zizmor', 'check-jsonschema'], 'the workflows and actions', () => {
   it('have nothing that actionlint finds', async () => {
@@ -125,7 +125,10 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(planned.status, planned.output).toBe(0);
     expect(forge.comments).toHaveLength(1);
     expect(forge.comments[0]?.body).toContain('1 of 3 stacks below live changed since');
-    expect(await readdirSorted(join(repository, 'artifacts', 'edgewise-plan', 'plans'))).toEqual(['b.json']);
+    expect(await readdirSorted(join(repository, 'artifacts', 'edgewise-plan', 'plans'))).toEqual([
+      '_index.json',
+      'b.json',
+    ]);
 
     const applied = await run(repository, 'apply.yml', 'push');
     expect(applied.status, applied.output).toBe(0);
@@ -139,7 +142,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
   it('gives later steps what came of a plan', async () => {
     const repository = await createRepository();
     const workflow = join(repository, '.github', 'workflows', 'plan.yml');
-    const names = ['has-changes', 'counts', 'exit-code', 'plan'];
+    const names = ['has-changes', 'counts', 'dangers', 'exit-code', 'plan'];
     const lines = names.map(
       (name) => `          echo '${name}:' "$(jq -c . <<< '\${{ toJSON(steps.it.outputs.${name}) }}')"\n`,
     );
@@ -150,8 +153,9 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
     expect(found).toEqual([
       '"true"',
       '"{\\"create\\":3}"',
+      expect.stringMatching(/^"\{\\"access\\":\d,.*protection\\":0\}"$/),
       '"2"',
-      expect.stringMatching(/edgewise-plan\/plan\.json"$/),
+      expect.stringMatching(/edgewise-\w+\/plan\.json"$/),
     ]);
   }, 120_000);
 
@@ -212,7 +216,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
       await writeFile(join(folder, '.github', 'workflows', file), text);
     await writeFile(join(folder, 'event.json'), JSON.stringify(EVENT));
     for (const args of [
-      ['init', '-q'],
+      ['init', '-q', '-b', 'main'],
       ['add', '-A'],
       [...AUTHOR, 'commit', '-qm', 'manifests'],
     ])
@@ -233,13 +237,13 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
       GITHUB_REPOSITORY: 'o/r',
       GITHUB_SHA: 'abc',
       ARTIFACTS: join(repository, 'artifacts'),
-      EDGEWISE_BASE_URL: service.url,
     };
     const args = [
       ...[event, '--workflows', join('.github/workflows', workflow), '--eventpath', 'event.json'],
       ...['--platform', 'ubuntu-latest=-self-hosted'],
       ...(await listStubs()).flatMap((stub) => ['--local-repository', stub]),
       ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+      ...['--var', `EDGEWISE_BASE_URL=${service.url}`],
       ...['--secret', `GITHUB_TOKEN=${WORKFLOW_TOKEN}`, '--secret', 'EDGEWISE_API_KEY=key-of-the-pipeline'],
     ];
     const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
@@ -262,7 +266,7 @@ describeWith(['act', 'git', 'npm'], 'a repository that uses the actions', () => 
 
 const AUTHOR = ['-c', 'user.email=ada@example.com', '-c', 'user.name=Ada'];
 const EVENT = {
-  repository: { full_name: 'o/r' },
+  repository: { full_name: 'o/r', default_branch: 'main' },
   pull_request: { number: 7, head: { repo: { full_name: 'o/r' } } },
 };
 

@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
 import { toEdge } from '../cli/workspace.ts';
 import { PERSONAL_TOKEN, type StandIn, startStandIn } from '../forge/stand-in.ts';
-import { toStack } from '../stacks/tree.ts';
+import { toStack } from '../repository/tree.ts';
 import { packCommandLine } from './pack-command-line.ts';
 import { describeWith, runTool, type ToolResult } from './tools.ts';
 
@@ -64,8 +64,8 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     expect(planned.status, planned.output).toBe(0);
     expect(listJobs(planned)).toEqual(['PASS edgewise-plan']);
     expect(forge.comments).toMatchObject([{ body: expect.stringContaining('TCPEdge/postgres') }]);
-    expect(await readFile(join(repository, 'plan.html'), 'utf8')).toContain('TCPEdge');
-    expect(await readFile(join(repository, 'edgewise.xml'), 'utf8')).toContain('<testsuite');
+    expect(await readFile(join(repository, 'edgewise-plan/plan.html'), 'utf8')).toContain('TCPEdge');
+    expect(await readFile(join(repository, 'edgewise-plan/edgewise.xml'), 'utf8')).toContain('<testsuite');
     await run(repository, 'merge_request_event');
     expect(forge.comments).toHaveLength(1);
 
@@ -97,6 +97,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
       package: archive,
       recursive: 'true',
       render: 'true',
+      untrusted: '"false"',
       'changed-since': '$CI_MERGE_REQUEST_DIFF_BASE_SHA',
     });
     for (const [index, name] of ['a', 'b', 'c'].entries()) {
@@ -157,6 +158,7 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
     await cp('examples/quickstart', join(folder, 'manifests'), { recursive: true });
     const pipeline = (await readFile(join(EXAMPLE, '.gitlab-ci.yml'), 'utf8'))
       .replace(/project: \S+\n +ref: \S+\n +file: \//, 'local: ')
+      .replace('https://api.example.com', service.url)
       .replace('inputs:', ['inputs:', ...Object.entries(inputs).map((entry) => entry.join(': '))].join('\n      '));
     await writeFile(join(folder, '.gitlab-ci.yml'), pipeline);
     await commit(folder);
@@ -181,9 +183,10 @@ describeWith(['gitlab-ci-local', 'rsync', 'git', 'npm'], 'a repository that incl
       CI_SERVER_URL: forge.url,
       CI_PROJECT_ID: '3',
       CI_COMMIT_SHA: 'abc',
+      CI_COMMIT_BRANCH: source === 'merge_request_event' ? '' : 'main',
+      CI_DEFAULT_BRANCH: 'main',
       EDGEWISE_GITLAB_TOKEN: PERSONAL_TOKEN,
       EDGEWISE_API_KEY: 'key-of-the-pipeline',
-      EDGEWISE_BASE_URL: service.url,
       npm_config_prefix: join(repository, '.npm'),
       PATH: [join(repository, '.npm/bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
     };

@@ -17,7 +17,16 @@ describeWith(['kustomize', 'kubernetes-validate'], 'the example for Kubernetes',
     const result = await runTool('kubernetes-validate', ['-k', '1.33', '--strict', join(folder, 'built.yaml')]);
     expect(result, result.output).toMatchObject({ status: 0 });
     const kinds = parseAllDocuments(built).map((document) => document.get('kind'));
-    expect(kinds.sort()).toEqual(['ConfigMap', 'ConfigMap', 'CronJob', 'Job', 'Namespace', 'Secret', 'ServiceAccount']);
+    expect(kinds.sort()).toEqual([
+      'ConfigMap',
+      'ConfigMap',
+      'CronJob',
+      'Job',
+      'Namespace',
+      'Secret',
+      'Secret',
+      'ServiceAccount',
+    ]);
   });
 
   it('lets Argo CD and Flux make the job anew', async () => {

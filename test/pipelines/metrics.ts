@@ -6,6 +6,8 @@ import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 export interface MetricsSamples {
   readonly healthy: string;
   readonly drifted: string;
+  /** What somebody changed is dangerous. */
+  readonly dangerous: string;
   readonly unapplied: string;
   readonly failed: string;
   readonly old: string;
@@ -33,7 +35,8 @@ export async function sampleMetrics(): Promise<MetricsSamples> {
   const now = Date.now();
   return {
     healthy: await writeMetrics(now, { apply: true }),
-    drifted: await writeMetrics(now, { apply: true, isChangedByHand: true }),
+    drifted: await writeMetrics(now, { apply: true, byHand: { description: 'by hand' } }),
+    dangerous: await writeMetrics(now, { apply: true, byHand: { hostports: [] } }),
     unapplied: await writeMetrics(now, {}),
     failed: await writeMetrics(now, { status: 401 }),
     old: await writeMetrics(now - 4 * HOUR_MS, { apply: true }),
@@ -58,13 +61,14 @@ interface Circumstances {
   readonly manifest?: string;
   readonly apply?: boolean;
   readonly appliedMs?: number;
-  readonly isChangedByHand?: boolean;
+  /** What somebody changes at the service. */
+  readonly byHand?: object;
   /** With which the service answers the comparison. */
   readonly status?: number;
 }
 
 async function writeMetrics(nowMs: number, circumstances: Circumstances): Promise<string> {
-  const { manifest = WITH_EDGES, apply = false, appliedMs = nowMs, isChangedByHand = false, status } = circumstances;
+  const { manifest = WITH_EDGES, apply = false, appliedMs = nowMs, byHand, status } = circumstances;
   let clockMs = appliedMs;
   const now = (): Date => new Date(clockMs);
   const { folder, edgewise, server } = await createWorkspace({ 'edgewise.yaml': manifest }, { now });
@@ -72,17 +76,18 @@ async function writeMetrics(nowMs: number, circumstances: Circumstances): Promis
     server.handle(new Request(`https://api.test${path}`, { method, headers: HEADERS, body: JSON.stringify(body) }));
   if (apply) await edgewise('apply edgewise.yaml --yes', { now });
   const [edge] = server.snapshot().resources['TCPEdge'] ?? [];
-  if (isChangedByHand) await change('PATCH', `/edges/tcp/${edge?.['id']}`, { description: 'by hand' });
+  if (byHand !== undefined) await change('PATCH', `/edges/tcp/${edge?.['id']}`, byHand);
   // Somebody else's, so that the account has what no stack manages.
   await change('POST', '/edges/tcp', {});
   clockMs = nowMs;
   const refuse = async (): Promise<Response> => Response.json({ msg: 'no' }, { status: status ?? 500 });
-  const options = { now, ...(status !== undefined && { transport: refuse }) };
-  await edgewise('drift edgewise.yaml --report metrics=stack.prom --report account-metrics=account.prom', options);
-  const [stack, account] = await Promise.all(FILES.map((name) => readFile(join(folder, name), 'utf8')));
-  return `${stack?.replace(END, '')}${account}`;
+  const options = {
+    now,
+    env: { EDGEWISE_API_KEY_PRODUCTION: 'dev' },
+    ...(status !== undefined && { transport: refuse }),
+  };
+  await edgewise('drift edgewise.yaml --key-env EDGEWISE_API_KEY_PRODUCTION --report metrics=stack.prom', options);
+  return readFile(join(folder, 'stack.prom'), 'utf8');
 }
 
 const HEADERS = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
-const FILES = ['stack.prom', 'account.prom'];
-const END = '# EOF\n';

@@ -19,8 +19,8 @@ function lead(to: string, from = 'bkdhr_0', id = 'edgtcp_1') {
   });
 }
 
-function token(note: string) {
-  return makeChange('Credential/a', 'create', { desired: toNormal('Credential/a', {}), notes: [note] });
+function token(directory: string) {
+  return makeChange('Credential/a', 'create', { desired: toNormal('Credential/a', {}), token: { directory } });
 }
 
 function adopt(id: string, stack?: string) {
@@ -59,11 +59,7 @@ describe('whoever approved', () => {
       plan(lead('bkdhr_1', 'bkdhr_0', 'edgtcp_2')),
     ],
     ['a file whose text was not known', makePlan({ files: [file] }), makePlan({ files: [{ ...file, text: 'x' }] })],
-    [
-      'a token in one place',
-      plan(token('its token goes to the folder a')),
-      plan(token('its token goes to the folder a')),
-    ],
+    ['a token in one place', plan(token('a')), plan(token('a'))],
   ])('%s, approved it', (_, before, after) => {
     expect(comparePlans(before, after).more).toEqual({ changes: [], files: [] });
   });
@@ -72,11 +68,7 @@ describe('whoever approved', () => {
     ['a backend, not another one that has the same name elsewhere', plan(lead('bkdhr_1')), plan(lead('bkdhr_2'))],
     ['a value that was another one before', plan(lead('bkdhr_1')), plan(lead('bkdhr_1', 'bkdhr_7'))],
     ['a weight of one backend, not of another', plan(weight('bkdhr_1', 90, 10)), plan(weight('bkdhr_2', 90, 10))],
-    [
-      'a token in one place, not in another',
-      plan(token('its token goes to the folder a')),
-      plan(token('its token goes to the folder b')),
-    ],
+    ['a token in one place, not in another', plan(token('a')), plan(token('b'))],
     ['the adoption of one resource, not of another', plan(adopt('edgtcp_1')), plan(adopt('edgtcp_2'))],
     ["the adoption of what is nobody's, not from a stack", plan(adopt('edgtcp_1')), plan(adopt('edgtcp_1', 'theirs'))],
     [
@@ -102,7 +94,7 @@ describe('whoever approved', () => {
         spec: {},
         reason: 'asked for with --rotate',
         desired: toNormal('AgentIngress/a', { domain: 'a.example.com' }),
-        dangers: [{ danger: 'replace', loses: ['ns_targets'], gap }],
+        dangers: gap === 0 ? [] : [{ group: 'traffic', danger: 'gap', writes: gap }],
       });
     const { more } = comparePlans(plan(replace(0)), plan(replace(1)));
     expect(more.changes.map(({ change, dangers }) => [toShownChange(change), dangers.length])).toEqual([

@@ -4,260 +4,138 @@ import { describe, expect, it } from 'vitest';
 import { createWorkspace, STACK, toManifest } from '../cli/workspace.ts';
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L a@example.com';
-
-/** Kinds with a spec that a case changes in one place. */
 const CERTIFICATE = { ssh_certificate_authority_id: 'sshca_one', public_key: KEY, principals: ['alice'] };
 const RESTRICTION = { type: 'endpoints', enforced: true, ip_policy_ids: ['ipp_one', 'ipp_two'] };
-const FILTER = { edge_id: 'edghts_web', id: 'edghtsrt_api' };
-const TLS = { id: 'edghts_web' };
-const OPTIONS = { 'force-command': 'ls', 'source-address': '10.0.0.0/8' };
+const ACL = { acl: ['bind:a.test'] };
+const OLD_TOKEN = 'agents with the old token are disconnected';
 
-/** What a change from one spec to another is dangerous for, and the change back. */
-const CASES: readonly (readonly [
-  claim: string,
-  kind: string,
-  from: object,
-  to: object,
-  forth: object[],
-  back: object[],
-])[] = [
-  [
-    'a module that goes',
-    'TCPEdge',
-    { ip_restriction: { ip_policy_ids: ['ipp_one'] } },
-    {},
-    [opens('ip_restriction', 'removed')],
-    [],
-  ],
-  [
-    'a module that is disabled',
-    'TCPEdge',
-    { ip_restriction: { ip_policy_ids: ['ipp_one'] } },
-    { ip_restriction: { enabled: false, ip_policy_ids: ['ipp_one'] } },
-    [opens('ip_restriction', 'disabled')],
-    [],
-  ],
-  [
-    'fewer policies',
-    'TCPEdge',
-    { ip_restriction: { ip_policy_ids: ['ipp_one', 'ipp_two'] } },
-    { ip_restriction: { ip_policy_ids: ['ipp_two'] } },
-    [opens('ip_restriction.ip_policy_ids', 'loosened')],
-    [],
-  ],
-  [
-    'a rule that goes',
-    'TCPEdge',
-    { policy: { inbound: [{ actions: [{ type: 'deny' }] }, { actions: [{ type: 'log' }] }] } },
-    { policy: { inbound: [{ actions: [{ type: 'log' }] }] } },
-    [opens('policy.inbound', 'loosened')],
-    [],
-  ],
-  [
-    'a rule with another name',
-    'TCPEdge',
-    { policy: { inbound: [{ name: 'one', actions: [{ type: 'deny' }] }] } },
-    { policy: { inbound: [{ name: 'two', actions: [{ type: 'deny' }] }] } },
-    [],
-    [],
-  ],
-  ['a backend', 'TCPEdge', {}, { backend: { backend_id: 'bkdhr_blue' } }, [], []],
-  [
-    'a restriction that is not enforced any more',
-    'IPRestriction',
-    RESTRICTION,
-    { ...RESTRICTION, enforced: false },
-    [opens('enforced', 'disabled')],
-    [],
-  ],
-  [
-    'a restriction of the API',
-    'IPRestriction',
-    { ...RESTRICTION, type: 'api', enforced: false },
-    { ...RESTRICTION, type: 'api' },
-    [{ danger: 'lockout' }],
-    [opens('enforced', 'disabled')],
-  ],
-  [
-    'a restriction of other traffic',
-    'IPRestriction',
-    RESTRICTION,
-    { ...RESTRICTION, type: 'dashboard' },
-    [replace(), opens('type', 'loosened'), { danger: 'lockout' }],
-    [replace(), opens('type', 'loosened')],
-  ],
-  [
-    'a wider ACL',
-    'Credential',
-    { acl: ['bind:a.test'] },
-    { acl: ['bind:a.test', 'bind:b.test'] },
-    [opens('acl', 'loosened')],
-    [],
-  ],
-  [
-    'an ACL within a wider one',
-    'Credential',
-    { acl: ['bind:*.a.test'] },
-    { acl: ['bind:b.a.test'] },
-    [],
-    [opens('acl', 'loosened')],
-  ],
-  ['no ACL', 'Credential', { acl: ['bind:a.test'] }, {}, [opens('acl', 'removed')], []],
-  ['an ACL of everything', 'Credential', { acl: ['bind:a.test'] }, { acl: ['*'] }, [opens('acl', 'removed')], []],
-  [
-    'more authorities',
-    'HTTPSEdge',
-    { ...TLS, mutual_tls: { certificate_authority_ids: ['ca_one'] } },
-    { ...TLS, mutual_tls: { certificate_authority_ids: ['ca_one', 'ca_two'] } },
-    [opens('mutual_tls.certificate_authority_ids', 'loosened')],
-    [],
-  ],
-  [
-    'no mutual TLS',
-    'HTTPSEdge',
-    { ...TLS, mutual_tls: { certificate_authority_ids: ['ca_one'] } },
-    TLS,
-    [opens('mutual_tls', 'removed')],
-    [],
-  ],
-  [
-    'fewer patterns that deny, and more that allow',
-    'HTTPSEdgeRoute',
-    { ...FILTER, user_agent_filter: { deny: ['curl', 'wget'] } },
-    { ...FILTER, user_agent_filter: { deny: ['curl'], allow: ['curl/8'] } },
-    [opens('user_agent_filter.allow', 'loosened'), opens('user_agent_filter.deny', 'loosened')],
-    [],
-  ],
-  [
-    'more principals',
-    'SSHUserCertificate',
-    CERTIFICATE,
-    { ...CERTIFICATE, principals: ['alice', 'bob'] },
-    [replace('certificate'), opens('principals', 'loosened')],
-    [replace('certificate')],
-  ],
-  [
-    'a critical option that goes',
-    'SSHUserCertificate',
-    { ...CERTIFICATE, critical_options: OPTIONS },
-    { ...CERTIFICATE, critical_options: { 'force-command': 'ls' } },
-    [replace('certificate'), opens('critical_options', 'loosened')],
-    [replace('certificate')],
-  ],
-  [
-    'one more extension',
-    'SSHUserCertificate',
-    { ...CERTIFICATE, extensions: { 'permit-pty': '' } },
-    CERTIFICATE,
-    [replace('certificate'), opens('extensions', 'loosened')],
-    [replace('certificate')],
-  ],
-  [
-    'a later end',
-    'SSHUserCertificate',
-    { ...CERTIFICATE, valid_until: '2030-01-01T00:00:00Z' },
-    { ...CERTIFICATE, valid_until: '2031-01-01T00:00:00Z' },
-    [replace('certificate'), { danger: 'validity', from: '2030-01-01T00:00:00Z', to: '2031-01-01T00:00:00Z' }],
-    [replace('certificate')],
-  ],
-  [
-    'another owner',
-    'Credential',
-    { acl: ['bind:a.test'], owner_id: 'usr_one' },
-    { acl: ['bind:a.test'], owner_id: 'usr_two' },
-    [{ ...replace(), loses: [] }, { danger: 'token' }],
-    [{ ...replace(), loses: [] }, { danger: 'token' }],
-  ],
-];
-
-function opens(path: string, how: string) {
-  return { danger: 'opens', path, how };
-}
-
-function replace(...loses: readonly string[]) {
-  return { danger: 'replace', loses, gap: 0 };
-}
-
-/** A stack of one resource, applied, and then its next form: the dangers of each change that does something. */
-async function listDangers(from: string, to: string): Promise<readonly object[]> {
+/** A stack of one state, applied, and then its next state: the plan. */
+async function planNext(from: string, to: string, options = '') {
   const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + from });
-  const applied = await edgewise('apply --yes --token-directory tokens');
-  expect(applied).toMatchObject({ exitCode: 0 });
+  expect(await edgewise('apply --yes --token-directory tokens')).toMatchObject({ exitCode: 0 });
   await write({ 'edgewise.yaml': STACK + to });
-  const { stdout } = await edgewise('plan --format json --token-directory tokens');
-  const changes: readonly { action: string; dangers?: readonly object[] }[] = JSON.parse(stdout).changes;
-  return changes.filter(({ action }) => action !== 'no-op').flatMap(({ dangers = [] }) => dangers);
+  const { stdout } = await edgewise(`plan --format json --token-directory tokens ${options}`);
+  return JSON.parse(stdout);
+}
+
+/** The dangers of each change that does something. */
+async function listDangers(from: string, to: string, options = ''): Promise<readonly object[]> {
+  const plan = await planNext(from, to, options);
+  const changes: readonly { dangers?: readonly object[] }[] = plan.changes;
+  return changes.flatMap(({ dangers = [] }) => dangers);
 }
 
 describe('the dangers of', () => {
-  it.each(CASES.map((one) => [one[0], one] as const))('%s', async (_claim, [, kind, from, to, forth, back]) => {
-    const [before, after] = [from, to].map((spec) => toManifest(kind, 'one', spec));
-    expect(await listDangers(before ?? '', after ?? '')).toEqual(forth);
-    expect(await listDangers(after ?? '', before ?? '')).toEqual(back);
+  it('what is made are tokens, with where they go, and what restricts none of them', async () => {
+    const token = { group: 'secrets', danger: 'token', path: 'token', to: 'the folder tokens' };
+    expect(await listDangers('', toManifest('TCPEdge', 'one', {}))).toEqual([]);
+    expect(await listDangers('', toManifest('Credential', 'one', ACL))).toEqual([token]);
+    expect(await listDangers('', toManifest('Credential', 'one', {}))).toEqual([
+      { group: 'secrets', danger: 'unrestricted', path: 'acl' },
+      token,
+    ]);
   });
 
-  it('a restriction that is not enforced are none', async () => {
-    const [two, one] = [RESTRICTION.ip_policy_ids, ['ipp_one']].map((ids) =>
-      toManifest('IPRestriction', 'one', { ...RESTRICTION, enforced: false, ip_policy_ids: ids }),
-    );
-    expect(await listDangers(two ?? '', one ?? '')).toEqual([]);
-    expect(await listDangers(two ?? '', '')).toEqual([{ danger: 'delete' }]);
+  it('a rotation are the new token, where it goes, and who uses the old one', async () => {
+    const one = toManifest('Credential', 'one', ACL);
+    expect(await listDangers(one, one, '--rotate Credential/one')).toEqual([
+      { group: 'secrets', danger: 'token', path: 'token', to: 'the folder tokens', consequence: OLD_TOKEN },
+    ]);
+  });
+
+  it('a delete are what it restricted, served and was needed for', async () => {
+    const edge = toManifest('TCPEdge', 'one', {
+      hostports: ['a.test:1'],
+      ip_restriction: { ip_policy_ids: ['ipp_1'] },
+    });
+    expect(await listDangers(edge, '')).toEqual([
+      { group: 'traffic', danger: 'address-released', path: 'hostports', from: ['a.test:1'] },
+    ]);
+    expect(await listDangers(toManifest('IPRestriction', 'one', RESTRICTION), '')).toEqual([
+      { group: 'access', danger: 'restriction-removed' },
+    ]);
+    expect(await listDangers(toManifest('Credential', 'one', ACL), '')).toEqual([
+      { group: 'secrets', danger: 'token-revoked', path: 'token', consequence: OLD_TOKEN },
+    ]);
+    expect(await listDangers(toManifest('TCPEdge', 'one', {}), '')).toEqual([]);
+  });
+
+  it('another domain are that it is delegated again', async () => {
+    const [a, b] = ['a.test', 'b.test'].map((domain) => toManifest('AgentIngress', 'one', { domain }));
+    expect(await listDangers(a ?? '', b ?? '')).toEqual([
+      { group: 'traffic', danger: 'address-changed', path: 'domain', from: 'a.test', to: 'b.test' },
+      { group: 'traffic', danger: 'new-values', path: 'ns_targets', consequence: 'delegate the domain again' },
+    ]);
   });
 
   it('a certificate are a longer time, where the manifest states one', async () => {
     const [day, week] = ['24h', '168h'].map((valid_for) =>
       toManifest('SSHUserCertificate', 'one', CERTIFICATE, { lifecycle: { valid_for } }),
     );
-    const longer = { danger: 'validity', from: '1d', to: '7d' };
-    expect(await listDangers(day ?? '', week ?? '')).toEqual([replace('certificate'), longer]);
-    expect(await listDangers(week ?? '', day ?? '')).toEqual([replace('certificate')]);
+    const longer = { group: 'secrets', danger: 'longer-validity', path: 'lifecycle.valid_for', from: '1d', to: '7d' };
+    expect(await listDangers(day ?? '', week ?? '')).toEqual([longer]);
+    expect(await listDangers(week ?? '', day ?? '')).toEqual([]);
   });
 
-  it('what loses its protection say so, and so does what another takes the place of', async () => {
-    const protect = { lifecycle: { protect: true } };
-    const [kept, free] = [protect, {}].map((more) => toManifest('TCPEdge', 'one', {}, more));
-    expect(await listDangers(kept ?? '', free ?? '')).toEqual([{ danger: 'unprotects' }]);
+  it('what loses its protection say so', async () => {
+    const [kept, free] = [{ lifecycle: { protect: true } }, {}].map((more) => toManifest('TCPEdge', 'one', {}, more));
+    const unprotected = { group: 'protection', danger: 'unprotected' };
+    expect(await listDangers(kept ?? '', free ?? '')).toEqual([unprotected]);
+    expect(await listDangers(kept ?? '', '')).toEqual([unprotected]);
+  });
+
+  it('what is handed over, protected or not', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toManifest('TCPEdge', 'one', {}) });
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    const lifecycle = { renamed_from: { stack: 'test', name: 'one' } };
+    await write({ 'edgewise.yaml': STACK.replace('test', 'other') + toManifest('TCPEdge', 'one', {}, { lifecycle }) });
+    const { changes } = JSON.parse((await edgewise('plan --format json')).stdout);
+    expect(changes).toMatchObject([
+      { action: 'adopt', dangers: [{ group: 'protection', danger: 'handed-over', from: 'test', to: 'other' }] },
+    ]);
+  });
+
+  it('what is deleted before it is made again are the writes in between, at the rate limit', async () => {
     const [a, b] = [
       ['endpoints', 'dashboard'],
       ['dashboard', 'endpoints'],
     ].map((types) =>
-      types
-        .map((type, index) => toManifest('IPRestriction', `r${index}`, { ...RESTRICTION, type, enforced: false }))
-        .join(''),
+      types.map((type, index) => toManifest('IPRestriction', `r${index}`, { ...RESTRICTION, type })).join(''),
     );
-    const swapped = await listDangers(a ?? '', b ?? '');
-    expect(swapped).toEqual([
-      expect.objectContaining({ danger: 'replace' }),
-      expect.objectContaining({ danger: 'replace' }),
-    ]);
-    expect(swapped).toContainEqual(expect.objectContaining({ gap: 3 }));
+    const swapped = await listDangers(a ?? '', b ?? '', '--rate-limit 6/60s');
+    const gaps = swapped.filter((one) => 'writes' in one);
+    expect(gaps).toContainEqual({ group: 'access', danger: 'gap', writes: 3, limitMs: 30_000 });
+    const off = (manifests = '') => manifests.replaceAll('"enforced":true', '"enforced":false');
+    expect(off(a)).not.toBe(a);
+    expect(await listDangers(off(a), off(b))).toEqual([]);
   });
 
-  it('a creation are none', async () => {
-    expect(await listDangers('', toManifest('TCPEdge', 'one', {}))).toEqual([]);
+  it('a plan are counted by group beside its totals', async () => {
+    const { totals, dangers } = await planNext(
+      toManifest('TCPEdge', 'one', { hostports: ['a.test:1'] }),
+      toManifest('Credential', 'one', {}),
+    );
+    expect(totals).toMatchObject({ delete: 1, create: 1 });
+    expect(dangers).toEqual({ access: 0, traffic: 1, secrets: 2, protection: 0 });
   });
 
-  it('a delete are the resource, and whom it kept out', async () => {
-    const edge = toManifest('TCPEdge', 'one', { ip_restriction: { ip_policy_ids: ['ipp_one'] } });
-    expect(await listDangers(edge, '')).toEqual([{ danger: 'delete' }]);
-    expect(await listDangers(toManifest('IPRestriction', 'one', RESTRICTION), '')).toEqual([
-      { danger: 'delete' },
-      opens('', 'removed'),
-    ]);
-  });
-
-  it('a plan file are those that follow from it', async () => {
-    const { edgewise, write, folder } = await createWorkspace({
-      'edgewise.yaml': STACK + toManifest('TCPEdge', 'one', {}),
-    });
+  it.each([
+    [
+      'TCPEdge/one has other dangers than it shows',
+      (plan: { changes: { dangers?: object }[] }) => delete plan.changes[0]?.dangers,
+    ],
+    ['its totals are not those of its changes', (plan: { dangers: { traffic: number } }) => (plan.dangers.traffic = 0)],
+  ])('a plan file are those that follow from it: %s', async (said, edit) => {
+    const edge = toManifest('TCPEdge', 'one', { hostports: ['a.test:1'] });
+    const { edgewise, write, folder } = await createWorkspace({ 'edgewise.yaml': STACK + edge });
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': STACK });
     await edgewise('plan -o plan.json --allow-deletes');
     const plan = JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8'));
-    delete plan.changes[0].dangers;
+    edit(plan);
     await write({ 'harmless.json': JSON.stringify(plan) });
     const { exitCode, stderr } = await edgewise('apply harmless.json --yes --allow-deletes');
-    expect(stderr).toContain('TCPEdge/one has other dangers than it shows');
+    expect(stderr).toContain(said);
     expect(exitCode).toBe(3);
   });
 });

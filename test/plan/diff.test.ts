@@ -23,6 +23,17 @@ describe('the differences between two specs', () => {
     expect(diffSpecs(TCP_EDGE, live, shuffled)).toEqual(diffSpecs(TCP_EDGE, live, desired));
   });
 
+  it('stand in the order of the table, whatever the order of the fields within one', () => {
+    const live = { backend: { enabled: false, backend_id: 'bkdhr_a' }, ip_restriction: null };
+    const shuffled = { ip_restriction: null, backend: { backend_id: 'bkdhr_a', enabled: false } };
+    const desired = { backend: { backend_id: 'bkdhr_b', enabled: true }, ip_restriction: null };
+    const paths = [live, shuffled].map((from) => diffSpecs(TCP_EDGE, from, desired).map(({ path }) => path));
+    expect(paths).toEqual([
+      ['backend.enabled', 'backend.backend_id'],
+      ['backend.enabled', 'backend.backend_id'],
+    ]);
+  });
+
   it('are found when all that is added is an empty key', () => {
     const differences = diffSpecs(TCP_EDGE, { metadata: { team: 'a' } }, { metadata: { team: 'a', '': 1 } });
     expect(differences).toMatchObject([{ path: 'metadata[""]', to: 1 }]);

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { NO_ENVIRONMENT } from '../../src/manifest/environment.ts';
 import { validateManifests } from '../../src/manifest/validate.ts';
 import type { DesiredResource, DesiredState } from '../../src/model/state.ts';
-import { toPlacedLifecycleLine } from '../../src/plan/lifecycle-line.ts';
+import { toPlacedLifecycleLine } from '../../src/plan/duplicates.ts';
 
 const STACK = 'apiVersion: edgewise/v1\nkind: Stack\nmetadata: { name: s }\n---\n';
 const HEAD = 'apiVersion: edgewise/v1\nkind: Credential\nmetadata: { name: a }\n';
@@ -9,7 +10,7 @@ const JSON_HEAD = '{ "apiVersion": "edgewise/v1", "kind": "Credential", "metadat
 
 function read(text: string): DesiredState | undefined {
   const bytes = new TextEncoder().encode(STACK + text);
-  return validateManifests([{ file: 'm.yaml', bytes }], { env: {} }).state;
+  return validateManifests([{ file: 'm.yaml', bytes }], { env: NO_ENVIRONMENT }).state;
 }
 
 function resourceOf(text: string): DesiredResource {
@@ -26,18 +27,27 @@ function paste(text: string, remedy: string): string {
   return text.replace(where.includes('its lifecycle') ? /(lifecycle"?: \{)/ : /^(\{)/, `$1 ${line}`);
 }
 
-it.each([
+const DOCUMENTS: readonly (readonly [name: string, text: string])[] = [
   ['a document of lines', HEAD],
   ['a lifecycle of lines', `${HEAD}lifecycle:\n  protect: true\n`],
   ['a lifecycle in braces', `${HEAD}lifecycle: { protect: true }\n`],
   ['an empty lifecycle in braces', `${HEAD}lifecycle: {}\n`],
   ['a document in JSON', `${JSON_HEAD} }\n`],
   ['a document in JSON with a lifecycle', `${JSON_HEAD}, "lifecycle": { "protect": true } }\n`],
-])('is right as it is printed, in %s', (_, text) => {
+];
+
+it.each(DOCUMENTS)('is right as it is printed, in %s', (_, text) => {
   const remedy = toPlacedLifecycleLine(resourceOf(text), { name: 'adopt', value: 'cr_1' });
   const pasted = paste(text, remedy);
   expect(resourceOf(pasted).lifecycle, `${remedy}\n${pasted}`).toMatchObject({
     adopt: 'cr_1',
     protect: text.includes('protect'),
   });
+});
+
+it.each(DOCUMENTS)('says of what another stack hands over where it comes from, in %s', (_, text) => {
+  const value = { stack: 'network', name: 'old' };
+  const remedy = toPlacedLifecycleLine(resourceOf(text), { name: 'renamed_from', value });
+  const pasted = paste(text, remedy);
+  expect(resourceOf(pasted).lifecycle.takenFrom, `${remedy}\n${pasted}`).toEqual(value);
 });

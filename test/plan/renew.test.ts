@@ -4,8 +4,8 @@ import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { SSH_USER_CERTIFICATE } from '../../src/kinds/tables/ssh-user-certificate.ts';
 import { assertDefined, InvariantError } from '../../src/model/errors.ts';
 import type { Spec } from '../../src/model/state.ts';
+import { findRenewal, listExpiredManifests } from '../../src/plan/decide.ts';
 import type { Pair } from '../../src/plan/match.ts';
-import { findRenewal, listExpiredManifests } from '../../src/plan/renew.ts';
 import { listLengthDifference, toValidForMs } from '../../src/plan/validity.ts';
 
 const CREATED = '2026-03-01T12:00:00Z';
@@ -32,7 +32,7 @@ function toPair(kind: Kind, settings: Spec, live: Spec = {}): Pair {
       lifecycle: { protect: false, ignore: [], adopt: undefined, settings },
       locate: () => ({ file: 'm.yaml', line: 1, column: 1, excerpt: '' }),
     },
-    live: { kind: kind.name, id: 'x_1', createdAt: CREATED, spec: live, mark, markTrouble: undefined, computed: {} },
+    live: { kind: kind.name, id: 'x_1', createdAt: CREATED, spec: live, mark, markError: undefined, computed: {} },
   };
 }
 

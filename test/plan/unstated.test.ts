@@ -3,7 +3,7 @@ import { type Field, field, text } from '../../src/kinds/field.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../../src/model/mark.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { isReplacedForChoice, listUnstated } from '../../src/plan/unstated.ts';
+import { diffUnsetFields, needsReplaceForServiceDefault } from '../../src/plan/diff.ts';
 import { createWorkspace, STACK, toCredential, toManifest } from '../cli/workspace.ts';
 
 const CHOSEN = { serviceDefault: true } as const;
@@ -26,7 +26,7 @@ function find({ options, normal = {}, live = { size: 'l' }, ignore = [], digest 
   const kind = toKind(options);
   const mark: Mark = { stack: 'test', name: 'a', protect: false, delivered: false, fields: { size: digest } };
   const described = { kind, live: { spec: live, mark }, ignored: ignore, validForMs: undefined };
-  return { found: listUnstated(described, normal), isReplaced: isReplacedForChoice(described, normal) };
+  return { found: diffUnsetFields(described, normal), isReplaced: needsReplaceForServiceDefault(described, normal) };
 }
 
 describe('a field that is stated no longer', () => {

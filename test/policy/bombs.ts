@@ -38,6 +38,8 @@ export const BOMBS: readonly (readonly [name: string, expression: string])[] = [
     ),
   ],
   ['a pattern with alternatives of many repetitions', `${LONG_TEXT}.matches("${'(a{500}|b)'.repeat(80)}")`],
+  ['a pattern with ranges of either case', `"".matches("(?i)${'[\\u0080-\\U0001e942]'.repeat(20)}")`],
+  ['a pattern with classes of Unicode', `"".matches("${'\\\\pL'.repeat(300)}")`],
   ['a long pattern on a long text', `${LONG_TEXT}.matches("${'(a|b|ab)*'.repeat(200)}c")`],
   ['a search for what is nearly everywhere', `${TEN}.all(x, ${LONG_TEXT}.contains("b${'a'.repeat(4_000)}") == false)`],
   ['a separator of many members', grow(12, '["a", "b"]', double, (name) => `${name}.join(${LONG_TEXT}).size() > 0`)],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBudget } from '../../src/cel/budget.ts';
+import { createBudget } from '../../src/expressions/metered-program.ts';
 import { evaluatePolicies } from '../../src/policy/evaluate.ts';
 import { BOMBS, FAILURES, nest, UNREADABLE } from './bombs.ts';
 import { ask, SCENE, SUBJECT, toPolicy } from './subjects.ts';

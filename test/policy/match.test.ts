@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyDocument } from '../../src/model/policy.ts';
-import { isAbout } from '../../src/policy/match.ts';
+import { isAbout } from '../../src/policy/evaluate.ts';
 import type { PolicySubject } from '../../src/policy/subject.ts';
 import { SUBJECT, toPolicy } from './subjects.ts';
 
@@ -18,8 +18,9 @@ describe('a policy', () => {
     [false, { kinds: ['Credential'] }],
     [true, { actions: ['update', 'delete'] }],
     [false, { actions: ['create'] }],
-    [true, { danger: ['delete', 'opens'] }],
-    [false, { danger: ['delete'] }],
+    [true, { danger: ['gap', 'restriction-removed'] }],
+    [true, { danger: ['access'] }],
+    [false, { danger: ['gap', 'traffic'] }],
     [true, { labels: { owner: 'data' } }],
     [true, { labels: { owner: ['shop', 'data'] } }],
     [false, { labels: { owner: 'shop' } }],

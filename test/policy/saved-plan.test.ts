@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openStack, parsePlan, StackError } from '../../src/index.ts';
-import type { PlanDocument } from '../../src/kinds/plan-document.ts';
+import type { PlanDocument } from '../../src/kinds/request-body.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
 import { OWNED, toPolicyText } from './texts.ts';
@@ -74,18 +74,25 @@ describe('an apply of a saved plan', () => {
       5,
       expect.stringContaining('cannot be evaluated, so it refuses: it asks for what only manifests say.'),
     ]);
-    const named = await workspace.edgewise('apply plan.json --yes --policies owned.yaml --stack edgewise.yaml');
-    expect([named.exitCode, named.stdout]).toEqual([5, expect.stringContaining('whose TCPEdge/a is. (policy owned)')]);
+    const named = await workspace.edgewise('apply plan.json --yes --policies owned.yaml --manifests edgewise.yaml');
+    expect([named.exitCode, named.stderr]).toEqual([6, expect.stringContaining('whose TCPEdge/a is. (policy owned)')]);
     expect(countWrites(workspace)).toBe(0);
     await workspace.write({ 'edgewise.yaml': STACK + EDGE.replace('name: a', 'name: a\n  labels: { team: data }') });
-    const labelled = await workspace.edgewise('apply plan.json --yes --policies owned.yaml --stack edgewise.yaml');
+    await workspace.edgewise('plan edgewise.yaml -o plan.json');
+    const labelled = await workspace.edgewise('apply plan.json --yes --policies owned.yaml --manifests edgewise.yaml');
     expect(labelled.exitCode).toBe(0);
   });
 
-  it('is held against the policies of the manifests that --stack names', async () => {
+  it('is held against the policies of the manifests that --manifests names', async () => {
     const workspace = await savePlan();
     await workspace.write({ 'edgewise.yaml': STACK + EDGE + OWNED });
-    expect(await workspace.edgewise('apply plan.json --yes --stack edgewise.yaml')).toMatchObject({ exitCode: 5 });
+    const unlike = await workspace.edgewise('apply plan.json --yes --manifests edgewise.yaml');
+    expect([unlike.exitCode, unlike.stderr]).toEqual([
+      6,
+      expect.stringContaining('the violated safety rules: [] by the file'),
+    ]);
+    await workspace.edgewise('plan edgewise.yaml -o plan.json');
+    expect(await workspace.edgewise('apply plan.json --yes --manifests edgewise.yaml')).toMatchObject({ exitCode: 5 });
     expect(countWrites(workspace)).toBe(0);
   });
 });
@@ -114,9 +121,12 @@ describe('a stack of a program', () => {
     expect(plan.violations).toMatchObject([{ rule: 'policy', policy: 'owned' }]);
     const saved = parsePlan(readFileSync(join(folder, 'plan.json'), 'utf8'), 'plan.json');
     expect(saved.violations).toEqual([]);
-    for (const one of [plan, saved])
+    for (const [one, reason] of [
+      [plan, 'refused'],
+      [saved, 'stale'],
+    ] as const)
       await expect(stack.apply(one, { allowDeletes: true, allowProtected: ['TCPEdge/a'] })).rejects.toThrow(
-        expect.objectContaining({ constructor: StackError, reason: 'refused' }),
+        expect.objectContaining({ constructor: StackError, reason }),
       );
     expect(countWrites(workspace)).toBe(0);
     const free = await openStack(options);

@@ -1,14 +1,13 @@
 import type { PolicyDocument, PolicyFinding } from '../../src/model/policy.ts';
-import { evaluatePolicies } from '../../src/policy/evaluate.ts';
-import type { Policy } from '../../src/policy/policy.ts';
+import { evaluatePolicies, type Policy } from '../../src/policy/evaluate.ts';
 import { type ReadPolicies, readPolicies } from '../../src/policy/read-policies.ts';
-import { type PolicyScene, type PolicySubject, toValues } from '../../src/policy/subject.ts';
+import { type PolicyRunContext, type PolicySubject, toValues } from '../../src/policy/subject.ts';
 
 const PLACE = { file: 'policy.yaml', line: 1, column: 1, excerpt: '' };
 
 export const NOW = new Date('2026-03-06T12:00:00Z');
 
-export const SCENE: PolicyScene = {
+export const SCENE: PolicyRunContext = {
   stack: { name: 'shop', labels: { team: 'shop' }, annotations: {} },
   plan: { totals: { create: 1, delete: 3 } },
   now: NOW,
@@ -27,7 +26,7 @@ export const LABELS = { owner: 'data', public: 'true' };
 export const SUBJECT: PolicySubject = {
   kind: 'TCPEdge',
   action: 'update',
-  dangers: ['opens'],
+  dangers: ['restriction-removed', 'access'],
   address: 'TCPEdge/a',
   labels: LABELS,
   locate: () => undefined,
@@ -38,7 +37,7 @@ export const SUBJECT: PolicySubject = {
         kind: 'TCPEdge',
         name: 'a',
         action: 'update',
-        dangers: [{ danger: 'opens', path: 'ip_restriction', how: 'removed' }],
+        dangers: [{ group: 'access', danger: 'restriction-removed', path: 'ip_restriction' }],
       },
       before: BEFORE,
       after: AFTER,

@@ -38,7 +38,7 @@ describe('validate', () => {
     ['what is live', { require: 'has(before.description)' }],
     ['what a plan does', { require: 'change.action != "create"' }],
     ['how much a plan does', { require: 'plan.totals.create == 7' }],
-    ['a danger', { require: 'false', match: '{ danger: [delete] }' }],
+    ['a danger', { require: 'false', match: '{ danger: [traffic] }' }],
     ['new resources only', { require: 'false', match: '{ actions: [create] }' }],
     ['deletes', { require: 'false', match: '{ actions: [delete] }' }],
   ])('leaves to plan what asks for %s', async (_, rule) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { findUnknown, TYPES } from '../../src/policy/vocabulary.ts';
-import { toPlanJsonSchema } from '../../src/schemas/plan-json-schema.ts';
+import { toPlanJsonSchema } from '../../src/schemas/plan.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 import { toPolicyText } from './texts.ts';
 

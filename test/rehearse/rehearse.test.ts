@@ -6,10 +6,11 @@ const BACKEND = { backend: { backend_id: 'WeightedBackend/pool' } };
 
 /** The findings and the figures of a plan. */
 function readPlan(stdout: string) {
-  const { diagnostics, rehearsal, writes } = JSON.parse(stdout);
+  const { diagnostics, rehearsal, writes, violations } = JSON.parse(stdout);
   const findings: readonly { code: string; severity: string; message: string }[] = diagnostics;
   return {
     rehearsal,
+    violations: violations.map(({ rule, message }: Record<string, string>) => `${rule}: ${message}`),
     writes: writes.length,
     findings: findings
       .filter(({ code }) => code.startsWith('rehearsal-'))
@@ -34,6 +35,45 @@ async function post(server: Awaited<ReturnType<typeof createWorkspace>>['server'
 }
 
 describe('a rehearsal', () => {
+  it('says which ids could not be checked: no list has them, and nothing that was read refers to them', async () => {
+    const edge = toManifest('TCPEdge', 'one', {
+      backend: { backend_id: 'bkdtg_1' },
+      ip_restriction: { ip_policy_ids: ['ipp_1', 'ipp_2'] },
+    });
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + POOL });
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    await write({ 'edgewise.yaml': STACK + POOL + edge });
+    expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).toMatchObject({
+      unchecked: ['bkdtg_1', 'ipp_1', 'ipp_2'],
+    });
+    expect((await edgewise('plan')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'Rehearsed on a copy in memory of what was read: the write succeeds, and a plan made afterwards would be empty. 3 ids could not be checked: the API has no list of tunnel-group backends and IP policies.',
+    );
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    const other = toManifest('TCPEdge', 'two', { ip_restriction: { ip_policy_ids: ['ipp_2', 'ipp_3'] } });
+    await write({ 'edgewise.yaml': STACK + POOL + edge + other });
+    expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).toMatchObject({ unchecked: ['ipp_3'] });
+    await write({ 'edgewise.yaml': STACK + POOL });
+    expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).not.toHaveProperty('unchecked');
+  });
+
+  it('says so of a kind that the stack does not read, too', async () => {
+    const stack = STACK.replace('name: test', 'name: test\nspec:\n  kinds: [TCPEdge]');
+    const edge = toManifest('TCPEdge', 'one', { backend: { backend_id: 'bkdwd_1' } });
+    const { edgewise } = await createWorkspace({ 'edgewise.yaml': stack + edge });
+    expect((await edgewise('plan')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      '1 id could not be checked: no WeightedBackend was read (spec.kinds).',
+    );
+  });
+
+  it('keeps a saved plan good when others refer meanwhile to what could not be checked', async () => {
+    const edge = toManifest('TCPEdge', 'one', { ip_restriction: { ip_policy_ids: ['ipp_1'] } });
+    const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': STACK + edge });
+    await edgewise('plan -o plan.json');
+    await post(server, '/edges/tcp', { description: 'other', ip_restriction: { ip_policy_ids: ['ipp_1'] } });
+    expect(await edgewise('apply plan.json --manifests edgewise.yaml --yes')).toMatchObject({ exitCode: 0 });
+  });
+
   it('says how many writes and tokens there are, and sends nothing for it', async () => {
     const { edgewise, recorder } = await createWorkspace({
       'edgewise.yaml': STACK + POOL + toManifest('TCPEdge', 'one', BACKEND) + toManifest('Credential', 'agent', {}),
@@ -54,7 +94,7 @@ describe('a rehearsal', () => {
     expect(readPlan((await edgewise('plan --format json')).stdout).rehearsal).toBeUndefined();
   });
 
-  it('foretells what is in use by somebody else: an error, and nothing is written', async () => {
+  it('foretells what is in use by somebody else: a safety rule, and nothing is written without consent', async () => {
     const { edgewise, server, recorder } = await change(
       POOL + toManifest('TCPEdge', 'one', {}),
       toManifest('TCPEdge', 'one', {}),
@@ -62,18 +102,19 @@ describe('a rehearsal', () => {
     const [pool] = server.snapshot().resources['WeightedBackend'] ?? [];
     await post(server, '/edges/tcp', { backend: { backend_id: pool?.['id'] } });
     const { stdout, exitCode } = await edgewise('plan --format json');
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(5);
     expect(readPlan(stdout)).toMatchObject({
-      writes: 0,
+      writes: 1,
       rehearsal: { writes: 1, refused: 1 },
-      findings: [
+      findings: [],
+      violations: [
         expect.stringMatching(
-          /^error rehearsal-failed: WeightedBackend\/pool: the service will refuse to delete WeightedBackend\/pool: bkdwd_\w+ is in use by edgtcp_\w+\.$/,
+          /^rejected-write: The service will reject the request to delete WeightedBackend\/pool: bkdwd_\w+ is in use by edgtcp_\w+\.$/,
         ),
       ],
     });
     recorder.take();
-    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 3 });
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 5 });
     expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(await edgewise('apply --yes --no-rehearsal')).toMatchObject({ exitCode: 1 });
   });
@@ -93,7 +134,7 @@ describe('a rehearsal', () => {
     expect(readPlan(stdout)).toMatchObject({
       writes: 1,
       rehearsal: { refused: 1 },
-      findings: [expect.stringMatching(/^warning rehearsal-failed: .* may refuse .*valid_after is too late/)],
+      findings: [expect.stringMatching(/^warning rehearsal-failed: .* may reject .*valid_after is too late/)],
     });
   });
 
@@ -150,7 +191,7 @@ describe('a rehearsal', () => {
   it('is clean for everything that the kinds can say, and leaves nothing', async () => {
     const { edgewise } = await createWorkspace({ 'edgewise.yaml': STACK });
     const folder = new URL('../../examples/everything', import.meta.url).pathname;
-    const { stdout } = await edgewise(`plan --format json --token-directory tokens ${folder}`);
+    const { stdout } = await edgewise(`plan --format json --token-directory tokens --root / ${folder}`);
     const { rehearsal, findings, writes } = readPlan(stdout);
     expect(findings).toEqual([]);
     expect(rehearsal).toMatchObject({ writes, refused: 0, left: 0 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toBrief } from '../../src/report/view/brief.ts';
+import { toBrief } from '../../src/report/view/field-view.ts';
 
 const ID = `ipp_${'2k9Aa'.repeat(6)}`;
 const field = (to: string) => ({
@@ -10,10 +10,13 @@ const field = (to: string) => ({
   lines: [],
 });
 
-it('names what an id stands for when there is no room for both', () => {
+it('names what an id stands for instead of the id, but not in text of somebody', () => {
   const to = `ip_policy_ids: ${ID} (External/office), ${ID} (External/bastion)`;
   expect(toBrief(field(to), 60)).toBe('ip_restriction: none → ip_policy_ids: External/office, External/bastion');
-  expect(toBrief(field(to), 200)).toBe(`ip_restriction: none → ${to}`);
+  const text = `"${ID} (External/office) \\" ${ID} (External/vpn)"`;
+  expect(toBrief(field(text), 300)).toBe(`ip_restriction: none → ${text}`);
+  const key = { ...field('50'), path: `backends.${ID} (External/blue)`, inline: { from: '90', to: '50' } };
+  expect(toBrief(key, 60)).toBe('backends.External/blue: 90 → 50');
 });
 
 it('cuts what is too long nevertheless', () => {

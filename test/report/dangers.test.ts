@@ -1,71 +1,432 @@
-import { expect, it } from 'vitest';
-import type { Danger } from '../../src/model/danger.ts';
-import { renderMarkdownForm } from '../../src/report/markdown/form.ts';
-import { renderGithubForm } from '../../src/report/programs/github.ts';
-import { renderSarifForm } from '../../src/report/programs/sarif.ts';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { normalizeSpec } from '../../src/kinds/normalize.ts';
+import { getKind, MANIFEST_KINDS } from '../../src/kinds/tables/registry.ts';
+import type { Change, Origin } from '../../src/model/change.ts';
+import { countDangers, DANGER_GROUPS, DANGER_NAMES, type Danger } from '../../src/model/danger.ts';
+import type { Plan } from '../../src/model/plan.ts';
+import { withDangers } from '../../src/plan/dangers.ts';
+import { loadForm, loadStacksForm } from '../../src/report/forms.ts';
+import type { FormOptions, PlanReport, Report } from '../../src/report/report.ts';
+import type { StackPart, StacksReport } from '../../src/report/stacks-report.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
-import { makeLiveChange, makePlan, PLAIN } from './sample-plans.ts';
+import { toStacksView } from '../../src/report/view/stacks-view.ts';
+import { arbitraryResource } from '../laws/arbitrary-manifests.ts';
+import { SEED } from '../laws/properties.ts';
+import { FORM_JUDGES } from './form-judges.ts';
+import { readPage } from './html-tree.ts';
+import { makeChange, makeDifference, makeLiveChange, makePlan, makeWrite, PLAIN, toNormal } from './sample-plans.ts';
+import { makeHostilePlan } from './sample-reports.ts';
 
-const DANGERS: readonly (readonly [Danger, string])[] = [
-  [{ danger: 'opens', path: 'ip_restriction', how: 'removed' }, 'loses ip_restriction, which kept somebody out'],
-  [{ danger: 'opens', path: 'enforced', how: 'disabled' }, 'has enforced disabled, which kept somebody out'],
-  [{ danger: 'opens', path: 'acl', how: 'loosened' }, 'lets more in than before: acl'],
-  [{ danger: 'opens', path: '', how: 'removed' }, 'keeps nobody out any more'],
-  [{ danger: 'unprotects' }, 'is no longer protected'],
-  [{ danger: 'token' }, 'gets a new token: whoever uses the old one needs the new one'],
-  [{ danger: 'validity', from: '1d', to: '9d' }, 'is valid for longer: 1d → 9d'],
+const WIDE: FormOptions = { ...PLAIN, width: 0 };
+const MARK = { stack: 'production', name: 'a', protect: false, delivered: true, fields: {} };
+const DENY = { name: 'europe', expressions: ["conn.geo.country_code in ['DE']"], actions: [{ type: 'deny' }] };
+const WIDER = { ...DENY, expressions: ["conn.geo.country_code in ['DE', 'FR']"] };
+
+const LOG = { name: 'log', expressions: [], actions: [{ type: 'log' }] };
+const ENFORCED = { type: 'endpoints', enforced: true, ip_policy_ids: ['ipp_1'] };
+
+/** What a change from one spec to another is said to be dangerous for. */
+const SENTENCES: readonly (readonly [said: string, change: Change])[] = [
+  [
+    'is not restricted any more by ip_restriction External/office → (none)',
+    update('TCPEdge/a', { ip_restriction: { ip_policy_ids: ['ipp_1'] } }, {}),
+  ],
+  [
+    'has this disabled: ip_restriction (External/office)',
+    update(
+      'TCPEdge/a',
+      { ip_restriction: { ip_policy_ids: ['ipp_1'] } },
+      { ip_restriction: { enabled: false, ip_policy_ids: ['ipp_1'] } },
+    ),
+  ],
+  [
+    'has another restriction: ip_restriction.ip_policy_ids External/office → ipp_2',
+    update(
+      'TCPEdge/a',
+      { ip_restriction: { ip_policy_ids: ['ipp_1'] } },
+      { ip_restriction: { ip_policy_ids: ['ipp_2'] } },
+    ),
+  ],
+  [
+    `has the deny rule \`europe\` changed (policy.inbound[0]): expressions "conn.geo.country_code in ['DE']" → "conn.geo.country_code in ['DE', 'FR']"`,
+    update('TCPEdge/a', { policy: { inbound: [DENY] } }, { policy: { inbound: [WIDER] } }),
+  ],
+  [
+    `has the deny rule \`europe\` added (policy.inbound[0]): expressions (none) → "conn.geo.country_code in ['DE']"; actions (none) → "deny"`,
+    update('TCPEdge/a', {}, { policy: { inbound: [DENY] } }),
+  ],
+  [
+    'has this disabled: policy (deny rule `europe`)',
+    update('TCPEdge/a', { policy: { inbound: [DENY] } }, { policy: { enabled: false, inbound: [DENY] } }),
+  ],
+  [
+    'does not restrict any more: type dashboard → endpoints',
+    update('IPRestriction/a', { ...ENFORCED, type: 'dashboard' }, ENFORCED),
+  ],
+  [
+    `has the deny rule \`europe\` removed (policy.inbound[0]): expressions "conn.geo.country_code in ['DE']" → (none); actions "deny" → (none)`,
+    update('TCPEdge/a', { policy: { inbound: [DENY, LOG] } }, { policy: { inbound: [LOG] } }),
+  ],
+  [
+    'has its rules in another order: policy.inbound',
+    update('TCPEdge/a', { policy: { inbound: [DENY, LOG] } }, { policy: { inbound: [LOG, DENY] } }),
+  ],
+  [
+    'may lock out whoever applies it',
+    update('IPRestriction/a', { ...ENFORCED, type: 'api', enforced: false }, { ...ENFORCED, type: 'api' }),
+  ],
+  [
+    'leads nowhere, since this is disabled: backend (External/blue)',
+    update(
+      'TCPEdge/a',
+      { backend: { backend_id: 'bkdhr_2aaa' } },
+      { backend: { enabled: false, backend_id: 'bkdhr_2aaa' } },
+    ),
+  ],
+  [
+    'is valid for longer: valid_until 2030-01-01T00:00:00Z → 2031-01-01T00:00:00Z',
+    update('SSHUserCertificate/a', { valid_until: '2030-01-01T00:00:00Z' }, { valid_until: '2031-01-01T00:00:00Z' }),
+  ],
+  [
+    'allows more: acl + bind:b.test',
+    update('Credential/a', { acl: ['bind:a.test'] }, { acl: ['bind:a.test', 'bind:b.test'] }),
+  ],
+  ['may bind anything: acl bind:a.test → (none)', update('Credential/a', { acl: ['bind:a.test'] }, {})],
+  [
+    'is not reached any more at hostports b.test:1',
+    update('TCPEdge/a', { hostports: ['a.test:1', 'b.test:1'] }, { hostports: ['a.test:1'] }),
+  ],
+  [
+    'is reached elsewhere: hostports a.test:1 → b.test:1',
+    update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] }),
+  ],
+  ['leads nowhere: backend External/blue → (none)', update('TCPEdge/a', { backend: { backend_id: 'bkdhr_2aaa' } }, {})],
+  [
+    'gives no member traffic: backends External/blue (70) → External/blue (0)',
+    update('WeightedBackend/a', { backends: { bkdhr_2aaa: 70 } }, { backends: { bkdhr_2aaa: 0 } }),
+  ],
+  [
+    'gets a new value of ns_targets: delegate the domain again',
+    { ...update('AgentIngress/a', { domain: 'a.test' }, { domain: 'a.test' }), action: 'replace' },
+  ],
+  [
+    'gets a new token, which goes to the folder tokens: agents with the old token are disconnected',
+    {
+      ...update('Credential/a', { acl: ['bind:a.test'] }, { acl: ['bind:a.test'] }),
+      action: 'replace',
+      token: { directory: 'tokens' },
+    },
+  ],
+  [
+    'gets a new token, which goes to the folder tokens',
+    makeChange('Credential/a', 'create', {
+      desired: toNormal('Credential/a', { acl: ['bind:a.test'] }),
+      token: { directory: 'tokens' },
+    }),
+  ],
+  [
+    'loses its token: agents with the old token are disconnected',
+    makeLiveChange('Credential/a', 'delete', { id: 'cr_1', spec: { acl: ['bind:a.test'] } }),
+  ],
+  [
+    'lets in more: mutual_tls.certificate_authority_ids + ca_2',
+    update(
+      'HTTPSEdge/a',
+      { id: 'edghts_1', mutual_tls: { certificate_authority_ids: ['ca_1'] } },
+      { id: 'edghts_1', mutual_tls: { certificate_authority_ids: ['ca_1', 'ca_2'] } },
+    ),
+  ],
+  ['is no longer protected', withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })],
+  [
+    'is taken from the stack other',
+    { ...withMark(update('TCPEdge/a', {}, {}), { ...MARK, stack: 'other' }), action: 'adopt' },
+  ],
+  [
+    'belongs to no stack any more: it belonged to production',
+    { ...withMark(update('TCPEdge/a', {}, {}), MARK), action: 'release' },
+  ],
 ];
 
-function toPlan(danger: Danger) {
-  const change = makeLiveChange('TCPEdge/postgres', 'update', { id: 'edgtcp_2a', spec: {}, dangers: [danger] });
-  return makePlan({ changes: [change] });
+describe('a danger', () => {
+  it.each(SENTENCES)('%s', async (said, change) => {
+    const plan = toPlan([change]);
+    expect(toPlanView(plan).dangers.map((danger) => danger.said)).toEqual([said]);
+    await expectEverywhere(plan);
+  });
+
+  it('of a replace that deletes first says how many writes run before, and how long they take', async () => {
+    const changes = [
+      { ...update('IPRestriction/a', ENFORCED, { ...ENFORCED, ip_policy_ids: ['ipp_2'] }), action: 'replace' } as const,
+      { ...update('AgentIngress/a', { domain: 'a.test' }, { domain: 'a.test' }), action: 'replace' } as const,
+    ];
+    const writes = (['IPRestriction/a', 'AgentIngress/a'] as const).flatMap((address) => [
+      makeWrite('delete', address),
+      makeWrite('create', address),
+    ]);
+    const plan = toPlan(changes, { writes, settings: { ...makePlan().settings, rateLimit: '4/60s' } });
+    const said =
+      'is not there from its delete until it is created 1 write later, which takes 15 s once the rate limit is reached';
+    const gaps = toPlanView(plan).dangers.filter(({ danger }) => danger === 'gap');
+    expect(gaps.map((gap) => [gap.group, gap.said])).toEqual([
+      ['access', said],
+      ['traffic', said],
+    ]);
+    await expectEverywhere(plan);
+  });
+
+  it('of an address says who serves it then, where the plan does', () => {
+    const plan = toPlan([
+      update('TCPEdge/a', { hostports: ['a.test:1'] }, {}),
+      update('TCPEdge/b', {}, { hostports: ['a.test:1'] }),
+    ]);
+    expect(toPlanView(plan).dangers.map(({ said }) => said)).toEqual([
+      'is not reached any more at hostports a.test:1: then served by TCPEdge/b',
+    ]);
+  });
+
+  it('stands in every form, with the same counts, whatever changes in resources of any kind', async () => {
+    const seen = new Set<string>();
+    for (const kind of MANIFEST_KINDS) {
+      const sample = fc.sample(arbitraryResource([kind]), { seed: SEED, numRuns: 120 });
+      const specs = sample.map(({ spec }) => normalizeSpec(kind, spec));
+      const changes = specs.flatMap((spec, index): readonly Change[] => {
+        const start = { live: { id: `${kind.idPrefix}_${index}`, digest: '', spec, mark: MARK } };
+        const base = { address: `${kind.name}/r${index}` as const, kind: kind.name, differences: [] };
+        const next = specs[index + 1];
+        if (next === undefined || index % 5 === 0) return [{ ...base, ...start, action: 'delete' }];
+        if (index % 7 === 0) return [{ ...base, action: 'create', desired: spec }];
+        return [{ ...base, ...start, action: index % 3 === 0 ? 'replace' : 'update', desired: next }];
+      });
+      const plan = toPlan(changes);
+      for (const { dangers = [] } of plan.changes)
+        for (const { path = '' } of dangers) seen.add(`${kind.name} ${path.split(/[.[]/)[0]}`);
+      await expectEverywhere(plan);
+    }
+    // What a table says of access, traffic and secrets is a danger of some change.
+    const telling = MANIFEST_KINDS.flatMap((kind) =>
+      Object.entries(kind.fields)
+        .filter(([, { protects, carries, whenReplaced }]) => protects ?? carries ?? whenReplaced)
+        .map(([name]) => `${kind.name} ${name}`),
+    );
+    expect(telling.filter((one) => !seen.has(one))).toEqual([]);
+  });
+
+  it('is bold and red in a terminal, and so is the number of them', () => {
+    const plan = toPlan([withMark(update('TCPEdge/a', {}, {}), { ...MARK, protect: true })]);
+    const text = renderPlanText(toPlanView(plan), { ...WIDE, color: true });
+    for (const line of ['    ! protection: is no longer protected', '! 1 danger (1 protection).'])
+      expect(text).toContain(`\u001b[1m\u001b[31m${line}\u001b[39m\u001b[22m\n`);
+  });
+
+  it('says when it comes of nothing but drift that is reverted', async () => {
+    const change = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
+    const differ = (...origins: readonly Origin[]) =>
+      toPlan([{ ...change, differences: origins.map((origin) => makeDifference('hostports', { origin })) }]);
+    const list = (plan: Plan) => toPlanView(plan).dangers.map(({ said }) => said);
+    const said = 'is reached elsewhere: hostports a.test:1 → b.test:1';
+    expect(list(differ('drift'))).toEqual([`${said}: reverts drift`]);
+    expect(list(differ('drift', 'manifest'))).toEqual([said]);
+    expect(list(differ('both'))).toEqual([said]);
+    await expectEverywhere(differ('drift'));
+  });
+
+  it('has a sentence in this file, whatever its name', () => {
+    const said = new Set(toPlan(SENTENCES.map(([, change]) => change)).changes.flatMap(listNames));
+    // Of a gap the writes of a plan tell, and what ended is found by a comparison.
+    expect(DANGER_NAMES.filter((name) => !said.has(name) && name !== 'gap' && name !== 'ended')).toEqual([]);
+  });
+});
+
+describe('a run over many stacks', () => {
+  const open = update('TCPEdge/a', { ip_restriction: { ip_policy_ids: ['ipp_1'] } }, {});
+  const moved = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
+  const toOwned = (owner: string, ...changes: readonly Change[]): Plan =>
+    toPlan(
+      changes.map((change) => ({ ...change, labels: { team: owner } })),
+      { ownerLabel: 'team' },
+    );
+  const toPart = (name: string, report: Report): StackPart => {
+    return { name, folder: `live/${name}`, exitCode: report.about === 'failure' ? 3 : 2, report, options: {} };
+  };
+  const toPlanPart = (name: string, plan: Plan) => toPart(name, { about: 'plan', plan, standing: [] });
+  const failed = toPart('broken', { about: 'failure', failure: { error: { message: 'No key.' } } });
+  const calm = makeChange('TCPEdge/a', 'update', { differences: [makeDifference('description', { to: 'b' })] });
+  const toRun = (...parts: readonly StackPart[]): StacksReport => ({
+    command: 'plan',
+    root: 'live',
+    selection: '',
+    parts,
+  });
+  const run = toRun(
+    toPlanPart('calm', toOwned('data', calm)),
+    toPlanPart('empty', toPlan([])),
+    toPlanPart('moved', toOwned('data', moved)),
+    toPlanPart('open', toOwned('shop', { ...calm, address: 'TCPEdge/b' }, open)),
+    failed,
+  );
+  const COUNT = '2 dangers (1 access, 1 traffic)';
+
+  it('begins with what is dangerous in any of them, by stack and owner, the gravest first', async () => {
+    const { headline, dangers, dangerCount } = toStacksView(run);
+    expect(headline).toBe(`⚠ ${COUNT} · 4 updates · ✗ 1 of 5 stacks failed or refused`);
+    expect(dangerCount).toBe(COUNT);
+    expect(dangers.map(({ title, owner }) => [title, owner])).toEqual([
+      ['open', 'shop'],
+      ['moved', 'data'],
+    ]);
+    const markdown = withoutCode(toUnescaped((await loadStacksForm('markdown'))(run, WIDE)));
+    const lines = [
+      `## ${headline}`,
+      `> **${COUNT}**`,
+      '> - **open** (shop): **access** TCPEdge/a is not restricted any more by ip_restriction External/office → (none)',
+      '> - **moved** (data): **traffic** TCPEdge/a is reached elsewhere: hostports a.test:1 → b.test:1',
+      'Nothing to say of 1 stack: empty (live/empty)',
+      '### broken (live/broken): ✗ No key',
+      '<summary><code>open (live/open)</code>',
+      '<summary><code>moved (live/moved)</code>',
+      '<summary><code>calm (live/calm)</code>',
+    ];
+    const places = lines.map((line) => markdown.indexOf(`\n${line}`));
+    expect(places).toEqual(places.toSorted((left, right) => left - right));
+    expect(places[0]).toBeGreaterThan(0);
+    const { elements } = readPage((await loadStacksForm('html'))(run, WIDE));
+    const owners = elements.filter(({ attributes }) => attributes.get('class') === 'remark').map(({ text }) => text);
+    expect(owners.filter((text) => text.startsWith('owner'))).toEqual(['owner: shop', 'owner: data']);
+    const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href') ?? ''] : []));
+    expect(links.filter((link) => /^#s\d/.test(link)).slice(0, 4)).toEqual([
+      ...['#s4-stack', '#s4-change-2'],
+      ...['#s3-stack', '#s3-change-1'],
+    ]);
+    // Each danger and each headline is said once.
+    expect(markdown.split('is not restricted any more')).toHaveLength(2);
+    expect(markdown.split('1 danger (1 access) · 2 updates')).toHaveLength(2);
+  });
+
+  it('tells stacks of one name apart by their folders', () => {
+    const twins = [toPlanPart('open', toOwned('shop', open)), toPlanPart('open', toOwned('shop', open))];
+    const { dangers } = toStacksView(toRun(...twins.map((part, index) => ({ ...part, folder: `live/${index}` }))));
+    expect(dangers.map(({ title }) => title)).toEqual(['open (live/0)', 'open (live/1)']);
+  });
+
+  it('names both owners of one stack', () => {
+    const [mine] = toOwned('shop', open).changes;
+    const [theirs] = toOwned('data', { ...open, address: 'TCPEdge/b' }).changes;
+    if (mine === undefined || theirs === undefined) throw new Error('There are no changes');
+    const plan = toPlan([mine, theirs], { ownerLabel: 'team' });
+    expect(toStacksView(toRun(toPlanPart('both', plan))).dangers.map(({ owner }) => owner)).toEqual(['shop', 'data']);
+  });
+
+  it.each(['markdown', 'html'] as const)(
+    'holds nothing but ours in %s when every text in it is hostile',
+    async (form) => {
+      const plan = makeHostilePlan();
+      const label = '</iframe></details><script>alert(1)</script>\n| @all #1 [x](http://x.test) `';
+      const changes = plan.changes.map((change): Change => {
+        const dangers = [{ group: 'access', danger: 'restriction-removed', path: label, from: label }] as const;
+        return { ...change, labels: { team: label }, dangers };
+      });
+      const part = toPlanPart(label, { ...plan, changes, ownerLabel: 'team' });
+      const broken = { ...failed, name: label, folder: label };
+      const hostile = { ...toRun(part, part, broken, part, part, part), root: label, selection: label };
+      FORM_JUDGES[form]((await loadStacksForm(form))(hostile, PLAIN));
+    },
+  );
+});
+
+function listNames({ dangers = [] }: Change): readonly Danger['danger'][] {
+  return dangers.map(({ danger }) => danger);
 }
 
-it.each(DANGERS)('%o is said in the text of a plan, and first of all in Markdown', (danger, said) => {
-  const plan = toPlan(danger);
-  expect(renderPlanText(toPlanView(plan), { ...PLAIN, width: 120 })).toContain(`danger: it ${said}`);
-  const markdown = renderMarkdownForm({ about: 'plan', plan, standing: [] }, PLAIN);
-  const [caution = ''] = /> \[!CAUTION\]\n(?:>.*\n)+/.exec(markdown) ?? [];
-  expect(caution.replaceAll('\\', '')).toBe(`> [!CAUTION]\n> - \`TCPEdge/postgres\` ${said}\n`);
-});
-
-it.each(DANGERS)('%o is a warning at the forge and in SARIF', (danger, said) => {
-  const plan = toPlan(danger);
-  expect(renderGithubForm({ about: 'plan', plan, standing: [] }, PLAIN)).toContain(`TCPEdge/postgres ${said}`);
-  const { runs } = JSON.parse(renderSarifForm({ about: 'plan', plan, standing: [] }, PLAIN));
-  expect(runs[0].results).toContainEqual(expect.objectContaining({ ruleId: 'danger', level: 'warning' }));
-});
-
-it.each(DANGERS)('%o is said on the one line of a resource', (danger, said) => {
-  const text = renderPlanText(toPlanView(toPlan(danger)), { ...PLAIN, width: 0, compact: true });
-  expect(text).toContain(`~ TCPEdge/postgres  (edgtcp_2a)   update: ${said}\n`);
-});
-
-it('what is lost with a replace is said at the forge and in SARIF, and a delete is in both', () => {
-  const [replaced, deleted] = [
-    { danger: 'replace', loses: ['certificate'], gap: 2 } as const,
-    { danger: 'delete' } as const,
-  ];
-  const plan = makePlan({
-    changes: [
-      makeLiveChange('TCPEdge/a', 'delete', {
-        id: 'edgtcp_2a',
-        reason: 'not in the manifests any more',
-        dangers: [deleted],
-      }),
-      makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', dangers: [replaced] }),
-    ],
+function update(address: Change['address'], from: object, to: object): Change {
+  return makeLiveChange(address, 'update', {
+    id: `${getKind(address.split('/')[0] ?? '').idPrefix}_1`,
+    spec: { ...from },
+    desired: toNormal(address, { ...to }),
   });
-  const lost =
-    'it gets a new id and a new value of certificate; the old one is deleted 2 writes before the new one is created';
-  const said = [
-    'TCPEdge/a (edgtcp_2a) will be deleted: not in the manifests any more',
-    `TCPEdge/b (edgtcp_2b) will be replaced: ${lost}`,
-  ];
-  const { runs } = JSON.parse(renderSarifForm({ about: 'plan', plan, standing: [] }, PLAIN));
-  const texts = runs[0].results.map(({ message }: { readonly message: { readonly text: string } }) => message.text);
-  expect(texts).toEqual(said);
-  const github = renderGithubForm({ about: 'plan', plan, standing: [] }, PLAIN);
-  for (const text of said) expect(github).toContain(text);
-});
+}
+
+function withMark(change: Change, mark: typeof MARK): Change {
+  return { ...change, ...(change.live !== undefined && { live: { ...change.live, mark } }) };
+}
+
+function toPlan(changes: readonly Change[], more: Partial<Plan> = {}): Plan {
+  const plan = makePlan({
+    changes,
+    writes: [],
+    externals: { 'External/blue': 'bkdhr_2aaa', 'External/office': 'ipp_1' },
+    ...more,
+  });
+  return { ...plan, changes: withDangers(plan) };
+}
+
+/** The same dangers, and the same counts of them by group, in every form. */
+async function expectEverywhere(plan: Plan): Promise<void> {
+  const report: PlanReport = { about: 'plan', plan, standing: [] };
+  const { dangers } = toPlanView(plan);
+  const counts = countDangers(dangers);
+  const groups = DANGER_GROUPS.filter((group) => counts[group] > 0).map((group) => `${counts[group]} ${group}`);
+  const count = `${dangers.length} ${dangers.length === 1 ? 'danger' : 'dangers'} (${groups.join(', ')})`;
+  expect(dangers).not.toEqual([]);
+
+  const text = renderPlanText(toPlanView(plan), WIDE);
+  expect(text.endsWith(`\n! ${count}.\n`)).toBe(true);
+  for (const { group, said } of dangers) expect(text).toContain(`\n    ! ${group}: ${said}\n`);
+  const compact = renderPlanText(toPlanView(plan), { ...WIDE, compact: true });
+  for (const { group, said } of dangers) expect(compact).toContain(`! ${group}: ${said}`);
+
+  const markdown = withoutCode(toUnescaped((await loadForm('markdown'))(report, WIDE)));
+  expect(markdown).toContain(`## ⚠ ${count} · `);
+  expect(markdown).toContain(`> [!CAUTION]\n> **${count}**\n`);
+  if (dangers.length < 20)
+    for (const { group, address, said } of dangers)
+      expect(markdown).toContain(withoutCode(toUnescaped(`\n> - **${group}** ${address} ${said}`)));
+
+  const { elements } = readPage((await loadForm('html'))(report, WIDE));
+  const heading = elements.find(({ attributes }) => attributes.get('id') === 'dangers');
+  expect(heading?.text).toBe(count);
+  expect(elements.filter(({ attributes }) => attributes.get('class') === 'danger')).toHaveLength(dangers.length);
+
+  const json = JSON.parse((await loadForm('json'))(report, WIDE));
+  expect(json.dangers).toEqual(counts);
+  const { runs } = JSON.parse((await loadForm('sarif'))(report, WIDE));
+  const results: readonly { ruleId: string; message: { text: string } }[] = runs[0].results;
+  const found = results.filter(({ ruleId }) => ruleId === 'danger').map(({ message }) => message.text);
+  expect(found.sort()).toEqual(dangers.map(({ address, said, group }) => `${address} ${said} (${group})`).sort());
+  expect(runs[0].properties).toEqual({ dangers: counts });
+
+  const events = (await loadForm('json-lines'))(report, WIDE).trimEnd().split('\n');
+  expect(JSON.parse(events.at(-1) ?? '')).toMatchObject({ event: 'summary', dangers: counts });
+
+  const part = { name: 'production', folder: 'production', exitCode: 2, report, options: {} };
+  const run = { command: 'plan', root: '.', selection: '', parts: [part, part] };
+  const { headline } = toPlanView(plan);
+  expect(headline.startsWith(`⚠ ${count}`)).toBe(true);
+  expect(toStacksView(run).rows.map(({ said }) => said)).toEqual([headline, headline]);
+  const twice = Object.fromEntries(DANGER_GROUPS.map((group) => [group, 2 * counts[group]]));
+  const joined = JSON.parse((await loadStacksForm('json'))(run, WIDE));
+  expect(joined).toMatchObject({ dangers: twice, stacks: [{ dangers: counts }, { dangers: counts }] });
+  const [log] = JSON.parse((await loadStacksForm('sarif'))(run, WIDE)).runs;
+  expect(log.properties).toEqual({ dangers: twice });
+  const all: readonly { properties?: { stack: string; group?: string } }[] = log.results;
+  const grouped = all.flatMap(({ properties }) => (properties?.group === undefined ? [] : [properties]));
+  expect(new Set(grouped.map(({ stack }) => stack))).toEqual(new Set(['production']));
+  expect(countDangers(grouped as Parameters<typeof countDangers>[0])).toEqual(twice);
+  const lines = (await loadStacksForm('json-lines'))(run, WIDE).trimEnd().split('\n');
+  const ofEach = [{ dangers: counts }, { dangers: counts }];
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ event: 'run-summary', dangers: twice, stacks: ofEach });
+}
+
+/** Text without what Markdown escapes in it. */
+function toUnescaped(text: string): string {
+  return text
+    .replaceAll(/\\(?=[^A-Za-z0-9\s])/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll('`', '');
+}

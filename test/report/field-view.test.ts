@@ -184,7 +184,9 @@ test('text of several lines inside of an object stays one block', () => {
 test('values that are too long for one line stand one below the other, whole', () => {
   const [from, to] = ['old', 'new'].map((word) => `${word} ${'x'.repeat(100)}`);
   const difference = makeDifference('description', { ...(from && { from }), ...(to && { to }), origin: 'drift' });
-  expect(renderUpdate('TCPEdge', difference)).toBe(`description:\n  - "${from}"\n  + "${to}"`);
+  expect(renderUpdate('TCPEdge', difference)).toBe(
+    `description: reverts: changed at the service\n  - "${from}"\n  + "${to}"`,
+  );
   expect(renderCreate('TCPEdge', { description: to ?? '' })).toBe(`description: "${to}"`);
 });
 

@@ -3,11 +3,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import { renderHtmlForm } from '../../src/report/html/form.ts';
-import { type GraphNode, type PlacedNode, placeGraph } from '../../src/report/html/graph-layout.ts';
+import { type GraphNode, type PlacedNode, placeGraph } from '../../src/report/html/graph.ts';
 import type { FormOptions, Report } from '../../src/report/report.ts';
 import { FORM_JUDGES } from './form-judges.ts';
 import { type PageTree, readPage } from './html-tree.ts';
-import { EVERYTHING, makeChange, makePlan, makeWrite, PLAIN, toCreateIds } from './sample-plans.ts';
+import {
+  EVERYTHING,
+  makeChange,
+  makeDifference,
+  makeLiveChange,
+  makePlan,
+  makeWrite,
+  PLAIN,
+  toCreateIds,
+} from './sample-plans.ts';
 import { MISTAKE, makeHostilePlan, makeLargePlan, REPORTS } from './sample-reports.ts';
 import { makeResult } from './sample-results.ts';
 
@@ -39,30 +48,21 @@ describe('a page', () => {
     );
   });
 
-  it('names every danger above the changes, each a link to its change, and counts deletes', () => {
+  it('names every danger above the changes, each a link to its change', () => {
     const changes = [
-      makeChange('TCPEdge/old', 'delete', { dangers: [{ danger: 'delete' }] }),
-      makeChange('TCPEdge/older', 'delete', { dangers: [{ danger: 'delete' }] }),
+      makeChange('TCPEdge/old', 'delete'),
       makeChange('TCPEdge/calm', 'update'),
-      makeChange('TCPEdge/open', 'update', { dangers: [{ danger: 'opens', path: 'ip_restriction', how: 'removed' }] }),
+      makeChange('TCPEdge/open', 'update', { dangers: [{ group: 'protection', danger: 'unprotected' }] }),
     ];
     const page = showPlan(makePlan({ changes }));
     const { elements } = page;
-    const said = elements.filter(({ name, text }) => name === 'li' && /^(: see| loses)/.test(text));
-    expect(said.map(({ text }) => text.trim())).toEqual([
-      ': see What will be lost',
-      'loses ip_restriction, which kept somebody out',
-    ]);
+    const said = elements.filter(({ name, text }) => name === 'li' && text.includes('is no longer'));
+    expect(said).toHaveLength(1);
     const item = elements.find(({ attributes }) => attributes.get('data-key')?.startsWith('TCPEdge/open') === true);
     const ids = elements.map(({ attributes }) => attributes.get('id'));
     const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href')] : []));
-    expect(links.filter((to) => to === '#losses' || to?.startsWith('#change-'))).toEqual([
-      '#losses',
-      `#${item?.attributes.get('id')}`,
-    ]);
-    expect(listTexts(page, 'a')).toContain('2 deletes');
+    expect(links.filter((to) => to?.startsWith('#change-'))).toEqual([`#${item?.attributes.get('id')}`]);
     expect(ids.indexOf('dangers')).toBeLessThan(ids.indexOf('losses'));
-    expect(elements.some(({ attributes }) => attributes.get('id') === 'losses')).toBe(true);
   });
 
   it('has no list of dangers where there is none', () => {
@@ -98,6 +98,7 @@ describe('a page of a plan', () => {
       'Refused by safety rules',
       'What will be lost',
       'This change',
+      'To create: new in the manifests, or deleted at the service',
       'Drift to revert',
       'Warnings',
       'Dependencies',
@@ -124,11 +125,74 @@ describe('a page of a plan', () => {
     expect(listTexts(showPlan(makePlan(), options), 'code')).not.toContain('edgewise apply plan.json');
   });
 
-  it('shows all fields at once, unless they are hundreds', () => {
-    const countOpen = ({ elements }: PageTree): number =>
-      elements.filter(({ name, attributes }) => name === 'details' && attributes.has('open')).length;
-    expect(countOpen(showPlan(makeLargePlan(100)))).toBe(100);
-    expect(countOpen(showPlan(makeLargePlan(200)))).toBe(0);
+  it('begins with what is lost or dangerous unfolded, unless that is hundreds of fields, and with up to three changes', () => {
+    const listOpen = ({ elements }: PageTree): readonly string[] =>
+      elements.flatMap(({ name, attributes }) =>
+        name === 'details' && attributes.has('open') ? [attributes.get('data-key')?.split(' ')[0] ?? ''] : [],
+      );
+    const differences = [makeDifference('description', { from: 'a', to: 'b' })];
+    const toPlan = (count: number) =>
+      makePlan({
+        changes: [
+          makeLiveChange('TCPEdge/gone', 'delete', { id: 'edgtcp_1', spec: { description: 'x' } }),
+          makeLiveChange('TCPEdge/open', 'update', {
+            id: 'edgtcp_2',
+            differences,
+            dangers: [{ group: 'protection', danger: 'unprotected' }],
+          }),
+          ...Array.from({ length: count }, (_, index) =>
+            makeLiveChange(`TCPEdge/safe${index}`, 'update', { id: `edgtcp_s${index}`, differences }),
+          ),
+        ],
+      });
+    expect(listOpen(showPlan(toPlan(2)))).toEqual(['TCPEdge/gone', 'TCPEdge/open']);
+    expect(listOpen(showPlan(toPlan(1)))).toEqual(['TCPEdge/gone', 'TCPEdge/open', 'TCPEdge/safe0']);
+    const replaced = makeLargePlan(200).changes.map((change) => ({
+      ...change,
+      action: 'replace' as const,
+      differences: [...differences, ...differences, ...differences],
+    }));
+    expect(listOpen(showPlan(makePlan({ changes: replaced.slice(0, 100) })))).toHaveLength(100);
+    expect(listOpen(showPlan(makePlan({ changes: replaced })))).toEqual([]);
+  });
+
+  it('says of each danger whose it is and where, and has the command below, before the changes', () => {
+    const SHA = '0123456789abcdef0123456789abcdef01234567';
+    const place = { file: 'edge.yaml', line: 3 };
+    const change = makeLiveChange('TCPEdge/open', 'update', {
+      id: 'edgtcp_2',
+      place,
+      labels: { team: 'data' },
+      differences: [makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] })],
+      dangers: [
+        { group: 'traffic', danger: 'address-changed', path: 'hostports', from: ['a.test:1'], to: ['b.test:1'] },
+      ],
+    });
+    const plan = makePlan({
+      changes: [change],
+      writes: [makeWrite('update', 'TCPEdge/open')],
+      ownerLabel: 'team',
+      made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
+    });
+    const options = {
+      applyCommand: { line: 'edgewise apply plan.json', readsInput: false },
+      pipeline: { commit: SHA, filesUrl: `https://forge.test/blob/${SHA}/` },
+      locate: (_?: string, field?: string) =>
+        field === 'hostports' ? { ...place, line: 9, column: 1, excerpt: '' } : undefined,
+    };
+    FORM_JUDGES.html(renderHtmlForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, ...options }));
+    const { elements } = showPlan(plan, options);
+    const start = elements.findIndex(({ name, text }) => name === 'li' && text.includes('is reached elsewhere'));
+    const inside = elements.slice(start, start + 9).map(({ name, text }) => `${name} ${text.trim()}`);
+    expect(inside).toContain('code TCPEdge/open');
+    expect(inside).toContain('span owner: data');
+    expect(inside).toContain('code edge.yaml:9');
+    const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href')] : []));
+    expect(links.filter((to) => to === `https://forge.test/blob/${SHA}/edge.yaml#L9`)).toHaveLength(2);
+    const order = elements.findIndex(({ name, text }) => name === 'code' && text === 'edgewise apply plan.json');
+    const at = (id: string): number => elements.findIndex(({ attributes }) => attributes.get('id') === id);
+    expect(at('dangers')).toBeLessThan(order);
+    expect(order).toBeLessThan(at('change'));
   });
 });
 
@@ -144,6 +208,7 @@ describe('a page of an apply', () => {
       'The plan',
       'What will be lost',
       'This change',
+      'To create: new in the manifests, or deleted at the service',
       'Drift to revert',
       'Dependencies',
       '5 requests, in a valid order',

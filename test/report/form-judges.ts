@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { FormName } from '../../src/report/forms.ts';
-import { SCRIPT } from '../../src/report/html/script.ts';
+import { SCRIPT } from '../../src/report/html/document.ts';
 import { STYLE } from '../../src/report/html/style.ts';
-import { MAX_COMMENT } from '../../src/report/markdown/pieces.ts';
+import { MAX_COMMENT } from '../../src/report/markdown/text.ts';
 import type { TextOptions } from '../../src/report/report.ts';
 import { readJunit, validateSarif } from './documents.ts';
 import { type PageElement, readPage } from './html-tree.ts';
@@ -46,7 +46,6 @@ export const FORM_JUDGES: Readonly<Record<FormName, (document: string) => void>>
     expect(counts).toEqual(elements);
   },
   metrics: expectOurMetrics,
-  'account-metrics': expectOurMetrics,
 };
 
 function expectOurMetrics(document: string): void {
@@ -82,7 +81,7 @@ function expectOurMarkdown(document: string): void {
   expect(toPlainText(children)).not.toMatch(/[@#](?=[\w-])|www\.|:\/\//);
 }
 
-/** Elements and attributes that we make, one style and one script that are ours, and links that stay in the page. */
+/** Elements and attributes that we make, one style and one script that are ours, and links that stay in the page or lead to the forge. */
 function expectOurPage(document: string): void {
   expectPrintable(document);
   const { elements, comments, mistakes } = readPage(document);
@@ -100,7 +99,8 @@ function expectOurPage(document: string): void {
 function listForeignAttributes({ name, attributes }: PageElement): readonly string[] {
   return [...attributes].flatMap(([attribute, value]) => {
     const isOurs = OUR_ATTRIBUTES.has(attribute) || (name === 'svg' && attribute === 'xmlns');
-    const isInside = attribute !== 'href' || /^#[a-z][a-z0-9-]*$/.test(value) || value === 'data:,';
+    const isInside =
+      attribute !== 'href' || /^#[a-z][a-z0-9-]*$/.test(value) || value === 'data:,' || OUR_LINK.test(value);
     return isOurs && isInside ? [] : [`${name} ${attribute}="${value}"`];
   });
 }
@@ -133,7 +133,17 @@ const OUR_ATTRIBUTES: ReadonlySet<string> = new Set([
   ...['lang', 'charset', 'http-equiv', 'content', 'name', 'rel', 'href', 'id', 'class', 'hidden', 'open', 'type'],
   ...['role', 'tabindex', 'scope', 'placeholder', 'autocomplete', 'spellcheck'],
   ...['aria-label', 'aria-labelledby', 'aria-hidden', 'aria-pressed'],
-  ...['data-key', 'data-group', 'data-kind', 'data-value', 'data-facet', 'data-act'],
+  ...[
+    'data-key',
+    'data-group',
+    'data-kind',
+    'data-danger',
+    'data-owner',
+    'data-stack',
+    'data-value',
+    'data-facet',
+    'data-act',
+  ],
   ...['x', 'y', 'd', 'rx', 'width', 'height', 'viewBox'],
 ]);
 

@@ -65,6 +65,7 @@ function toDriftReport(...resources: readonly ResourceDrift[]): Report {
     kinds: ['TCPEdge'],
     strangers: [],
     diagnostics: [],
+    violations: [],
     externals: {},
     requests: 8,
   };
@@ -103,7 +104,7 @@ describe('github', () => {
       ::warning title=edgewise%3A mark-invalid::The mark cannot be read: 100%25
       ::warning title=edgewise%3A delete::TCPEdge/gone (edgtcp_1) will be deleted: not in the manifests any more
       ::warning file=m.yaml,line=3,col=1,title=edgewise%3A replace::AgentIngress/moved (agin_1) will be replaced
-      ::notice file=m.yaml,line=3,col=1,title=edgewise%3A drift::TCPEdge/a drifted: description changed at the service
+      ::notice file=m.yaml,line=3,col=1,title=edgewise%3A drift::TCPEdge/a: description changed at the service; the apply makes it as the manifest says
       ::notice title=edgewise::1 to delete, 1 to replace, 1 to update, 0 to adopt, 1 to create; 0 unchanged; 1 warning; refused by 1 safety rule.
       "
     `);

@@ -2,14 +2,16 @@ import fc from 'fast-check';
 import { KINDS, OWNED_KINDS, SUBMITTED_KINDS } from '../../src/kinds/tables/registry.ts';
 import type { Address } from '../../src/model/address.ts';
 import type { Change, Difference } from '../../src/model/change.ts';
+import { DANGER_GROUPS, DANGER_NAMES } from '../../src/model/danger.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import { DRIFT_STATES, type Drift } from '../../src/model/drift.ts';
+import { DRIFT_STATES, type Drift, type DriftedField } from '../../src/model/drift.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { ApplyResult, Outcome } from '../../src/model/outcome.ts';
 import type { GuardViolation, Plan } from '../../src/model/plan.ts';
-import type { PlanComparison, PlanExcess } from '../../src/model/plan-comparison.ts';
+import type { ExtraChanges, PlanComparison } from '../../src/model/plan-comparison.ts';
 import type { Spec } from '../../src/model/state.ts';
+import type { TokenPlace } from '../../src/model/token-place.ts';
 import { toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
 import type { Report } from '../../src/report/report.ts';
 import { makePlan, makeWrite } from './sample-plans.ts';
@@ -84,6 +86,15 @@ const difference: fc.Arbitrary<Difference> = fc.record(
   { requiredKeys: ['path', 'origin', 'forcesReplace'] },
 );
 
+/** With a command that fits on a line, or does not. */
+const token: fc.Arbitrary<TokenPlace> = fc.oneof(
+  fc.record({ directory: text }),
+  fc.record(
+    { command: fc.array(text, { maxLength: 40 }), test: fc.array(text, { maxLength: 3 }), timeoutMs: fc.nat() },
+    { requiredKeys: ['command', 'timeoutMs'] },
+  ),
+);
+
 const change: fc.Arbitrary<Change> = fc.record(
   {
     address,
@@ -91,6 +102,7 @@ const change: fc.Arbitrary<Change> = fc.record(
     kind: kindName,
     action: fc.constantFrom('create', 'update', 'replace', 'delete', 'adopt', 'no-op'),
     reason: text,
+    token,
     notes: fc.array(text, { maxLength: 2 }),
     differences: fc.array(difference, { maxLength: 3 }),
     live: fc.record({ id: text, digest: text, spec }, { requiredKeys: ['id', 'digest'] }),
@@ -111,7 +123,7 @@ const write: fc.Arbitrary<Write> = fc
     act: fc.constantFrom('create', 'update', 'adopt', 'delete'),
     kind: fc.constantFrom(...OWNED_KINDS.map(({ name }) => name)),
     name: text,
-    resourceId: text.map((id) => `x${id.toWellFormed()}`),
+    resourceId: fc.stringMatching(/^x[A-Za-z0-9_-]{0,40}$/),
     body: spec,
     needs: writeIds,
     last: fc.boolean(),
@@ -190,6 +202,12 @@ export const result: fc.Arbitrary<ApplyResult> = fc.record({
   interrupted: fc.boolean(),
 });
 
+const driftedField: fc.Arbitrary<DriftedField> = difference.map(({ from, to, ...rest }) => ({
+  ...rest,
+  ...(from !== undefined && { live: from }),
+  ...(to !== undefined && { expected: to }),
+}));
+
 const drift: fc.Arbitrary<Drift> = fc.record({
   stack: text,
   baseUrl: text,
@@ -203,7 +221,19 @@ const drift: fc.Arbitrary<Drift> = fc.record({
         kind: kindName,
         state: fc.constantFrom(...DRIFT_STATES),
         id: text,
-        differences: fc.array(difference, { maxLength: 2 }),
+        differences: fc.array(driftedField, { maxLength: 2 }),
+        next: fc.constantFrom('create' as const, 'update' as const, 'replace' as const, 'write-file' as const),
+        dangers: fc.array(
+          fc.record({
+            group: fc.constantFrom(...DANGER_GROUPS),
+            danger: fc.constantFrom(...DANGER_NAMES),
+            path: text,
+            from: text,
+            to: text,
+            consequence: text,
+          }),
+          { maxLength: 2 },
+        ),
         moved: fc.array(text, { maxLength: 2 }),
         reason: text,
       },
@@ -220,6 +250,7 @@ const drift: fc.Arbitrary<Drift> = fc.record({
     { maxLength: 2 },
   ),
   diagnostics: fc.array(diagnostic, { maxLength: 2 }),
+  violations: fc.array(violation, { maxLength: 1 }),
   externals: fc.constant({}),
   requests: fc.nat(),
 });
@@ -228,7 +259,7 @@ const drift: fc.Arbitrary<Drift> = fc.record({
 const comparison: fc.Arbitrary<PlanComparison> = fc
   .record({ before: plan, after: plan, mismatch: text, said: text })
   .map(({ said, ...plans }): PlanComparison => {
-    const toExcess = ({ changes, files: written }: Plan): PlanExcess => ({
+    const toExcess = ({ changes, files: written }: Plan): ExtraChanges => ({
       changes: changes
         .filter(({ action }) => action !== 'no-op')
         .map((one, index) => ({

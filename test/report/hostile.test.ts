@@ -109,7 +109,7 @@ describe('no text of others can start a line of ours', () => {
 
   test('in a plan', () => {
     const OURS =
-      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Limited to |This change:|Drift to revert:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan cannot be applied\.|Reading took |\d+ (safety|error|warning))/;
+      /^(- |± |~ |» |\+ |refused\[|error\[|warning\[|Plan |Limited to |This change:|To create: |Drift to revert:|The tokens |Requests, |Left as they are:|Files to write:|\d+ to delete, |Nothing to do: |This plan cannot be applied\.|Reading took |\d+ (safety|error|warning))/;
     fc.assert(
       fc.property(plan, (hostile) => {
         const heads = listHeadLines(renderPlanText(toPlanView(hostile), wide));

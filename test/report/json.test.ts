@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPlanDocument } from '../../src/kinds/plan-document.ts';
+import { toPlanDocument } from '../../src/kinds/request-body.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
 import { ApiError, TimeoutError } from '../../src/model/errors.ts';
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type DiffLine, diffLines, foldSame } from '../../src/report/view/line-diff.ts';
+import { type DiffLine, diffLines, foldSame } from '../../src/report/view/field-view.ts';
 
 const lines = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
 

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Change } from '../../src/model/change.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { renderMarkdownForm } from '../../src/report/markdown/form.ts';
-import { renderMermaidLines } from '../../src/report/markdown/mermaid.ts';
-import { MAX_COMMENT } from '../../src/report/markdown/pieces.ts';
-import { toCode, toFence, toMarker, toProse, toRow } from '../../src/report/markdown/text.ts';
+import { renderMermaidLines } from '../../src/report/markdown/plan.ts';
+import { MAX_COMMENT, toCode, toFence, toMarker, toProse, toRow } from '../../src/report/markdown/text.ts';
 import type { FormOptions, Report } from '../../src/report/report.ts';
 import { LONG } from '../laws/properties.ts';
 import { FORM_JUDGES } from './form-judges.ts';
@@ -101,9 +100,17 @@ describe('a comment', () => {
     `);
   });
 
-  test('is three blocks for each part of a plan: what it is, a table, and a diff for each action', () => {
-    const kinds = parseMarkdown(renderPlan(EVERYTHING)).children.map(({ type }) => type);
-    expect(kinds.filter((type) => type === 'table')).toHaveLength(3);
+  test('is one table of all changes and one fold with their diff', () => {
+    const text = renderPlan(EVERYTHING);
+    const kinds = parseMarkdown(text).children.map(({ type }) => type);
+    expect(kinds.filter((type) => type === 'table')).toHaveLength(1);
+    expect(text.match(/<summary><code>Diff<\/code>/g)).toHaveLength(1);
+    const shown = EVERYTHING.changes.filter(({ action }) => action !== 'no-op');
+    const rows = text.split('\n').filter((line) => /^[|] `[^`]`&nbsp;/.test(line));
+    expect(rows.map((row) => /`([A-Z]\w+[/][^`]+)`/.exec(row)?.[1])).toEqual(shown.map(({ address }) => address));
+    // One that is changed and has drifted is marked, and has the fields of both.
+    const [both = ''] = rows.filter((row) => row.includes('TCPEdge/postgres`'));
+    expect(both).toMatch(/update<br>drift [|].*metadata.team.*policy.inbound\[0\].*reverts/);
     expect(kinds[0]).toBe('html');
     expect(kinds[1]).toBe('heading');
   });
@@ -116,6 +123,61 @@ const PIPELINE = {
   runUrl: 'https://forge.test/runs/42',
   filesUrl: `https://forge.test/blob/${SHA}/`,
 };
+
+test('the diff of three changes is open, that of four is folded', () => {
+  const toUpdates = (count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      makeLiveChange(`TCPEdge/a${index}`, index % 2 === 0 ? 'update' : 'adopt', {
+        id: `edgtcp_${index}`,
+        differences: [makeDifference('description', { from: 'a', to: 'b' })],
+      }),
+    );
+  const [three, four] = [3, 4].map((count) => renderPlan(makePlan({ changes: toUpdates(count) })));
+  expect(three).not.toContain('<details>');
+  expect(three?.match(/^@@ /gm)).toHaveLength(3);
+  expect(four).toContain('<summary><code>Diff</code> 12 lines on 4 resources</summary>');
+});
+
+test('a row leads to the line of the field that differs, and names what a danger says already', () => {
+  const toPlan = (path: string, parts: Partial<Change> = {}) =>
+    makePlan({
+      changes: [
+        makeLiveChange('TCPEdge/a', 'update', {
+          id: 'edgtcp_1',
+          place: { file: 'edge.yaml', line: 3 },
+          differences: [makeDifference(path, { from: ['a.test:1'], to: ['b.test:1'] })],
+          ...parts,
+        }),
+      ],
+    });
+  const locate = (address?: string, field?: string) =>
+    address === 'TCPEdge/a' && field === 'hostports'
+      ? { file: 'edge.yaml', line: 9, column: 1, excerpt: '' }
+      : undefined;
+  const readRow = (plan: Plan): string => {
+    const text = renderMarkdownForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, locate });
+    return text.split('\n').find((line) => line.startsWith('| `~`')) ?? '';
+  };
+  expect(readRow(toPlan('hostports'))).toBe(
+    '| `~`&nbsp;update | `TCPEdge/a`<br>`edge.yaml:9` | `hostports: a.test:1 → b.test:1` |',
+  );
+  // What is no field of the manifest has the place of the whole.
+  expect(readRow(toPlan('mark.stack'))).toContain('`edge.yaml:3`');
+  const danger = { group: 'traffic', danger: 'address-changed', path: 'hostports' } as const;
+  const both = { ...danger, from: ['a.test:1'], to: ['b.test:1'] };
+  expect(readRow(toPlan('hostports', { dangers: [both] }))).toContain('| `hostports`: traffic, above |');
+  // A danger that leaves a value out does not stand for the field.
+  expect(readRow(toPlan('hostports', { dangers: [{ ...both, to: ['c.test:1'] }] }))).toContain('a.test:1 → b.test:1');
+  expect(readRow(toPlan('description', { dangers: [both] }))).toContain('description: "a.test:1" → "b.test:1"');
+});
+
+test('what is deleted is whose its live metadata says', () => {
+  const gone = makeLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: { metadata: { team: 'billing' } } });
+  const read = (change: Change) => renderPlan(makePlan({ changes: [change], ownerLabel: 'team' }));
+  expect(read(gone)).toContain('| billing |');
+  // What stays is whose its manifest says.
+  expect(read({ ...gone, action: 'replace', desired: toNormal('TCPEdge/a', {}) })).not.toContain('| billing |');
+});
 
 describe('a comment in a pipeline', () => {
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { countDriftStates, type Drift } from '../../src/model/drift.ts';
+import type { Drift } from '../../src/model/drift.ts';
 import { renderGithubForm } from '../../src/report/programs/github.ts';
 import { renderDriftText } from '../../src/report/text/drift.ts';
-import { toDriftView } from '../../src/report/view/drift-view.ts';
-import { toDriftSummary } from '../../src/report/view/drift-wording.ts';
+import { toDriftSummary, toDriftView } from '../../src/report/view/drift-view.ts';
 import { PLAIN } from './sample-plans.ts';
 import { DRIFT } from './sample-reports.ts';
 
@@ -24,7 +23,7 @@ test.each([
   [2, 'No drift: 2 resources are as they should be.'],
 ])('%i resources without drift are said to be so in every form', (number, sentence) => {
   const drift = makeInSync(number);
-  expect(toDriftSummary(countDriftStates(drift), true)).toBe(sentence);
+  expect(toDriftSummary(drift)).toBe(sentence);
   expect(renderDriftText(toDriftView(drift), PLAIN)).toContain(sentence);
   expect(renderGithubForm({ about: 'drift', drift }, PLAIN)).toContain(`::${sentence}`);
 });
@@ -34,6 +33,6 @@ test('one resource differs, and two differ', () => {
   const summarize = (...resources: Drift['resources']) =>
     renderGithubForm({ about: 'drift', drift: { ...makeInSync(1), resources } }, PLAIN);
   if (first === undefined || second === undefined) throw new Error('The sample has too little drift');
-  expect(summarize(first)).toContain('::1 of 1 resource differs from the manifests.');
-  expect(summarize(first, second)).toContain('::2 of 2 resources differ from the manifests.');
+  expect(summarize(first)).toContain('1 of 1 resource differs from the manifests.');
+  expect(summarize(first, second)).toContain('2 of 2 resources differ from the manifests.');
 });

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { MarkDraft } from '../../src/model/mark.ts';
 import { PLAN_FORMAT, type Plan } from '../../src/model/plan.ts';
 import type { Spec } from '../../src/model/state.ts';
-import { type Act, toWriteId, type Write, type WriteId } from '../../src/model/write.ts';
+import { toWriteId, type Write, type WriteId, type WriteType } from '../../src/model/write.ts';
 import type { TextOptions } from '../../src/report/report.ts';
 
 /** Plans made by hand, so that what a renderer makes of a plan is seen beside the plan itself. */
@@ -75,7 +75,7 @@ export interface WriteParts extends Partial<Pick<Write, 'needs' | 'last' | 'reas
 
 /** A write that does something to `Kind/name`. */
 export function makeWrite(
-  act: Extract<Act, 'create' | 'update' | 'adopt' | 'delete'>,
+  act: Extract<WriteType, 'create' | 'update' | 'adopt' | 'delete'>,
   address: Address,
   { resourceId = 'edgtcp_2a', body = {}, mark = MARK, ...parts }: WriteParts = {},
 ): Write {
@@ -140,7 +140,7 @@ export const EVERYTHING: Plan = makePlan({
     makeLiveChange('Credential/agent', 'replace', {
       id: 'cr_2abc',
       reason: 'its token was never delivered, so nobody can have it',
-      notes: ['its token goes to the folder ./tokens'],
+      token: { directory: './tokens' },
       desired: toNormal('Credential/agent', { acl: ['bind:*.example.com'] }),
     }),
     makeLiveChange('HTTPSEdgeRoute/api', 'update', {

@@ -1,6 +1,7 @@
 import type { Address } from '../../src/model/address.ts';
 import type { Diagnostic } from '../../src/model/diagnostic.ts';
-import type { Drift, ResourceDrift } from '../../src/model/drift.ts';
+import type { Drift, DriftedField, ResourceDrift } from '../../src/model/drift.ts';
+import type { Json } from '../../src/model/json.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import { toWriteId, type WriteId } from '../../src/model/write.ts';
 import { comparePlans } from '../../src/plan/compare/compare-plans.ts';
@@ -44,6 +45,16 @@ function toDrifted(name: string, state: ResourceDrift['state'], parts: Partial<R
   return { address: `TCPEdge/${name}`, kind: 'TCPEdge', state, id: `edgtcp_${name}`, differences: [], ...parts };
 }
 
+/** A field of the spec that is not as it should be. */
+export function toField(
+  path: string,
+  { expected, live, origin }: Pick<DriftedField, 'origin'> & { readonly expected?: Json; readonly live?: Json },
+): DriftedField {
+  const field = /^[^.[]*/.exec(path)?.[0] ?? path;
+  const sides = { ...(expected !== undefined && { expected }), ...(live !== undefined && { live }) };
+  return { field, path, ...sides, origin, forcesReplace: false };
+}
+
 /** A comparison with a resource in every state. */
 export const DRIFT: Drift = {
   stack: 'production',
@@ -52,15 +63,21 @@ export const DRIFT: Drift = {
   targets: [],
   resources: [
     toDrifted('a', 'drifted', {
-      differences: [makeDifference('description', { from: 'by hand', to: 'Postgres', origin: 'drift' })],
+      differences: [toField('description', { expected: 'Postgres', live: 'by hand', origin: 'drift' })],
+      next: 'update',
+      dangers: [{ group: 'access', danger: 'restriction-removed', path: 'ip_restriction' }],
     }),
     toDrifted('b', 'drifted-and-pending', {
-      differences: [makeDifference('description', { from: 'by hand', to: 'new', origin: 'both' })],
+      differences: [toField('description', { expected: 'new', live: 'by hand', origin: 'both' })],
+      next: 'update',
     }),
-    toDrifted('c', 'pending', { differences: [makeDifference('metadata.team', { from: 'a', to: 'b' })] }),
-    toDrifted('d', 'left-over', { reason: 'not in the manifests any more' }),
+    toDrifted('c', 'pending', {
+      differences: [toField('metadata.team', { expected: 'b', live: 'a', origin: 'manifest' })],
+      next: 'update',
+    }),
+    toDrifted('d', 'left-over', { reason: 'not in the manifests any more', next: 'delete' }),
     toDrifted('e', 'in-sync'),
-    { address: 'WeightedBackend/pool', kind: 'WeightedBackend', state: 'missing', differences: [] },
+    { address: 'WeightedBackend/pool', kind: 'WeightedBackend', state: 'missing', differences: [], next: 'create' },
     toDrifted('f', 'drifted', { moved: ['policy'] }),
     toDrifted('g', 'unowned', { reason: 'it bears no mark' }),
   ],
@@ -70,6 +87,7 @@ export const DRIFT: Drift = {
     { kind: 'TCPEdge', id: 'edgtcp_y', description: '', stack: 'staging' },
   ],
   diagnostics: [],
+  violations: [],
   externals: {},
   requests: 8,
 };
@@ -138,7 +156,8 @@ export function makeHostilePlan(): Plan {
       makeWrite('create', 'TCPEdge/first', { reason: all }),
       ...HOSTILE.map((text, index) =>
         makeWrite('update', `TCPEdge/${text}${index}`, {
-          resourceId: `${index}${text}`,
+          // Ids are checked when they are read.
+          resourceId: `edgtcp_${index}`,
           reason: text,
           needs: toCreateIds('TCPEdge/first'),
         }),

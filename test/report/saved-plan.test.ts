@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { listSpecFields } from '../../src/kinds/kind.ts';
 import { getKind } from '../../src/kinds/tables/registry.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import type { Json } from '../../src/model/json.ts';
@@ -26,7 +25,7 @@ function save(plan: Plan): Plan {
 function listChanges(): Plan['changes'] {
   const { resources } = assertDefined(validate(FIXTURE).state, 'desired state');
   return [...resources.values()].flatMap(({ address, kind, spec }) => {
-    const names = listSpecFields(getKind(kind)).map(([name]) => name);
+    const names = getKind(kind).specFields.map(([name]) => name);
     const differences = names.flatMap((name) => listDifferences(name, toNormal(address, spec)));
     return [
       makeChange(address, 'create', { desired: toNormal(address, spec) }),

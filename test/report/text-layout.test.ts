@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { breakBehind, toPadded, wrapBehind, wrapProse } from '../../src/report/text/layout.ts';
-import { toClipped, toColumns } from '../../src/report/view/columns.ts';
+import { toClipped, toColumns } from '../../src/report/view/escape.ts';
 import { toCount } from '../../src/report/view/wording.ts';
 
 const word = fc.string({ unit: fc.constantFrom(...'abcdefgh.,-日é'), minLength: 1, maxLength: 9 });

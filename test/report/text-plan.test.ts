@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import type { TextOptions } from '../../src/report/report.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
-import { toColumns } from '../../src/report/view/columns.ts';
+import { toColumns } from '../../src/report/view/escape.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
 import {
   EVERYTHING,
@@ -57,7 +57,7 @@ test('the parts of a plan have the colour of what they mean', () => {
   const lines = render(plan, { color: true }).replaceAll('\u001b[', '<').split('\n');
   expect(lines).toContain('<31m- TCPEdge/a  (edgtcp_2a)<39m   delete');
   expect(lines).toContain('<1mDrift to revert:<22m');
-  expect(lines).toContain('    description: <31m"x"<39m → <32m"y"<39m');
+  expect(lines).toContain('    description: <31m"x"<39m → <32m"y"<39m  <2m(reverts: changed at the service)<22m');
 });
 
 test('an empty plan says how many resources are as they should be', () => {
@@ -94,7 +94,7 @@ test('a plan that only writes is not empty', () => {
     changes: [makeLiveChange('TCPEdge/a', 'no-op', { id: 'edgtcp_2a' })],
     writes: [makeWrite('update', 'TCPEdge/a', { resourceId: 'edgtcp_2a' })],
   });
-  expect(render(plan)).toContain('applying needs 1.');
+  expect(render(plan)).toContain('applying takes 1 write.');
 });
 
 test('errors are counted at the end, also of an empty plan', () => {
@@ -193,6 +193,6 @@ test('what is replaced stands with what is lost, with what drifted beside it', (
   const change = makeLiveChange('TCPEdge/b', 'replace', { id: 'edgtcp_2b', reason: 'it ends soon', differences });
   const { parts } = toPlanView(makePlan({ changes: [change] }));
   expect(parts.map(({ part, changes }) => [part, changes[0]?.fields.map(({ notes }) => notes)])).toEqual([
-    ['losses', [['drifted']]],
+    ['losses', [['reverts: changed at the service']]],
   ]);
 });

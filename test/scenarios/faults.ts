@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Transport } from '../../src/model/transport.ts';
+import { isOmissible, leaveOut } from '../../src/server/fault-effects.ts';
 
 /** Something that goes wrong between edgewise and the service. */
 export interface Fault {
@@ -34,6 +35,17 @@ export function withFaults(transport: Transport, faults: readonly Fault[], inter
     left.set(fault, (left.get(fault) ?? 0) - 1);
     if (fault.interrupt) interrupt();
     return answer(transport, request, fault);
+  };
+}
+
+/** A service that leaves out what is empty, null or false. */
+export function leavingOut(transport: Transport): Transport {
+  return async (request) => {
+    const response = await transport(request);
+    const text = await response.text();
+    const { status, headers } = response;
+    if (!response.ok || text === '') return new Response(text === '' ? null : text, { status, headers });
+    return new Response(JSON.stringify(leaveOut(JSON.parse(text), request, isOmissible)), { status, headers });
   };
 }
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { isModule, listSpecFields } from '../../src/kinds/kind.ts';
+import { isModule } from '../../src/kinds/kind.ts';
 import { ATTACHED_KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { Played } from './scenario.ts';
@@ -67,7 +67,7 @@ function countSlots(document: JsonObject): number {
   if (kind === undefined) return 0;
   const lifecycle = document['lifecycle'];
   const ignored = toMembers(isJsonObject(lifecycle) ? lifecycle['ignore'] : undefined);
-  return listSpecFields(kind).filter(([name, field]) => isModule(field) && !ignored.includes(name)).length;
+  return kind.specFields.filter(([name, field]) => isModule(field) && !ignored.includes(name)).length;
 }
 
 async function listFiles(path: string): Promise<readonly string[]> {

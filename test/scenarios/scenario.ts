@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
-import { type Fault, withFaults } from './faults.ts';
+import { type Fault, leavingOut, withFaults } from './faults.ts';
 import { createService, type Service } from './service.ts';
 import { readSetup, type Setup, type Step, toSubjects } from './setup.ts';
 import { type SentRequest, Wire } from './wire.ts';
@@ -62,8 +62,10 @@ export async function playScenario({ folder }: Scenario): Promise<Played> {
   const cwd = await mkdtemp(join(tmpdir(), 'edgewise-scenario-'));
   try {
     const names = await readdir(folder);
-    const shared = names.includes('stack.yaml') ? [] : [symlink(join(ROOT, 'stack.yaml'), join(cwd, 'stack.yaml'))];
-    await Promise.all([...names.map((name) => symlink(join(folder, name), join(cwd, name))), ...shared]);
+    // Copies, because manifests may name no link that leads out of the folder.
+    const copy = (from: string, name: string) => cp(join(from, name), join(cwd, name), { recursive: true });
+    const shared = names.includes('stack.yaml') ? [] : [copy(ROOT, 'stack.yaml')];
+    await Promise.all([...names.map((name) => copy(folder, name)), ...shared]);
     return await play(setup, { cwd, given: new Set([...names, 'stack.yaml']) });
   } finally {
     await rm(cwd, { recursive: true, force: true });
@@ -119,7 +121,8 @@ class Stage {
     const { command = 'apply', words = [], apply = [], answers } = this.#setup;
     const subject = planFile === undefined ? [...this.#paths(), ...words] : [planFile];
     const consent = answers === undefined ? ['--yes'] : [];
-    const line = [command, ...subject, ...consent, ...apply];
+    const flags = planFile === undefined ? apply.filter((_, index) => !isOfPlanFile(apply, index)) : apply;
+    const line = [command, ...subject, ...consent, ...flags];
     return this.#edgewise(line, { faults: faults ?? [], ...(answers !== undefined && { answers }) });
   }
 
@@ -150,8 +153,9 @@ class Stage {
   ): Promise<Act> {
     const { service } = this;
     let interrupt = () => {};
-    const faulty = withFaults(service.transport, faults, () => interrupt());
-    const env = { EDGEWISE_API_KEY: service.key, EDGEWISE_CONCURRENCY: '1', ...this.#setup.env };
+    const usual = this.#setup.leavesOut ? leavingOut(service.transport) : service.transport;
+    const faulty = withFaults(usual, faults, () => interrupt());
+    const env = { EDGEWISE_API_KEY: service.key, ...this.#setup.env };
     const result = await runCommand(argv, {
       cwd: this.#cwd,
       transport: this.#wire.watch(faulty),
@@ -164,6 +168,11 @@ class Stage {
     });
     return { ...result, line: ['edgewise', ...argv].join(' '), requests: this.#wire.take() };
   }
+}
+
+/** Only a plan file has manifests besides. */
+function isOfPlanFile(words: readonly string[], index: number): boolean {
+  return words[index] === '--manifests' || words[index - 1] === '--manifests';
 }
 
 interface Command {

@@ -33,6 +33,8 @@ export interface Setup {
   readonly between?: readonly Step[];
   /** What goes wrong during plan and apply. */
   readonly faults?: readonly Fault[];
+  /** The service leaves out what is empty, null or false. */
+  readonly leavesOut?: boolean;
   /** Another apply after the first, when nothing goes wrong any more: `again.txt`. */
   readonly again?: boolean;
   /** Why there is something left to do in the end. */
@@ -71,6 +73,7 @@ const SETUP_KEYS = [
   'answers',
   'between',
   'faults',
+  'leavesOut',
   'again',
   'diverges',
   'reads',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCertificateAuthorities } from '../../src/server/certificate-authority.ts';
+import { createCertificateAuthorities } from '../../src/server/id-generator.ts';
 
 /** Secrets and their public keys. Source: RFC 8032, section 7.1. */
 it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createUndiciTransport } from '../../src/client/undici-transport.ts';
 import { NetworkError, TimeoutError } from '../../src/model/errors.ts';
-import type { Transport } from '../../src/model/transport.ts';
+import { type Transport, toTransport } from '../../src/model/transport.ts';
 import { type FaultLogEntry, listen, parseServerFaults, type Server, withFaults } from '../../src/server/index.ts';
 import { type Call, listOf, objectOf, textOf } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
@@ -31,7 +31,7 @@ const overSocket: Reach = async (server, headersTimeoutMs) => {
     await transport.close();
     await listener.close();
   });
-  return { transport, baseUrl: listener.url };
+  return { transport: toTransport(transport.send), baseUrl: listener.url };
 };
 
 /** What a busy machine takes for an answer at worst. */
@@ -143,6 +143,22 @@ describe.each([
     for (const _ of [1, 2, 3]) await trouble.call('POST', '/edges/tcp', { body: {} });
     const [first, second] = [await read(trouble, '/edges/tcp'), await read(trouble, '/edges/tcp')];
     expect([first.edges, first.next, second.edges, second.next]).toEqual([2, null, 1, null]);
+  });
+
+  it.each([400, 404])('refuse with %i to continue a list at a resource that is gone', async (code) => {
+    const trouble = await createTrouble(
+      reach,
+      `{ rules: [{ on: GET /edges/tcp, fault: gone_cursor, code: ${code} }] }`,
+    );
+    for (let count = 0; count < 3; count += 1) await trouble.call('POST', '/edges/tcp', { body: {} });
+    const first = (await trouble.call('GET', '/edges/tcp?limit=1')).body;
+    const cursor = textOf(objectOf(listOf(first['tcp_edges'])[0])['id']);
+    const next = `/edges/tcp?limit=1&before_id=${cursor}`;
+    expect((await trouble.send('GET', next)).status).toBe(200);
+    await trouble.call('DELETE', `/edges/tcp/${cursor}`);
+    expect((await trouble.send('GET', next)).status).toBe(code);
+    expect((await trouble.send('GET', '/edges/tcp?limit=1')).status).toBe(200);
+    expect((await trouble.call('GET', next)).status).toBe(200);
   });
 
   it('lose the link to the next page', async () => {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Listener, listen } from '../../src/server/index.ts';
+import { createServer, type Listener, listen, parseApiKey } from '../../src/server/index.ts';
+import { describeLong } from '../effort.ts';
+import { LONG } from '../laws/properties.ts';
 import { createCaller, listOf, textOf } from './caller.ts';
 import { createTestServer } from './test-server.ts';
 
@@ -63,5 +65,31 @@ describe('a server on a socket', () => {
     const { url } = await open();
     const { server } = createTestServer();
     await expect(listen(server, { port: Number(new URL(url).port) })).rejects.toThrow('EADDRINUSE');
+  });
+});
+
+describeLong('fifty clients at once', () => {
+  it('each find what they wrote, once, and leave nothing behind', LONG, async () => {
+    const server = createServer({ apiKeys: [parseApiKey('admin:admin')] });
+    const { url, close } = await listen(server, { port: 0 });
+    onTestFinished(() => close());
+    const call = createCaller({ transport: fetch, baseUrl: url, key: 'admin', versionHeader: 'Service-Version' });
+    const live = async (client: number): Promise<void> => {
+      for (let round = 0; round < 4; round += 1) {
+        const description = `${client}-${round}`;
+        const hostports = [`${description}.tcp.example.net:5432`];
+        const { id } = (await call('POST', '/edges/tcp', { body: { description, hostports } })).body;
+        const path = `/edges/tcp/${textOf(id)}`;
+        const changed = `${description}, changed`;
+        expect((await call('PATCH', path, { body: { description: changed } })).status).toBe(200);
+        expect((await call('GET', path)).body['description']).toBe(changed);
+        const listed = listOf((await call('GET', '/edges/tcp?limit=100')).body['tcp_edges']);
+        expect(listed.filter((edge) => edge['id'] === id)).toHaveLength(1);
+        expect((await call('DELETE', path)).status).toBe(204);
+        expect((await call('GET', path)).status).toBe(404);
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, (_, client) => live(client)));
+    expect(server.snapshot().resources['TCPEdge'] ?? []).toEqual([]);
   });
 });

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Listing } from '../../src/server/listing.ts';
+import { PagedList } from '../../src/server/store.ts';
 
 interface Value {
   readonly id: string;
   readonly version: number;
 }
 
-function createListing(count: number): Listing<Value> {
-  const listing = new Listing<Value>();
+function createListing(count: number): PagedList<Value> {
+  const listing = new PagedList<Value>();
   for (let index = 0; index < count; index += 1) listing.add({ id: `x${index}`, version: 0 });
   return listing;
 }
@@ -26,7 +26,7 @@ describe('a listing', () => {
     });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 80 }), (changes) => {
-        const listing = new Listing<Value>();
+        const listing = new PagedList<Value>();
         let plain: Value[] = [];
         for (const { act, id: number, limit } of changes) {
           const id = `x${number}`;

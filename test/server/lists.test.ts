@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
-import { type Call, listOf, textOf } from './caller.ts';
+import { type Call, listOf, objectOf, textOf } from './caller.ts';
 import { BASE_URL, createTestServer } from './test-server.ts';
 
 /** Creates credentials, oldest first, and gives their ids. */
@@ -96,10 +96,29 @@ describe('a list', () => {
     expect([status, body['error_code'], body['msg']]).toEqual([400, 'bad_query', message]);
   });
 
-  it('does not go on from an id that it never had', async () => {
-    const { call } = createTestServer();
-    const { status, body } = await call('GET', '/credentials?before_id=cr_nobody');
-    expect([status, body['msg']]).toEqual([404, 'before_id cr_nobody is not an id of this list']);
+  it('goes on from a well-formed id that it never had by the order of ids', async () => {
+    const resources = ['cr_1', 'cr_3', 'cr_5', 'cr_7'].map((id) => ({ id }));
+    const { call } = createTestServer({ seed: { resources: { Credential: resources } } });
+    const listBefore = async (id: string) => {
+      const { status, body } = await call('GET', `/credentials?limit=2&before_id=${id}`);
+      return [status, ...toIds(body)];
+    };
+    const all = toIds((await call('GET', '/credentials')).body);
+    expect(all).toEqual(['cr_7', 'cr_5', 'cr_3', 'cr_1']);
+    expect(await listBefore('cr_6')).toEqual([200, 'cr_5', 'cr_3']);
+    expect(await listBefore('cr_9')).toEqual([200, 'cr_7', 'cr_5']);
+    expect(await listBefore('cr_0')).toEqual([200]);
+  });
+
+  it('goes on where something was that is gone, after a restart too', async () => {
+    const first = createTestServer();
+    const ids: string[] = [];
+    for (let count = 0; count < 4; count += 1)
+      ids.unshift(String((await first.call('POST', '/edges/tcp', { body: {} })).body['id']));
+    await first.call('DELETE', `/edges/tcp/${ids[1]}`);
+    const { call } = createTestServer({ seed: first.server.snapshot() });
+    const { status, body } = await call('GET', `/edges/tcp?before_id=${ids[1]}`);
+    expect([status, ...listOf(body['tcp_edges']).map((edge) => objectOf(edge)['id'])]).toEqual([200, ids[2], ids[3]]);
   });
 
   it('is the only thing that takes a query', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimit } from '../../src/server/rate-limit.ts';
+import { createRateLimit } from '../../src/server/admission.ts';
 
 describe('a rolling window', () => {
   it('never has more requests in it than are allowed, however long it rolls', () => {

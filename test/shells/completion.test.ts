@@ -24,8 +24,8 @@ const LINES: readonly (readonly [keys: string, words: readonly string[]])[] = [
   ['edgewise plan --format=mark\t', ['plan', '--format=markdown']],
   ['edgewise plan manifests --target TCPEdge/po\t', ['plan', 'manifests', '--target', 'TCPEdge/postgres']],
   [
-    'edgewise get manifests TCPEdge/r\t-o value=hostp\t',
-    ['get', 'manifests', 'TCPEdge/redis', '-o', 'value=hostports'],
+    'edgewise get manifests TCPEdge/r\t--format value=hostp\t',
+    ['get', 'manifests', 'TCPEdge/redis', '--format', 'value=hostports'],
   ],
   ['edgewise show my\t', ['show', 'my plan.json']],
   ['edgewise plan --report=json=mani\tplan.json', ['plan', '--report=json=manifests/plan.json']],
@@ -88,7 +88,7 @@ describeWith(['fish'], 'completion in fish, asked by its own command', () => {
 
 describe('the scripts', () => {
   it('are of shells that are tried here', async () => {
-    const { SHELLS: known } = await import('../../src/cli/completion/scripts.ts');
+    const { SHELLS: known } = await import('../../src/cli/commands/completion.ts');
     expect(SHELLS.map(({ shell }) => shell)).toEqual(known);
   });
 });

@@ -4,7 +4,7 @@ import type { Owns } from './ledger.ts';
 import { judgeRun } from './oracle.ts';
 import type { Chance } from './random.ts';
 import { type Fate, finishRuns, type Run, startRun } from './run-edgewise.ts';
-import { toManifestText, type World } from './world.ts';
+import { chooseApi, toManifestText, type World } from './world.ts';
 
 /** A rehearsal takes as long as the rest of an apply, and changes nothing of what it sends. */
 export const QUICKLY = ['--no-rehearsal'];
@@ -25,18 +25,19 @@ const RATE_LIMITS = ['20/10s', '120/60s', 'none'] as const;
 /** Starts a command with settings that chance decides. */
 export function start(world: World, argv: readonly string[], { stack, owns, chance, fate }: StartOptions): Run {
   const rateLimit = chance.pick(RATE_LIMITS);
+  const api = chooseApi(chance);
   return startRun(world, {
     name: `run ${world.runs.length + 1}`,
     argv,
-    stdin: stack === undefined ? '' : toManifestText(stack),
+    stdin: stack === undefined ? '' : toManifestText(stack, api),
     ...(owns !== undefined && { owns }),
     fate,
     rateLimit,
     chance: chance.fork('way'),
     env: {
-      EDGEWISE_CONCURRENCY: String(chance.pick([1, 2, 4, 8])),
-      EDGEWISE_PAGE_SIZE: String(chance.pick([1, 2, 5, 100])),
       EDGEWISE_RATE_LIMIT: rateLimit,
+      // Of several stacks each states its own.
+      ...(owns !== undefined && { EDGEWISE_BASE_URL: '' }),
       ...(argv[0] === 'apply' && chance.isLucky(0.3) && { EDGEWISE_JOURNAL: 'journal.ndjson' }),
     },
   });
@@ -54,9 +55,11 @@ export function chooseFate(chance: Chance, { meddling = 0.3 } = {}): Fate {
   const request = chance.int(1, 30);
   const when = chance.pick(['before', 'after'] as const);
   const acts = chance.isLucky(meddling) ? [chance.int(1, 25), chance.int(1, 25)] : [];
+  const cursors = chance.fork('cursors');
   return {
     faults: chooseFaults(chance, { deceits: true }),
     meddling: new Set(acts),
+    ...(meddling > 0 && cursors.isLucky(0.5) && { lostCursors: cursors.int(1, 3) }),
     ...(chance.isLucky(0.25) && { death: { request, when } }),
     ...(chance.isLucky(0.1) && { interrupt: { request, isTwice: chance.isLucky(0.3) } }),
     ...(chance.isLucky(0.15) && { lostSink: { request, isRescueLost: chance.isLucky(0.2) } }),

@@ -17,11 +17,11 @@ export interface Foretelling {
 }
 
 /** What a run can have met, the one that a rehearsal can know least of first. */
-export function toCause({ faults, interrupt, lostSink, meddling }: Fate): Foretelling['met'] {
+export function toCause({ faults, interrupt, lostSink, meddling, lostCursors = 0 }: Fate): Foretelling['met'] {
   if (interrupt !== undefined) return 'an interrupt';
   if (faults.rules.length > 0) return 'the network';
   if (lostSink !== undefined) return 'the place for tokens';
-  return meddling.size > 0 ? 'what others did' : 'nothing else';
+  return meddling.size > 0 || lostCursors > 0 ? 'what others did' : 'nothing else';
 }
 
 /** A table of failed applies: how many a rehearsal had foretold, by what they met. */

@@ -1,5 +1,6 @@
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
 import { KINDS, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { isSuccess, toBodyText } from '../../src/model/http.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../src/model/json.ts';
 import { type Mark, parseMetadata } from '../../src/model/mark.ts';
 import type { Server } from '../../src/server/index.ts';
@@ -9,7 +10,10 @@ import { OUR_STACKS } from '../laws/stack.ts';
  * What a run has to do with a resource of one of our stacks: it is its own, or one that is being handed over to it, or another's; then there is no
  * answer.
  */
-export type Owns = (mark: Mark, kind: string) => 'owned' | 'taken' | undefined;
+export type Owns = (mark: Mark, kind: string, hasHad: HasHad) => 'owned' | 'taken' | undefined;
+
+/** Whether a stack has ever owned a resource of a kind and name. */
+export type HasHad = (mark: Pick<Mark, 'stack' | 'name'>, kind: string) => boolean;
 
 /** What the ledger has to know of a run of edgewise. */
 export interface Suspect {
@@ -57,6 +61,8 @@ export class Ledger {
   readonly #lostMs = new Map<string, number>();
   /** The names in the marks with which runs made something and have not looked since, by run and path. */
   readonly #unseen = new Map<string, readonly string[]>();
+  /** Every mark that was ever there, with the kind. */
+  readonly #seen = new Set<string>();
   readonly #options: LedgerOptions;
 
   constructor(options: LedgerOptions) {
@@ -79,23 +85,20 @@ export class Ledger {
   /** The server as a run reaches it, with each of its requests looked at. */
   watch(suspect: Suspect): Server {
     const { server } = this.#options;
-    return {
-      ...server,
-      handle: async (request) => {
-        const act = { suspect, method: request.method, path: new URL(request.url).pathname };
-        if (act.method === 'GET') this.#unseen.delete(toPlace(act));
-        if (act.method === 'POST') this.#judgeCreation(act, await request.clone().text());
-        const before = act.method === 'GET' ? undefined : listHeld(server);
-        const response = await server.handle(request);
-        if (before !== undefined) this.#judge(act, before);
-        if (act.method === 'POST' && response.ok) this.#noteCreation(act, await response.clone().text());
-        return response;
-      },
-    };
+    return server.behind((send) => async (request) => {
+      const act = { suspect, method: request.method, path: new URL(request.url).pathname };
+      if (act.method === 'GET') this.#unseen.delete(toPlace(act));
+      if (act.method === 'POST') this.#verifyCreation(act, toBodyText(request.body ?? ''));
+      const before = act.method === 'GET' ? undefined : listHeld(server);
+      const response = await send(request);
+      if (before !== undefined) this.#judge(act, before);
+      if (act.method === 'POST' && isSuccess(response)) this.#noteCreation(act, toBodyText(response.body));
+      return response;
+    });
   }
 
   /** Who does not know what became of a creation has to look before making another. */
-  #judgeCreation(act: Act, text: string): void {
+  #verifyCreation(act: Act, text: string): void {
     const name = findOurMark(parseObject(text))?.name;
     if (name !== undefined && this.#unseen.get(toPlace(act))?.includes(name))
       this.accuse(`${toText(act)} repeats that of ${name}, without a look`);
@@ -132,11 +135,13 @@ export class Ledger {
     const mark = findOurMark(held.resource);
     const isNews = suspect.isDeceived || (this.#lostMs.get(id) ?? -1) >= suspect.startMs;
     if (suspect.owns === undefined || mark === undefined || isNews) return;
-    const part = suspect.owns(mark, held.kind);
+    const part = suspect.owns(mark, held.kind, (other, kind) => this.#seen.has(toMarkText(other, kind)));
     if (part === undefined)
       this.accuse(
         `${toText({ suspect, ...act })} touched ${held.kind} ${id} of the stack ${mark.stack}, which is not its own`,
       );
+    if (part === 'taken' && act.method === 'DELETE' && !isGone)
+      this.accuse(`${toText({ suspect, ...act })} removed a part of ${held.kind} ${id} before its mark was taken`);
     if (part === 'taken' && isGone && !new RegExp(`^± .*\\(${id}\\)`, 'm').test(suspect.shown()))
       this.accuse(`${toText({ suspect, ...act })} deleted ${held.kind} ${id}, which is handed over`);
   }
@@ -150,6 +155,10 @@ export class Ledger {
   }
 
   #noteLost(before: ReadonlyMap<string, Held>, after: ReadonlyMap<string, Held>): void {
+    for (const { kind, resource } of after.values()) {
+      const mark = findOurMark(resource);
+      if (mark !== undefined) this.#seen.add(toMarkText(mark, kind));
+    }
     for (const [id, { resource }] of before) {
       const now = after.get(id);
       const mark = findOurMark(resource);
@@ -164,6 +173,10 @@ interface Act {
   readonly suspect: Suspect;
   readonly method: string;
   readonly path: string;
+}
+
+function toMarkText({ stack, name }: Pick<Mark, 'stack' | 'name'>, kind: string): string {
+  return `${stack} ${kind}/${name}`;
 }
 
 function toPlace({ suspect, path }: Act): string {

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
+import { breakSource } from '../broken-source.ts';
 import { type Foretelling, renderForetellings } from './foretelling.ts';
 import { MUTANTS, NO_MUTANT } from './mutants.ts';
-import { walk } from './walk.ts';
+import { SOURCE_MUTANTS } from './source-mutants.ts';
 
 /**
  * `npm run simulate -- --seeds N --from S`: walks one after another, until one goes wrong. With `--from 6 --step 6` those with several stacks. `--trace` shows every
@@ -18,9 +19,14 @@ const { values } = parseArgs({
   },
 });
 const [from, seeds, step] = [Number(values.from), Number(values.seeds), Number(values.step)];
-const mutant = values.mutant === '' ? NO_MUTANT : MUTANTS[values.mutant]?.mutant;
+const broken = SOURCE_MUTANTS[values.mutant];
+if (broken !== undefined) breakSource(broken);
+const mutant = values.mutant === '' || broken !== undefined ? NO_MUTANT : MUTANTS[values.mutant]?.mutant;
+// What is broken is broken before it is loaded.
+const { walk } = await import('./walk.ts');
 if (![from, seeds, step].every(Number.isInteger)) throw new Error('--seeds, --from and --step are whole numbers');
-if (mutant === undefined) throw new Error(`Known mutants: ${Object.keys(MUTANTS).join(', ')}`);
+if (mutant === undefined)
+  throw new Error(`Known mutants: ${Object.keys({ ...MUTANTS, ...SOURCE_MUTANTS }).join(', ')}`);
 /** Walks between two lines of progress. */
 const PROGRESS = 100;
 const start = performance.now();

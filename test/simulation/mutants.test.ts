@@ -1,27 +1,62 @@
+import { execFile } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { MUTANT_VARIABLE } from '../broken-source.ts';
 import { describeLong } from '../effort.ts';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS, type MutantCase } from './mutants.ts';
 import { simulate } from './simulate.ts';
+import { SOURCE_MUTANTS } from './source-mutants.ts';
 import { REPOSITORIES } from './walk.ts';
 
+type Noticed = Pick<MutantCase, 'noticedAs' | 'needsSeveral' | 'seenAt'>;
+
 /** A few hundred walks have to be enough to notice. */
-const ENOUGH = 300;
+const ENOUGH = 400;
+
+const CASES = Object.entries<Noticed>({ ...MUTANTS, ...SOURCE_MUTANTS });
 
 describeLong('a simulation of an edgewise that', () => {
-  it.each(Object.entries(MUTANTS))('%s is noticed', { timeout: 600_000 }, async (name, { noticedAs, needsSeveral }) => {
-    let isNoticed = false;
+  it.each(CASES)('%s is noticed', { timeout: 1_800_000 }, async (name, { noticedAs, needsSeveral = false, seenAt }) => {
     const step = needsSeveral ? REPOSITORIES : 1;
-    const last = ENOUGH * step;
-    for (let seed = step; !isNoticed && seed <= last; ) {
-      const range = ['--from', String(seed), '--step', String(step), '--seeds', String((last - seed) / step + 1)];
-      const { exitCode, output } = await simulate(['--mutant', name, ...range]);
-      if (exitCode === 0) break;
-      const [violations, at] = /^seed (\d+):\n[\s\S]*/m.exec(output) ?? [output];
-      isNoticed = noticedAs.test(violations);
-      if (at === undefined) break;
-      // Each time it goes on behind the walk that noticed something else.
-      seed = Number(at) + step;
-    }
-    expect(isNoticed).toBe(true);
+    const isSeen = seenAt !== undefined && (await isNoticed(name, { noticedAs, step, first: seenAt, last: seenAt }));
+    expect(isSeen || (await isNoticed(name, { noticedAs, step, first: step, last: ENOUGH * step }))).toBe(true);
   });
 });
+
+interface Walks {
+  readonly noticedAs: RegExp;
+  readonly step: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Whether one of some walks of a broken edgewise says what is wrong with it. Each time it goes on behind the walk that noticed something else. */
+async function isNoticed(name: string, { noticedAs, step, first, last }: Walks): Promise<boolean> {
+  for (let seed = first; seed <= last; ) {
+    const range = ['--from', String(seed), '--step', String(step), '--seeds', String((last - seed) / step + 1)];
+    const { exitCode, output } = await simulate(['--mutant', name, ...range]);
+    if (exitCode === 0) return false;
+    const [violations, at] = /^seed (\d+):\n[\s\S]*/m.exec(output) ?? [output];
+    if (noticedAs.test(violations)) return true;
+    if (at === undefined) return false;
+    seed = Number(at) + step;
+  }
+  return false;
+}
+
+describeLong('the tests of what was mended', () => {
+  it.each(Object.entries(SOURCE_MUTANTS))('fail without it: %s', { timeout: 300_000 }, async (name, { metBy }) => {
+    expect(await runTests(name, metBy)).toMatch(/ Tests {2}\d+ failed/);
+  });
+});
+
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--project', 'edgewise'];
+
+/** Runs tests of a broken edgewise, and returns what is shown. What hangs is soon given up. */
+function runTests(name: string, files: readonly string[]): Promise<string> {
+  const env = { ...process.env, NO_COLOR: '1', EDGEWISE_FULL: '0', [MUTANT_VARIABLE]: name };
+  const paths = files.map((file) => `test/${file}.test.ts`);
+  const words = [...VITEST, ...paths, '--maxWorkers=1', '--testTimeout=10000', '--bail=1'];
+  return new Promise((done) => {
+    execFile(process.execPath, words, { env, encoding: 'utf8' }, (_, stdout) => done(stdout));
+  });
+}

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { EXIT } from '../../src/cli/exit-code.ts';
 import { listReferences } from '../../src/kinds/references.ts';
 import { CREDENTIAL } from '../../src/kinds/tables/credential.ts';
-import { getKind } from '../../src/kinds/tables/registry.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
-import { parseRateLimit } from '../../src/model/rate-limit.ts';
+import { parseRateLimit } from '../../src/model/stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { toCause } from './foretelling.ts';
 import { findOurMark, listHeld } from './ledger.ts';
@@ -22,15 +22,20 @@ export async function judgeRun(world: World, run: Run): Promise<void> {
     if (shown.includes(secret)) accuse(`shows a secret: ${secret}`);
   for (const address of run.isDeceived ? [] : listTwice(world, run))
     accuse(`made two that bear the mark of ${address}`);
+  if (run.isUndisturbed && UNREAD.test(shown)) accuse(`cannot read a list, though nothing goes wrong: ${shown}`);
   if (isOverBudget(run)) accuse(`sends more than ${run.rateLimit}`);
   if (isDead()) return;
   const { exitCode } = await result;
   world.tell(`${name}: exits with ${exitCode}`);
   if (exitCode === 70) accuse(`a bug: ${shown}`);
+  if (shown.includes('would do what it does not show')) accuse(`refuses a plan that nobody edited: ${shown}`);
 }
 
+/** What a run says that could not read. */
+const UNREAD = /the check for a concurrent apply failed|Not all live resources could be read/;
+
 /** What a rehearsal says of a write, in a report for people. */
-const FORETOLD = '[rehearsal-failed]';
+const FORETOLD = /\[(?:rehearsal-failed|rejected-write)\]/;
 
 /** Holds what a rehearsal said against what happened: a plan whose rehearsal is clean does not fail where nothing else happens. */
 export async function judgeRehearsal(
@@ -39,7 +44,7 @@ export async function judgeRehearsal(
 ): Promise<void> {
   const [planned, applied] = [await plan.result, await apply.result];
   if (applied.exitCode !== EXIT.failed && applied.exitCode !== EXIT.interrupted) return;
-  const isForetold = plan.shown().includes(FORETOLD);
+  const isForetold = FORETOLD.test(plan.shown());
   const met = toCause(fate);
   world.failures.push({ met, isForetold });
   if (met === 'nothing else' && !isForetold)
@@ -80,21 +85,63 @@ export async function judgeEnd(world: World, end: End): Promise<void> {
   const [apply, plan] = [await end.apply.result, await end.plan.result];
   if (apply.exitCode !== 0) ledger.accuse(`the last apply exits with ${apply.exitCode}:\n${end.apply.shown()}`);
   if (plan.exitCode !== 0) ledger.accuse(`after the last apply something is left to do:\n${end.plan.shown()}`);
+  judgeHeld(world, end);
+  judgeFiles(world);
+}
+
+/** Holds what bears our marks against what there has to be: each once, and the token of each credential where it belongs. `spared` does not count. */
+export function judgeHeld(
+  world: World,
+  { wanted, spared = [] }: Pick<End, 'wanted'> & { readonly spared?: readonly string[] },
+): void {
+  const { ledger } = world;
   const owned = [...listHeld(world.server)].flatMap(([id, { kind, resource }]) => {
     const mark = findOurMark(resource);
     return mark === undefined ? [] : [{ id, mark, address: toAddress(kind, mark.name) }];
   });
-  const present = owned.map(({ mark, address }) => `${mark.stack}: ${address}`);
-  const [live = '', desired = ''] = [present, end.wanted].map((list) => list.toSorted().join(', '));
+  const present = owned.map(({ mark, address }) => `${mark.stack}: ${address}`).filter((one) => !spared.includes(one));
+  const [live = '', desired = ''] = [present, wanted].map((list) => list.toSorted().join(', '));
   if (live !== desired)
     ledger.accuse(`what bears our mark is not what the manifests ask for: ${live}, instead of: ${desired}`);
-  for (const { id, mark, address } of owned.filter((each) => each.address.startsWith(`${CREDENTIAL.name}/`))) {
+  const isSpared = (stack: string, address: string): boolean => spared.includes(`${stack}: ${address}`);
+  for (const { id, mark, address } of owned.filter((one) => one.address.startsWith(`${CREDENTIAL.name}/`))) {
+    if (isSpared(mark.stack, address)) continue;
     if (!mark.delivered) ledger.accuse(`the token of ${address} counts as not delivered`);
     const file = join(world.folder, 'tokens', `${mark.name}.token`);
     const token = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
     if (token !== ledger.tokens.get(id)) ledger.accuse(`the token file of ${address} is not that of ${id}`);
   }
-  judgeFiles(world);
+}
+
+/** Holds a plan of a service that shows everything against the end of a walk: nothing is left to do that a service with habits hid. */
+export async function judgeFrank({ ledger }: World, plan: Run): Promise<void> {
+  if ((await plan.result).exitCode !== 0)
+    ledger.accuse(`what the service left out hid what is left to do:\n${plan.shown()}`);
+}
+
+const COUNTS = 'counts.json';
+
+/** Flags of a plan that says how many requests it took, as a value. */
+export const COUNTED = ['--report', `json=${COUNTS}`];
+
+/**
+ * Holds what a plan says that it took against what the service saw. Of several stacks that are read together, each says what it would take alone: a
+ * page of each kind at least, and no more than all of them.
+ */
+export function judgeCounts({ folder, ledger }: World, { name, sentMs }: Run): void {
+  const report: CountingReport = JSON.parse(readFileSync(join(folder, COUNTS), 'utf8'));
+  const least = report.stacks === undefined ? sentMs.length : OWNED_KINDS.length;
+  for (const { requests } of report.stacks?.map((stack) => stack.report) ?? [report]) {
+    const { read = 0 } = requests ?? {};
+    if (read < least || read > sentMs.length)
+      ledger.accuse(`${name} says that reading took ${read} requests, and the service saw ${sentMs.length}`);
+  }
+}
+
+/** What a report says of requests: of one stack, or of several. */
+interface CountingReport {
+  readonly requests?: { readonly read: number };
+  readonly stacks?: readonly { readonly report: CountingReport }[];
 }
 
 /** Holds what stacks say of each other's resources against what is live: each id is that of what bears the mark. */

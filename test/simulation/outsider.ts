@@ -10,6 +10,7 @@ import { renderMetadata, renderUserMetadata } from '../../src/model/mark.ts';
 import { arbitrarySpec } from '../laws/arbitrary-values.ts';
 import { changeField, createBehind, listChangeable, type SharedService } from '../laws/behind-the-back.ts';
 import { STACK_NAME, type TestResource, type TestStack } from '../laws/stack.ts';
+import { listWitnesses, WITNESS } from './habits.ts';
 import { findOurMark } from './ledger.ts';
 import type { Chance } from './random.ts';
 
@@ -29,6 +30,7 @@ export async function meddle({ service, stacks, chance }: Others): Promise<strin
   const [name, act] = chance.pick<readonly [string, () => Promise<unknown>]>([
     ['changes', () => change(service, stacks, resource, chance)],
     ['changes', () => change(service, stacks, resource, chance)],
+    ['empties', () => empty(service, { stacks, resource, chance })],
     ['deletes', () => remove(service, chance)],
     ['creates', () => create(service, resource, chance)],
     ['copies', () => copy(service, chance)],
@@ -41,11 +43,17 @@ export async function meddle({ service, stacks, chance }: Others): Promise<strin
   );
 }
 
+/** Somebody shows what the service has fields for. */
+export async function createWitnesses(service: SharedService): Promise<void> {
+  for (const { path, body } of listWitnesses()) await service.call('POST', path, body);
+}
+
 /** What only one can have, and others have now, stands in our way until they let it go. */
 export async function clearTheWay(service: SharedService): Promise<void> {
   for (const kind of OWNED_KINDS.filter(({ fields }) => Object.values(fields).some(({ unique }) => unique)))
     for (const resource of service.resources()[kind.name] ?? [])
-      if (findOurMark(resource) === undefined) await service.call('DELETE', toResourcePath(kind, resource));
+      if (findOurMark(resource) === undefined && resource['description'] !== WITNESS)
+        await service.call('DELETE', toResourcePath(kind, resource));
 }
 
 async function change(
@@ -61,6 +69,21 @@ async function change(
   await changeField(service, { resource, stack }, chance.pickAny(fields) ?? 'description');
 }
 
+/** Takes away a value that a manifest states. */
+async function empty(
+  service: SharedService,
+  { stacks, resource, chance }: Omit<Others, 'service'> & { readonly resource: TestResource | undefined },
+): Promise<void> {
+  if (resource === undefined) return;
+  const kind = getKind(resource.kind);
+  const fields = listChangeable(kind).filter((name) => name !== 'metadata' && resource.spec[name] !== undefined);
+  const field = chance.pickAny(fields);
+  if (kind.role !== 'owned' || field === undefined) return;
+  const { [field]: _, ...spec } = resource.spec;
+  const stack = stacks.find((each) => each.includes(resource)) ?? [];
+  await changeField(service, { resource: { ...resource, spec }, stack }, field);
+}
+
 function listOurs(service: SharedService) {
   return OWNED_KINDS.flatMap((kind) =>
     (service.resources()[kind.name] ?? []).filter(findOurMark).map((resource) => ({ kind, resource })),
@@ -70,6 +93,16 @@ function listOurs(service: SharedService) {
 async function remove(service: SharedService, chance: Chance): Promise<void> {
   const found = chance.pickAny(listOurs(service));
   if (found !== undefined) await service.call('DELETE', toResourcePath(found.kind, found.resource));
+}
+
+/** Deletes the resource with an id, if it is one of ours, and says so. What the service refuses does not happen. */
+export async function deleteOurs(service: SharedService, id: string): Promise<string> {
+  const found = listOurs(service).find(({ resource }) => resource['id'] === id);
+  if (found === undefined) return `others: leave ${id}, which is not ours`;
+  return service.call('DELETE', toResourcePath(found.kind, found.resource)).then(
+    () => `others: delete ${id}, where a list is about to go on`,
+    (error: unknown) => `others: delete ${id}, and are refused: ${String(error).slice(0, 80)}`,
+  );
 }
 
 /** Others make something that refers to a resource of ours, which then cannot be deleted. Gives its address, if there is one. */

@@ -2,12 +2,14 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { listClaims } from '../../src/kinds/claims.ts';
 import type { FieldType } from '../../src/kinds/field.ts';
-import { type Kind, listSpecFields } from '../../src/kinds/kind.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
 import { isReferable, listReferences, mapReferences } from '../../src/kinds/references.ts';
 import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { listTypes } from '../../src/kinds/walk.ts';
 import { toAddress } from '../../src/model/address.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { BASE_URL } from '../cli/fake-context.ts';
 import { isOwnedPrefix } from '../laws/arbitrary-values.ts';
 import { renderStack } from '../laws/render-stack.ts';
 import { settleStack, toExternalId } from '../laws/settle-stack.ts';
@@ -17,9 +19,15 @@ import type { Chance } from './random.ts';
 /** One stack of a repository. References to other stacks stand in it by address. */
 export interface RepositoryStack {
   readonly name: string;
+  /** Where its service is. */
+  readonly baseUrl: string;
   readonly members: TestStack;
   /** What it hands over and says so: `Kind/name`. */
   readonly released: readonly string[];
+  /** The variable of its API key; absent: the usual one. */
+  readonly keyEnv?: string;
+  /** A document of it that takes something over is no valid YAML. */
+  readonly isBroken?: boolean;
 }
 
 /** Several stacks in one tree of folders, each behind those that it refers to. */
@@ -27,23 +35,33 @@ export type Repository = readonly RepositoryStack[];
 
 /**
  * Divides the resources of a history among stacks: each has its stack until it is handed over to another one, which happens once. What only one
- * resource can have stays in one stack, since no stack takes such a value from another.
+ * resource can have stays in one stack, since no stack takes such a value from another. What is handed over takes no such value of what is handed over
+ * too: the two stacks would wait for each other, as when they swap two values.
  */
-export function toRepositories(unlinked: readonly TestStack[], chance: Chance): readonly Repository[] {
+export function toRepositories(
+  unlinked: readonly TestStack[],
+  chance: Chance,
+  { moving = 0.35 }: { readonly moving?: number } = {},
+): readonly Repository[] {
   const history = unlinked.map((stack) => settleStack(stack.map((resource) => link(resource, stack, chance))));
-  const homes = new Homes(chance, listSteady(history));
+  const homes = new Homes(chance, { steady: listSteady(history), moving });
+  const toBaseUrl = (name: string): string => chance.fork(`URL of ${name}`).pick(BASE_URLS);
   return history.map((stack, step) => {
     const members = homes.settle(stack.map(withoutProtection), step);
     return homes.names.map((name) => {
       const own = members.filter((member) => homes.of(member) === name);
       return {
         name,
+        baseUrl: toBaseUrl(name),
         members: own.map((member) => homes.sayOrigin(member)),
         released: homes.listReleased(name, members),
       };
     });
   });
 }
+
+/** Ways to write one URL. */
+const BASE_URLS = [BASE_URL, BASE_URL, `${BASE_URL.toUpperCase()}/`] as const;
 
 /** Consent is given for one stack at a time, and here all are applied at once. */
 function withoutProtection(resource: TestResource): TestResource {
@@ -71,10 +89,20 @@ function link(resource: TestResource, stack: TestStack, chance: Chance): TestRes
   return { ...resource, spec };
 }
 
+/** The stack without some of the modules of its edges. */
+export function dropModules(stack: TestStack, chance: Chance): TestStack {
+  const isDropped = ({ kind, name }: TestResource, field: string) =>
+    getKind(kind).fields[field]?.clear === 'delete' && chance.fork(`${kind}/${name} ${field}`).isLucky(0.7);
+  return stack.map((resource) => {
+    const spec = Object.entries(resource.spec).filter(([field]) => !isDropped(resource, field));
+    return { ...resource, spec: Object.fromEntries(spec) };
+  });
+}
+
 /** The repository once everything is handed over: nothing is said of that any more. */
 export function forgetHandOvers(repository: Repository): Repository {
-  return repository.map(({ name, members }) => ({
-    name,
+  return repository.map(({ members, ...stack }) => ({
+    ...stack,
     released: [],
     members: members.map((member) => {
       const { takenFrom: _, ...lifecycle } = member.lifecycle;
@@ -91,7 +119,7 @@ function listSteady(history: readonly TestStack[]): ReadonlySet<string> {
 }
 
 function toImmutable({ kind, spec }: TestResource): string {
-  const fields = listSpecFields(getKind(kind)).filter(([, { lifecycle }]) => lifecycle !== 'mutable');
+  const fields = getKind(kind).specFields.filter(([, { lifecycle }]) => lifecycle !== 'mutable');
   return JSON.stringify(fields.map(([name]) => [name, spec[name]]));
 }
 
@@ -100,13 +128,16 @@ class Homes {
   readonly names: readonly string[];
   readonly #chance: Chance;
   readonly #steady: ReadonlySet<string>;
+  /** How likely a resource is to move, if it may. */
+  readonly #moving: number;
   readonly #homes = new Map<string, number>();
   /** The stacks that what was handed over comes from. */
   readonly #origins = new Map<string, { readonly stack: string; readonly isReleased: boolean }>();
   readonly #claims = new Map<string, { readonly address: string; readonly home: number }>();
 
-  constructor(chance: Chance, steady: ReadonlySet<string>) {
+  constructor(chance: Chance, { steady, moving }: { readonly steady: ReadonlySet<string>; readonly moving: number }) {
     this.#steady = steady;
+    this.#moving = moving;
     this.names = REPOSITORY_STACKS.slice(0, chance.int(2, REPOSITORY_STACKS.length));
     this.#chance = chance;
   }
@@ -132,7 +163,7 @@ class Homes {
   /** The resources that there is a home for. */
   settle(stack: TestStack, step: number): TestStack {
     const homes = this.#findHomes(stack, step);
-    const fitting = stack.filter((resource) => this.#fits(resource, homes.get(toKey(resource)) ?? 0));
+    const fitting = stack.filter((resource) => this.#fits(resource, homes));
     if (fitting.length < stack.length) return this.settle(settleStack(fitting), step);
     for (const [address, home] of homes) {
       const before = this.#homes.get(address);
@@ -173,21 +204,27 @@ class Homes {
     const known = this.#homes.get(address);
     if (known === undefined) return this.#chance.fork(address).int(0, last);
     const chance = this.#chance.fork(`${address} at ${step}`);
-    return this.#mayMove(address) && chance.isLucky(0.35) ? chance.int(0, last) : known;
+    return this.#canCauseGap(address) && chance.isLucky(this.#moving) ? chance.int(0, last) : known;
   }
 
-  #mayMove(address: string): boolean {
+  #canCauseGap(address: string): boolean {
     return this.#steady.has(address) && !this.#origins.has(address);
   }
 
-  #fits(resource: TestResource, home: number): boolean {
+  #fits(resource: TestResource, homes: ReadonlyMap<string, number>): boolean {
     const address = toKey(resource);
-    const before = this.#homes.get(address) ?? home;
-    if (before !== home && !this.#mayMove(address)) return false;
+    const isMoving = this.#moves(address, homes);
+    if (isMoving && !this.#canCauseGap(address)) return false;
     return listClaimKeys(resource).every((key) => {
       const holder = this.#claims.get(key);
-      return holder === undefined || holder.address === address || holder.home === home;
+      if (holder === undefined || holder.address === address) return true;
+      return holder.home === homes.get(address) && !(isMoving && this.#moves(holder.address, homes));
     });
+  }
+
+  #moves(address: string, homes: ReadonlyMap<string, number>): boolean {
+    const [before, after] = [this.#homes.get(address), homes.get(address)];
+    return before !== undefined && after !== undefined && before !== after;
   }
 }
 
@@ -202,19 +239,32 @@ function listNeeded(
   return listReferences(getKind(kind), spec).flatMap(({ value }) => byAddress.get(value) ?? []);
 }
 
-function listClaimKeys({ kind: name, spec }: TestResource): readonly string[] {
+/** What only one resource can have, of what this one asks for. */
+export function listClaimKeys({ kind: name, spec }: TestResource): readonly string[] {
   const kind = getKind(name);
   const resolved = mapReferences(kind, spec, ({ value }) => toExternalId(value));
   return listClaims(kind, normalizeSpec(kind, resolved)).map(({ key }) => key);
 }
 
 /** Writes a repository below a folder, in the place of what was there. The last stack is a folder inside of another one. */
-export function writeRepository(repository: Repository, root: string): void {
+export function writeRepository(repository: Repository, root: string, api: JsonObject): void {
   rmSync(root, { recursive: true, force: true });
   for (const stack of repository) {
     const file = join(root, toFolder(stack.name), 'edgewise.yaml');
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, renderMember(stack, repository));
+    const text = renderMember(stack, { repository, api });
+    writeFileSync(file, stack.isBroken ? text.replace('renamed_from:', 'renamed_from: [') : text);
+  }
+}
+
+/** Writes two stacks that refer to each other below a folder, beside what is there. */
+export function writeCircle(root: string, api: JsonObject): void {
+  const names = ['ring-a', 'ring-b'] as const;
+  for (const [name, stack] of [names, names.toReversed()] as const) {
+    const foreign = new Map([['other', { stack: stack ?? '', resource: 'WeightedBackend/pool' }]]);
+    mkdirSync(join(root, name ?? ''), { recursive: true });
+    for (const { file, bytes } of renderStack([], undefined, { name: name ?? '', baseUrl: BASE_URL, foreign, api }))
+      writeFileSync(join(root, name ?? '', file), bytes);
   }
 }
 
@@ -223,8 +273,12 @@ export function toFolder(name: string): string {
   return name === REPOSITORY_STACKS[2] ? join(REPOSITORY_STACKS[1], name) : name;
 }
 
-/** Each resource of another stack gets an External of its own. */
-function renderMember({ name, members, released }: RepositoryStack, repository: Repository): string {
+/** The text of a stack. Each resource of another stack gets an External of its own. */
+export function renderMember(
+  { members, ...head }: RepositoryStack,
+  { repository, api }: { readonly repository: Repository; readonly api: JsonObject },
+): string {
+  const { name } = head;
   const elsewhere = new Map(
     repository
       .filter((stack) => stack.name !== name)
@@ -241,6 +295,6 @@ function renderMember({ name, members, released }: RepositoryStack, repository: 
     });
     return { ...member, spec };
   });
-  const files = renderStack(own, undefined, { name, released, foreign });
+  const files = renderStack(own, undefined, { ...head, foreign, api });
   return files.map(({ bytes }) => Buffer.from(bytes).toString()).join('---\n');
 }

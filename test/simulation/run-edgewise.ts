@@ -1,10 +1,10 @@
 import '../../src/kinds/ssh-key.ts'; // loaded by edgewise when it needs them, which takes real time
-import '../../src/cel/read-cel.ts';
+import '../../src/expressions/read-cel.ts';
 import '../../src/cli/commands/apply.ts';
 import '../../src/cli/commands/plan.ts';
-import '../../src/cli/many/apply-plans.ts';
 import '../../src/cli/many/apply-stacks.ts';
-import '../../src/cli/many/plan-stacks.ts';
+import '../../src/cli/many/apply-stacks.ts';
+import '../../src/cli/many/read-stacks.ts';
 import '../../src/rehearse/rehearse.ts';
 import '../../src/report/programs/json.ts';
 import '../../src/report/text/form.ts';
@@ -15,8 +15,9 @@ import type { Transport } from '../../src/model/transport.ts';
 import { withFaults } from '../../src/server/index.ts';
 import { type CommandResult, runCommand } from '../cli/fake-context.ts';
 import { isDeceitful } from './faults.ts';
+import { withHabits } from './habits.ts';
 import type { Owns, Suspect } from './ledger.ts';
-import { meddle } from './outsider.ts';
+import { deleteOurs, meddle } from './outsider.ts';
 import type { Chance } from './random.ts';
 import { API_KEY, type World } from './world.ts';
 
@@ -31,6 +32,10 @@ export interface Fate {
   readonly lostSink?: { readonly request: number; readonly isRescueLost: boolean };
   /** Others do something. */
   readonly meddling: ReadonlySet<number>;
+  /** So often others delete the resource at which a list is about to go on. */
+  readonly lostCursors?: number;
+  /** The service has no habits: it shows everything. */
+  readonly isFrank?: boolean;
 }
 
 export const KIND_FATE: Fate = { faults: { rules: [] }, meddling: new Set() };
@@ -42,6 +47,8 @@ export interface Run extends Suspect {
   readonly isDead: () => boolean;
   /** It has ended or died. */
   readonly isOver: () => boolean;
+  /** Every answer arrives as the service gave it. */
+  readonly isUndisturbed: boolean;
   /** When requests were sent. */
   readonly sentMs: readonly number[];
   /** How many it may send, such as `20/10s`. */
@@ -109,6 +116,7 @@ export function startRun(world: World, options: RunOptions): Run {
     result,
     isDead: () => isDead,
     isOver: () => isDead || isSettled,
+    isUndisturbed: fate.faults.rules.length === 0 && fate.interrupt === undefined,
     sentMs,
     rateLimit: options.rateLimit,
   };
@@ -135,14 +143,22 @@ interface Process {
 /** The way from a process to the service, on which its fate waits. What was sent arrives, even when the process dies meanwhile. */
 function createTransport(world: World, process: Process): Transport {
   const { suspect, fate, chance, sentMs } = process;
+  const watched = world.ledger.watch(suspect);
   const onFault = ({ fault }: { readonly fault: string }): void => world.tell(`${suspect.name}:   fault: ${fault}`);
-  const server = withFaults(world.ledger.watch(suspect), fate.faults, { sleep: world.time.sleep, onFault });
+  const usual = fate.isFrank ? watched : withHabits(watched, world.habits, world.seed + world.runs.length);
+  const server = withFaults(usual, fate.faults, { sleep: world.time.sleep, onFault });
   let count = 0;
+  let cursorsLeft = fate.lostCursors ?? 0;
+  const loseCursor = async (cursor: string | null): Promise<void> => {
+    if (cursor === null || cursorsLeft === 0) return;
+    cursorsLeft -= 1;
+    world.tell(await deleteOurs(world.shared, cursor));
+  };
   return (request) => {
     if (process.isDead()) return NEVER;
     count += 1;
     const number = count;
-    const { pathname, search } = new URL(request.url);
+    const { pathname, search, searchParams } = new URL(request.url);
     const what = `${suspect.name}: #${number} ${request.method} ${pathname}${search}`;
     sentMs.push(world.time.nowMs());
     if (fate.interrupt?.request === number) interruptRun(world, process);
@@ -159,6 +175,7 @@ function createTransport(world: World, process: Process): Transport {
       request.signal.addEventListener('abort', () => reject(request.signal.reason));
       world.time.at(chance.int(1, 40), () => {
         befall(world, process, number)
+          .then(() => loseCursor(searchParams.get('before_id')))
           .then(() => server.handle(request))
           .then(
             (response) => answer(() => resolve(response), String(response.status)),
@@ -192,7 +209,8 @@ function loseSink({ folder, tell }: World, isRescueLost: boolean): void {
   tell(`the folder for tokens is lost${isRescueLost ? ', and so is the place to rescue them' : ''}`);
   for (const name of isRescueLost ? ['tokens', 'rescue'] : ['tokens']) {
     const path = join(folder, name);
-    if (existsSync(path)) renameSync(path, `${path}.kept`);
+    // Another run may have lost it before.
+    if (existsSync(path) && statSync(path).isDirectory()) renameSync(path, `${path}.kept`);
     writeFileSync(path, '');
   }
 }
@@ -208,13 +226,14 @@ function restoreSink({ folder }: World): void {
   }
 }
 
-function describeFate({ faults, death, interrupt, lostSink, meddling }: Fate): string {
+function describeFate({ faults, death, interrupt, lostSink, meddling, lostCursors }: Fate): string {
   const parts = [
     ...faults.rules.map((rule) => JSON.stringify(rule)),
     ...(death === undefined ? [] : [`dies ${death.when} #${death.request}`]),
     ...(interrupt === undefined ? [] : [`is interrupted at #${interrupt.request}`]),
     ...(lostSink === undefined ? [] : [`loses its sink at #${lostSink.request}`]),
     ...(meddling.size === 0 ? [] : [`others act at #${[...meddling].join(', #')}`]),
+    ...(lostCursors === undefined ? [] : [`others delete where ${lostCursors} lists go on`]),
   ];
   return parts.length === 0 ? '' : `[${parts.join('; ')}]`;
 }

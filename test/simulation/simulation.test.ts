@@ -1,4 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { getKind } from '../../src/kinds/tables/registry.ts';
+import { toAddress } from '../../src/model/address.ts';
+import { arbitraryHistory } from '../laws/arbitrary-manifests.ts';
+import { toChanges } from './planned-changes.ts';
+import { createChance } from './random.ts';
+import { listClaimKeys, type Repository, toRepositories } from './repository.ts';
 import { renderFailure } from './share.ts';
 import { simulate } from './simulate.ts';
 import { walk } from './walk.ts';
@@ -18,6 +25,47 @@ describe('a simulation', () => {
     expect(renderFailure(walked)).toMatch(/run 1: edgewise /);
   });
 });
+
+describe('what a plan does', () => {
+  it('is the same a minute later, and not when it does something else', () => {
+    const [sooner, later, other] = ['119 minutes', '118 minutes', undefined].map((left) =>
+      toChanges(JSON.stringify({ changes: [{ address: 'Credential/b', notes: left && [`rotates in ${left}`] }] })),
+    );
+    expect(sooner).toBe(later);
+    expect(sooner).not.toBe(other);
+  });
+});
+
+describe('a repository', () => {
+  it('hands nothing over that takes a value from what is handed over too', () => {
+    const seeds = Array.from({ length: 200 }, (_, seed) => seed);
+    const swapped = seeds.flatMap((seed) => {
+      const options = { kinds: [getKind('TCPEdge')], minResources: 3, maxResources: 6 };
+      const [first, second] = fc.sample(arbitraryHistory(1, options), { seed, numRuns: 1 }).flat();
+      const history = [first ?? [], second ?? []];
+      return listSwapped(toRepositories(history, createChance(String(seed)), { moving: 0.9 }));
+    });
+    expect(swapped).toEqual([]);
+  });
+});
+
+/** What is handed over and claims what something else claimed before that is handed over too. */
+function listSwapped([before = [], after = []]: readonly Repository[]): readonly string[] {
+  const moving = after.flatMap(({ members }) => members.filter(({ lifecycle }) => lifecycle.takenFrom !== undefined));
+  const addresses = new Set(moving.map(({ kind, name }) => toAddress(kind, name)));
+  const claims = new Map(
+    before.flatMap(({ members }) =>
+      members.flatMap((one) => listClaimKeys(one).map((key) => [key, toAddress(one.kind, one.name)] as const)),
+    ),
+  );
+  return moving.flatMap((one) => {
+    const address = toAddress(one.kind, one.name);
+    return listClaimKeys(one).filter((key) => {
+      const holder = claims.get(key);
+      return holder !== undefined && holder !== address && addresses.has(holder);
+    });
+  });
+}
 
 /** What was done and sent in each of some walks. */
 async function traceWalks({ from, count }: { readonly from: number; readonly count: number }) {

@@ -1,34 +1,78 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { EXIT } from '../../src/cli/exit-code.ts';
 import { toAddress } from '../../src/model/address.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import type { Mark } from '../../src/model/mark.ts';
-import { selectShard } from '../../src/stacks/shard.ts';
+import { selectShard } from '../../src/repository/select-stacks.ts';
+import { BASE_URL } from '../cli/fake-context.ts';
+import { judgeChange } from './changes.ts';
 import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
 import { findOurMark, listHeld, type Owns } from './ledger.ts';
-import { judgeEnd, judgeReferences, listWanted } from './oracle.ts';
-import { clearTheWay, meddle } from './outsider.ts';
+import { COUNTED, judgeCounts, judgeEnd, judgeFrank, judgeHeld, judgeReferences, listWanted } from './oracle.ts';
+import { clearTheWay, meddle, useOurs } from './outsider.ts';
 import type { Chance } from './random.ts';
-import { forgetHandOvers, type Repository, toFolder, writeRepository } from './repository.ts';
+import { forgetHandOvers, type Repository, toFolder, writeCircle, writeRepository } from './repository.ts';
 import { KIND_FATE, type Run } from './run-edgewise.ts';
-import type { World } from './world.ts';
+import { chooseApi, type World } from './world.ts';
 
 /** The folder of the repository, in that of the world. */
 const ROOT = 'live';
 
-/** Applies of all stacks after which nothing may be left: one stack may wait for what another one lets go of. */
-const ROUNDS = 4;
+/** Applies of all stacks after which nothing may be left: copies of what the first one hands over are pruned by the second. */
+const ROUNDS = 2;
 
 const APPLY = ['--yes', '--allow-deletes'];
 
 /** A walk with several stacks of one account, which refer to each other and hand resources over. */
 export async function walkRepository(world: World, repositories: readonly Repository[], chance: Chance): Promise<void> {
+  await judgeChanges(world, repositories);
   for (const [index, repository] of repositories.entries()) {
-    writeRepository(repository, join(world.folder, ROOT));
-    tellOfRepository(world, repository);
+    changeRepository(world, repository);
     for (let count = chance.int(1, 2); count > 0; count -= 1)
       await takeStep({ world, repository, chance: chance.fork(`${index} ${count}`) });
   }
   await settle(world, repositories.at(-1) ?? []);
+}
+
+/** A walk in which most resources are handed over at once: what is there when they are is applied, and at times without all of its tokens. */
+export async function walkHandOver(world: World, repositories: readonly Repository[], chance: Chance): Promise<void> {
+  await judgeChanges(world, repositories);
+  const [first = [], ...rest] = repositories;
+  changeRepository(world, first);
+  const lostSink = { request: chance.int(6, 30), isRescueLost: false };
+  const fate = { ...KIND_FATE, ...(chance.isLucky(0.6) && { lostSink }) };
+  await runAll(world, [start(world, ['apply', '-R', ROOT, ...APPLY], { owns: toOwns(first), chance, fate })]);
+  for (const [index, repository] of rest.entries()) {
+    changeRepository(world, repository);
+    const slip = chance.fork(`slip ${index}`);
+    if (slip.isLucky(0.3)) await applyWithSlip({ world, repository, chance: slip });
+    if (chance.isLucky(0.4)) await takeStep({ world, repository, chance: chance.fork(String(index)) });
+  }
+  await settle(world, repositories.at(-1) ?? []);
+}
+
+/** In some walks, which stacks count as changed, each time that git has others. */
+async function judgeChanges(world: World, repositories: readonly Repository[]): Promise<void> {
+  if (!world.chance.fork('changes').isLucky(0.3)) return;
+  for (const [index, after] of repositories.entries()) {
+    const before = repositories[index - 1];
+    if (before !== undefined) await judgeChange(world, before, after);
+  }
+}
+
+function changeRepository(world: World, repository: Repository): void {
+  write(world, repository);
+  tellOfRepository(world, repository);
+}
+
+function write(world: World, repository: Repository): void {
+  writeRepository(repository, join(world.folder, ROOT), toApi(world));
+}
+
+/** Stacks of one account say the same of the way there. */
+function toApi({ chance }: World): JsonObject {
+  return chooseApi(chance.fork('api'));
 }
 
 function tellOfRepository({ tell }: World, repository: Repository): void {
@@ -57,6 +101,10 @@ async function takeStep(place: Place): Promise<void> {
     applyShards,
     applyLate,
     applyWithoutOne,
+    applyWithSlip,
+    applyWithSlip,
+    applyAround,
+    applyBesideCircle,
     meddleOnly,
   ]);
   await step(place);
@@ -127,7 +175,7 @@ async function applyLate(place: Place): Promise<void> {
   await runAll(world, [start(world, plan, { owns, chance: chance.fork('plan'), fate: KIND_FATE })]);
   if (chance.isLucky(0.4)) await meddleOnly(place);
   if (chance.isLucky(0.3)) await applyAll({ ...place, chance: chance.fork('between') });
-  const apply = ['apply', 'plans', '--yes', '--allow-deletes', '--token-directory', 'tokens'];
+  const apply = ['apply', 'plans', '--yes', '--allow-deletes', '--token-directory', 'tokens', '--base-url', BASE_URL];
   if (existsSync(join(world.folder, 'plans')))
     await runAll(world, [start(world, apply, { owns, chance: chance.fork('late'), fate: chooseFate(chance) })]);
   rmSync(join(world.folder, 'plans'), { recursive: true, force: true });
@@ -143,7 +191,60 @@ async function applyWithoutOne(place: Place): Promise<void> {
   rmSync(join(world.folder, ROOT, toFolder(gone.name), 'edgewise.yaml'));
   await applyAll({ ...place, repository: rest });
   world.tell(`git: ${gone.name} is there again`);
-  writeRepository(repository, join(world.folder, ROOT));
+  write(world, repository);
+}
+
+/** The variable of one stack's key has a slip in its name, or its manifests one in their YAML: what it is to take over stays where it is. */
+async function applyWithSlip(place: Place): Promise<void> {
+  const { world, repository, chance } = place;
+  const unread = chance.pickAny(repository.filter(({ members }) => members.some(isTaken)));
+  if (unread === undefined) return applyAll(place);
+  const slip = chance.pick([{ keyEnv: 'EDGEWISE_API_KEY_SLIP' }, { isBroken: true }] as const);
+  const slipped = repository.map((stack) => (stack === unread ? { ...stack, ...slip } : stack));
+  write(world, slipped);
+  world.tell(`git: ${unread.name} ${'keyEnv' in slip ? 'names a variable that is not set' : 'is no valid YAML'}`);
+  const names = repository.filter((stack) => stack !== unread).map(({ name }) => name);
+  const argv = ['apply', '-R', ROOT, ...APPLY];
+  await runAll(world, [start(world, argv, { owns: toOwns(repository, names), chance, fate: chooseFate(chance) })]);
+  write(world, repository);
+  world.tell(`git: ${unread.name} is right again`);
+}
+
+/** Others use what has left the manifests of a stack, so that its delete is rejected: everything else is applied, whether or not it is tried. */
+async function applyAround(place: Place): Promise<void> {
+  const { world, repository, chance } = place;
+  const apply = async (name: string, owner: Repository, flags: readonly string[]): Promise<Run> => {
+    const argv = ['apply', '-R', ROOT, ...APPLY, ...flags];
+    const run = start(world, argv, { owns: toOwns(owner), chance: chance.fork(name), fate: KIND_FATE });
+    await runAll(world, [run]);
+    return run;
+  };
+  await apply('before', repository, []);
+  const used = await useOurs({ service: world.shared, chance });
+  const rest = repository.map((stack) => ({ ...stack, members: stack.members.filter((one) => toKey(one) !== used) }));
+  if (used === undefined || JSON.stringify(rest).includes(`"${used}"`)) return;
+  world.tell(`others: refer to ${used}, which leaves the manifests`);
+  write(world, rest);
+  const isTried = chance.isLucky(0.5);
+  const run = await apply('around', rest, isTried ? ['--allow-rejected', used] : ['--skip-rejected']);
+  write(world, repository);
+  const { exitCode } = await run.result;
+  if (exitCode === EXIT.refused)
+    world.ledger.accuse(
+      `what others do not use is not applied with ${isTried ? '--allow' : '--skip'}-rejected:\n${run.shown()}`,
+    );
+}
+
+/** Two more stacks refer to each other: they are stopped, and nobody else. */
+async function applyBesideCircle({ world, repository, chance }: Place): Promise<void> {
+  writeCircle(join(world.folder, ROOT), toApi(world));
+  world.tell('git: two more stacks refer to each other');
+  const argv = ['apply', '-R', ROOT, ...APPLY, ...QUICKLY];
+  const run = start(world, argv, { owns: toOwns(repository), chance, fate: KIND_FATE });
+  await runAll(world, [run]);
+  if (run.sentMs.length === 0) world.ledger.accuse(`a circle of others stops every stack:\n${run.shown()}`);
+  write(world, repository);
+  world.tell('git: they are gone again');
 }
 
 async function meddleOnly({ world, chance }: Place): Promise<void> {
@@ -151,12 +252,13 @@ async function meddleOnly({ world, chance }: Place): Promise<void> {
     world.tell(await meddle({ service: world.shared, stacks: world.stacks, chance: chance.fork(`meddle ${count}`) }));
 }
 
-/** Whose resources a run of some stacks may touch; by default of all. */
+/** Whose resources a run of some stacks may touch; by default of all. What has been taken over once leaves copies that are the old stack's. */
 function toOwns(repository: Repository, names: readonly string[] = repository.map(({ name }) => name)): Owns {
-  return (mark, kind) => {
+  return (mark, kind, hasHad) => {
     const taker = findTaker(repository, mark, kind);
-    if (taker !== undefined) return names.includes(taker) ? 'taken' : undefined;
-    return names.includes(mark.stack) ? 'owned' : undefined;
+    const isOpen = taker !== undefined && !hasHad({ stack: taker, name: mark.name }, kind);
+    if (names.includes(mark.stack) && !isOpen) return 'owned';
+    return taker !== undefined && names.includes(taker) ? 'taken' : undefined;
   };
 }
 
@@ -165,6 +267,10 @@ function findTaker(repository: Repository, { stack, name }: Mark, kind: string):
   const isMeant = (member: Repository[number]['members'][number]) =>
     member.kind === kind && member.name === name && member.lifecycle.takenFrom?.stack === stack;
   return repository.find(({ members }) => members.some(isMeant))?.name;
+}
+
+function toKey({ kind, name }: Repository[number]['members'][number]): string {
+  return toAddress(kind, name);
 }
 
 function isTaken({ lifecycle }: Repository[number]['members'][number]): boolean {
@@ -178,12 +284,28 @@ async function settle(world: World, repository: Repository): Promise<void> {
   const final = forgetHandOvers(repository);
   if (repository.some(({ members }) => members.some(isTaken))) {
     await applyUntilDone(world, repository, 'handing over');
-    writeRepository(final, join(world.folder, ROOT));
+    judgeHeld(world, { wanted: toWanted(repository), spared: toReleased(repository) });
+    write(world, final);
     world.tell('git: no stack says what it takes or gives away any more');
   }
   const last = await applyUntilDone(world, final, 'handed over');
-  await judgeEnd(world, { ...last, wanted: final.flatMap(({ name, members }) => listWanted(members, name)) });
+  const argv = ['plan', '-R', ROOT, '--detailed-exitcode', ...QUICKLY, ...COUNTED];
+  const fate = { ...KIND_FATE, isFrank: true };
+  const frank = start(world, argv, { owns: toOwns(final), chance: world.chance.fork('frank'), fate });
+  await runAll(world, [frank]);
+  await judgeFrank(world, frank);
+  judgeCounts(world, frank);
+  await judgeEnd(world, { ...last, wanted: toWanted(final) });
   judgeReferences(world, final);
+}
+
+function toWanted(repository: Repository): readonly string[] {
+  return repository.flatMap(({ name, members }) => listWanted(members, name));
+}
+
+/** What a stack says that it hands over stays when there is more of it than the other one takes. */
+function toReleased(repository: Repository): readonly string[] {
+  return repository.flatMap(({ name, released }) => released.map((address) => `${name}: ${address}`));
 }
 
 async function applyUntilDone(
@@ -201,8 +323,15 @@ async function applyUntilDone(
     const apply = await run(['apply', '-R', ROOT, ...APPLY], `apply ${round}`);
     const plan = await run(['plan', '-R', ROOT, '--detailed-exitcode', ...QUICKLY], `plan ${round}`);
     if ((await plan.result).exitCode === 0) return { apply, plan };
-    if (round < ROUNDS) continue;
-    world.ledger.accuse(`something is left to do after ${ROUNDS} applies of all:\n${plan.shown()}`);
+    const isCopied = (await apply.result).exitCode === 0 && hasOnlyDeletes(plan.shown());
+    if (round < ROUNDS && isCopied) continue;
+    world.ledger.accuse(`something is left to do after ${round} applies of all:\n${plan.shown()}`);
     return { apply, plan };
   }
+}
+
+/** Whether a report for people shows deletes, and no other change. */
+function hasOnlyDeletes(shown: string): boolean {
+  const changes = [...shown.matchAll(/^(\S) [A-Z]\w+\/\S+ /gm)].map(([, sign]) => sign);
+  return changes.length > 0 && changes.every((sign) => sign === '-');
 }

@@ -1,19 +1,24 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
+import { EXIT } from '../../src/cli/exit-code.ts';
+import { getKind, OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
 import { toAddress } from '../../src/model/address.ts';
-import { parseJson } from '../../src/model/json.ts';
+import { isJsonObject } from '../../src/model/json.ts';
 import { arbitraryHistory, type StackOptions } from '../laws/arbitrary-manifests.ts';
+import { arbitrarySpec } from '../laws/arbitrary-values.ts';
+import { settleStack } from '../laws/settle-stack.ts';
 import { STACK_NAME, type TestStack } from '../laws/stack.ts';
 import { chooseFate, QUICKLY, runAll, start } from './commands.ts';
 import { chooseFaults } from './faults.ts';
 import type { Foretelling } from './foretelling.ts';
-import { judgeEnd, judgeRehearsal, listWanted } from './oracle.ts';
-import { clearTheWay, meddle, useOurs } from './outsider.ts';
+import { COUNTED, judgeCounts, judgeEnd, judgeFrank, judgeRehearsal, listWanted } from './oracle.ts';
+import { clearTheWay, createWitnesses, meddle, useOurs } from './outsider.ts';
+import { toChanges } from './planned-changes.ts';
 import { type Chance, createChance } from './random.ts';
-import { LINKED_KINDS, toRepositories } from './repository.ts';
+import { dropModules, LINKED_KINDS, type Repository, toRepositories } from './repository.ts';
 import { KIND_FATE } from './run-edgewise.ts';
-import { walkRepository } from './walk-repository.ts';
+import { walkHandOver, walkRepository } from './walk-repository.ts';
 import { createWorld, type Mutant, type World } from './world.ts';
 
 /** What came of a walk. */
@@ -40,14 +45,28 @@ export async function walk(seed: number, mutant: Mutant = (inner) => inner): Pro
     const stacks = sampleHistory(seed, chance.int(1, 3), { maxResources: chance.int(1, 7) });
     return walkWorld(createWorld({ seed, stacks, mutant }), (world) => walkStack(world, stacks, chance));
   }
+  const { repositories, way } = chance.isLucky(0.4)
+    ? { repositories: sampleHandOver(seed, chance), way: walkHandOver }
+    : { repositories: sampleRepositories(seed, chance), way: walkRepository };
+  const stacks = repositories.map((repository) => repository.flatMap(({ members }) => members));
+  return walkWorld(createWorld({ seed, stacks, mutant }), (world) => way(world, repositories, chance));
+}
+
+function sampleRepositories(seed: number, chance: Chance): readonly Repository[] {
   const options = {
     ...(chance.isLucky(0.7) && { kinds: LINKED_KINDS }),
     minResources: 3,
     maxResources: chance.int(3, 9),
   };
-  const repositories = toRepositories(sampleHistory(seed, chance.int(1, 2), options), chance.fork('repository'));
-  const stacks = repositories.map((repository) => repository.flatMap(({ members }) => members));
-  return walkWorld(createWorld({ seed, stacks, mutant }), (world) => walkRepository(world, repositories, chance));
+  return toRepositories(sampleHistory(seed, chance.int(1, 2), options), chance.fork('repository'));
+}
+
+/** Nearly everything is handed over, and changes: edges lose modules. */
+function sampleHandOver(seed: number, chance: Chance): readonly Repository[] {
+  const options = { kinds: OWNED_KINDS, minResources: 4, maxResources: 9 };
+  const [first = [], second = []] = sampleHistory(seed, 1, options);
+  const after = settleStack(dropModules(second, chance.fork('modules')));
+  return toRepositories([first, after], chance.fork('repository'), { moving: 0.9 });
 }
 
 function sampleHistory(seed: number, steps: number, options: StackOptions): readonly TestStack[] {
@@ -59,6 +78,7 @@ async function walkWorld(world: World, way: (world: World) => Promise<void>): Pr
   Math.random = world.chance.fork('jitter').next;
   const { seed, ledger, trace, failures } = world;
   try {
+    if (world.habits.leavesOut.length > 0) await createWitnesses(world.shared);
     await way(world);
     return { seed, violations: ledger.violations, trace, failures };
   } catch (error) {
@@ -79,7 +99,18 @@ async function walkStack(world: World, stacks: readonly TestStack[], chance: Cha
 }
 
 async function takeStep(world: World, stack: TestStack, chance: Chance): Promise<void> {
-  const step = chance.pick([applyOnce, applyOnce, applyRehearsed, applyTwiceAtOnce, applyLate, planOnly, meddleOnly]);
+  const step = chance.pick([
+    applyOnce,
+    applyOnce,
+    applyRehearsed,
+    applyAround,
+    applyInnerEdit,
+    applyInnerEdit,
+    applyTwiceAtOnce,
+    applyLate,
+    planOnly,
+    meddleOnly,
+  ]);
   await step(world, stack, chance);
 }
 
@@ -104,6 +135,59 @@ async function applyRehearsed(world: World, whole: TestStack, chance: Chance): P
   const apply = start(world, ['apply', '-', '--yes', ...QUICKLY, ...flags], { stack, chance, fate });
   await runAll(world, [apply]);
   if (!apply.isDead()) await judgeRehearsal(world, { plan, apply, fate });
+}
+
+/** Others use what has left the manifests, so that its delete is rejected: everything else is applied. */
+async function applyAround(world: World, whole: TestStack, chance: Chance): Promise<void> {
+  await applyInPeace(world, whole, chance.fork('before'));
+  const used = await useOurs({ service: world.shared, chance });
+  if (used === undefined) return;
+  world.tell(`others: refer to ${used}, which leaves the manifests`);
+  const stack = whole.filter(({ kind, name }) => toAddress(kind, name) !== used);
+  if (JSON.stringify(stack).includes(`"${used}"`)) return;
+  const argv = ['apply', '-', '--yes', '--skip-rejected', ...consentToAll(world)];
+  const apply = start(world, argv, { stack, chance: chance.fork('around'), fate: KIND_FATE });
+  await runAll(world, [apply]);
+  const { exitCode } = await apply.result;
+  if (exitCode === EXIT.done || exitCode === EXIT.invalid) return;
+  world.ledger.accuse(
+    `what others do not use is not applied with --skip-rejected (exit ${exitCode}):\n${apply.shown()}`,
+  );
+}
+
+/** Several values of one object change at once; the plan of that is saved, and applied untouched. */
+async function applyInnerEdit(world: World, stack: TestStack, chance: Chance): Promise<void> {
+  const subject = chance.pickAny(stack);
+  if (subject === undefined) return;
+  const { kind, name } = subject;
+  const [field] = chance.pickAny(getKind(kind).specFields.filter(([, { type }]) => type.type === 'object')) ?? [];
+  if (field === undefined) return;
+  const specs = fc.sample(arbitrarySpec(getKind(kind)), { seed: chance.int(0, 1e9), numRuns: INNER_SAMPLES });
+  const values = specs
+    .map((spec) => spec[field])
+    .filter((value) => isJsonObject(value) && Object.keys(value).length > 1);
+  const [before, after] = values.map((value) =>
+    settleStack(
+      stack.map((one) =>
+        one.kind === kind && one.name === name ? { ...one, spec: { ...one.spec, [field]: value ?? null } } : one,
+      ),
+    ),
+  );
+  if (before === undefined || after === undefined) return;
+  world.tell(`git: several values of ${field} of ${kind}/${name} change`);
+  await applyInPeace(world, before, chance.fork('inner before'));
+  const plan = ['plan', '-', '-o', 'inner.json', ...QUICKLY, ...consentToAll(world)];
+  await runAll(world, [start(world, plan, { stack: after, chance: chance.fork('inner plan'), fate: KIND_FATE })]);
+  if (!existsSync(join(world.folder, 'inner.json'))) return;
+  const apply = ['apply', 'inner.json', '--yes', '--token-directory', 'tokens', ...consentToAll(world)];
+  await runAll(world, [start(world, apply, { stack: [], chance: chance.fork('inner'), fate: KIND_FATE })]);
+}
+
+const INNER_SAMPLES = 20;
+
+function consentToAll({ stacks }: World): readonly string[] {
+  const addresses = new Set(stacks.flat().map(({ kind, name }) => toAddress(kind, name)));
+  return ['--allow-deletes', ...[...addresses].flatMap((address) => ['--allow-protected', address])];
 }
 
 async function applyTwiceAtOnce(world: World, stack: TestStack, chance: Chance): Promise<void> {
@@ -141,18 +225,11 @@ async function planOnly(world: World, stack: TestStack, chance: Chance): Promise
     const run = start(world, ['plan', '-', '-o', file, '--allow-deletes'], { stack, chance: chance.fork(file), fate });
     await runAll(world, [run]);
     const path = join(world.folder, file);
-    plans.push(existsSync(path) ? JSON.stringify(toChanges(readFileSync(path, 'utf8'))) : undefined);
+    plans.push(existsSync(path) ? toChanges(readFileSync(path, 'utf8')) : undefined);
   }
   const [faulty, truth] = plans;
   if (faulty !== undefined && faulty !== truth)
     world.ledger.accuse(`a plan of faulty answers: ${faulty}, instead of: ${truth}`);
-}
-
-function toChanges(text: string): unknown {
-  const plan = parseJson(text);
-  return plan !== undefined && plan !== null && typeof plan === 'object' && 'changes' in plan
-    ? plan.changes
-    : undefined;
 }
 
 async function meddleOnly(world: World, _stack: TestStack, chance: Chance): Promise<void> {
@@ -176,8 +253,7 @@ function chooseFlags(stack: TestStack, chance: Chance): readonly string[] {
 async function settle(world: World, stack: TestStack): Promise<void> {
   world.tell('all is well from here on');
   await clearTheWay(world.shared);
-  const addresses = new Set(world.stacks.flat().map(({ kind, name }) => toAddress(kind, name)));
-  const consent = ['--allow-deletes', ...[...addresses].flatMap((address) => ['--allow-protected', address])];
+  const consent = consentToAll(world);
   const chance = world.chance.fork('end');
   const apply = start(world, ['apply', '-', '--yes', ...consent], { stack, chance, fate: KIND_FATE });
   await runAll(world, [apply]);
@@ -187,5 +263,13 @@ async function settle(world: World, stack: TestStack): Promise<void> {
     fate: KIND_FATE,
   });
   await runAll(world, [plan]);
+  const frank = start(world, ['plan', '-', '--detailed-exitcode', ...COUNTED], {
+    stack,
+    chance: chance.fork('frank'),
+    fate: { ...KIND_FATE, isFrank: true },
+  });
+  await runAll(world, [frank]);
+  await judgeFrank(world, frank);
+  judgeCounts(world, frank);
   await judgeEnd(world, { wanted: listWanted(stack, STACK_NAME), apply, plan });
 }

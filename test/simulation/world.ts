@@ -13,6 +13,7 @@ import { toExternalId } from '../laws/settle-stack.ts';
 import type { TestStack } from '../laws/stack.ts';
 import { closeLeftFiles } from './file-work.ts';
 import type { Foretelling } from './foretelling.ts';
+import { chooseHabits, type Habits } from './habits.ts';
 import { Ledger, type Suspect, toTarget } from './ledger.ts';
 import { type Chance, createChance } from './random.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.ts';
@@ -37,6 +38,8 @@ export interface World {
   readonly trace: string[];
   readonly tell: (line: string) => void;
   readonly mutant: Mutant;
+  /** How the service answers always. */
+  readonly habits: Habits;
   /** Every run that was started, the first one first. */
   readonly runs: Suspect[];
   /** Every apply that failed after a rehearsal. */
@@ -89,6 +92,7 @@ export function createWorld({ seed, stacks, mutant }: WorldOptions): World {
     trace,
     tell,
     mutant,
+    habits: chooseHabits(chance.fork('habits')),
     runs: [],
     failures: [],
     close,
@@ -116,15 +120,14 @@ function listAttachedTargets(stack: TestStack): readonly string[] {
   return stack.map(({ spec }) => toTarget({ edge_id: resolve(spec['edge_id']), id: resolve(spec['id']) }));
 }
 
-const TEXTS = new WeakMap<TestStack, string>();
+/** How many requests run at once and how long lists are, as a Stack says it. */
+export function chooseApi(chance: Chance): JsonObject {
+  return { concurrency: chance.pick([1, 2, 4, 8]), page_size: chance.pick([1, 2, 5, 100]) };
+}
 
 /** The manifests of a stack as one text. */
-export function toManifestText(stack: TestStack): string {
-  const known = TEXTS.get(stack);
-  if (known !== undefined) return known;
-  const text = renderStack(stack)
+export function toManifestText(stack: TestStack, api: JsonObject): string {
+  return renderStack(stack, undefined, { api })
     .map(({ bytes }) => Buffer.from(bytes).toString())
     .join('---\n');
-  TEXTS.set(stack, text);
-  return text;
 }

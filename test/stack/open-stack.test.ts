@@ -11,7 +11,7 @@ import {
   type StackOptions,
   toSingleText,
 } from '../../src/index.ts';
-import { renderInventoryJson } from '../../src/report/programs/inventory.ts';
+import { renderInventoryJson } from '../../src/report/programs/stacks.ts';
 import { BASE_URL, NOW } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toCredential, toEdge, type Workspace } from '../cli/workspace.ts';
 
@@ -40,9 +40,10 @@ describe('a stack', () => {
   });
 
   it('has every default of the command line: the folder, the environment, the Stack, the limits', async () => {
-    const spec = 'spec: { api: { page_size: 50, timeouts: { request: 7s } }, guard: { max_deletes: 1 } }\n';
+    const spec =
+      'spec: { api: { concurrency: 3, page_size: 50, timeouts: { headers: 6s, request: 7s } }, guard: { max_deletes: 1 } }\n';
     const workspace = await createWorkspace({ 'edgewise.yaml': `${STACK}${spec}${toEdge('a', 20001)}` });
-    const env = { ...ENV, EDGEWISE_CONCURRENCY: '3', EDGEWISE_HEADERS_TIMEOUT: '4s' };
+    const env = { ...ENV, EDGEWISE_TIMEOUT: '4s' };
     const stack = await openStack(toOptions(workspace, { env, timeouts: { connect: '2s' } }));
     expect(stack.settings).toEqual({
       baseUrl: BASE_URL,
@@ -50,12 +51,12 @@ describe('a stack', () => {
       pageSize: 50,
       concurrency: 3,
       rateLimit: '120/60s',
-      timeouts: { connectMs: 2000, headersMs: 4000, bodyMs: 30_000, requestMs: 7000 },
+      timeouts: { connectMs: 2000, headersMs: 6000, bodyMs: 30_000, requestMs: 4000 },
       caFile: undefined,
     });
     const shown = await workspace.edgewise('plan --format json', { env });
     expect(renderPlanJson(await stack.plan())).toBe(shown.stdout);
-    const inventory = await workspace.edgewise('get -o json', { env });
+    const inventory = await workspace.edgewise('get --format json', { env });
     expect(renderInventoryJson(await stack.get())).toBe(inventory.stdout);
   });
 
@@ -163,7 +164,7 @@ describe('a stack', () => {
     const stack = await openStack(toOptions(workspace));
     const saved = parsePlan(renderPlanJson(await stack.plan()));
     await stack.apply(saved);
-    expect(await stack.apply(saved)).toMatchObject({ outcomes: [{ alreadyDone: true }, { alreadyDone: true }] });
+    expect(await stack.apply(saved)).toMatchObject({ outcomes: [] });
     const update = { manifests: [{ file: 'a.yaml', text: TWO.replace(':20001', ':20009') }] };
     const changed = await openStack(toOptions(workspace, update));
     const text = renderPlanJson(await changed.plan());

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { openStack } from '../../src/index.ts';
 import { InvariantError } from '../../src/model/errors.ts';
-import { type AccountParts, createAccount } from '../../src/stack/account.ts';
+import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
+import { createProcessHost } from '../../src/stack/process-host.ts';
 import { resolveSettings } from '../../src/stack/settings.ts';
-import { createStack } from '../../src/stack/stack.ts';
-import { useThisProcess } from '../../src/stack/this-process.ts';
+import { type AccountParts, createAccount, createStack } from '../../src/stack/stack.ts';
 import { BASE_URL } from '../cli/fake-context.ts';
 import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
 
 const env = { EDGEWISE_API_KEY: 'dev', EDGEWISE_BASE_URL: BASE_URL };
-const surroundings = { ...useThisProcess(), env };
+const host = { ...createProcessHost(), rehearse: rehearsePlan, env };
 
 it('a stack sends nothing but GETs outside of an apply, whatever reads', async () => {
   const { recorder } = await createWorkspace();
@@ -21,9 +21,9 @@ it('a stack sends nothing but GETs outside of an apply, whatever reads', async (
     list: async () => [(await client.send('POST', '/edges/tcp', {})) ?? {}],
   });
   const settings = resolveSettings({}, env, {});
-  const account = createAccount({ settings, given: { transport: recorder.transport }, watch }, surroundings);
+  const account = createAccount({ settings, given: { transport: recorder.transport }, watch }, host);
   const parts = { state, diagnostics: [], tokens: state.stack.tokens, version: '1.0.0' };
-  const stack = createStack(parts, account, surroundings);
+  const stack = createStack(parts, account, host);
   for (const read of [stack.plan, stack.drift, stack.get, stack.export])
     await expect(read()).rejects.toThrow(InvariantError);
   expect(recorder.take()).toEqual([]);
@@ -35,12 +35,9 @@ it('what only reads gets no function that writes, from a service as from the emb
     [BASE_URL, recorder.transport],
     ['embedded:', undefined],
   ] as const) {
-    const account = createAccount(
-      { settings: resolveSettings({ baseUrl }, env, {}), given: { transport } },
-      surroundings,
-    );
+    const account = createAccount({ settings: resolveSettings({ baseUrl }, env, {}), given: { transport } }, host);
     const names = Object.keys(await account.open());
-    expect(names.sort()).toEqual(['excerpt', 'get', 'limit', 'list', 'readModule', 'requestCount']);
+    expect(names.sort()).toEqual(['excerpt', 'get', 'limit', 'list', 'readModule', 'requestCount', 'shown']);
     await account.close();
   }
 });

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { listSpecFields } from '../../src/kinds/kind.ts';
 import { assertDefined } from '../../src/model/errors.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { NOW } from '../cli/fake-context.ts';
@@ -59,7 +58,7 @@ describe('what a stranger makes', () => {
     for (const kind of STRANGERS.filter(({ role }) => role !== 'submitted')) {
       const stated = documents.find((document) => document['kind'] === kind.name) ?? {};
       const times = Object.values(kind.validity ?? {});
-      const fields = listSpecFields(kind).flatMap(([name]) => (times.includes(name) ? [] : [name]));
+      const fields = kind.specFields.flatMap(([name]) => (times.includes(name) ? [] : [name]));
       expect(Object.keys(objectOf(stated['spec'])).sort()).toEqual(fields.sort());
       expect(Object.keys(objectOf(stated['lifecycle'] ?? {})).sort()).toEqual(Object.keys(kind.lifecycle).sort());
     }
@@ -93,7 +92,12 @@ describe('what a stranger makes', () => {
   it('is shown as it is, with what the service computed and without secrets', async () => {
     const { edgewise, show, folder } = await createCoast();
     await edgewise('apply --yes');
-    const shown = await show('get', 'get --verbose', 'get Lighthouse/skerry -o value=condition', 'get -o json');
+    const shown = await show(
+      'get',
+      'get --verbose',
+      'get Lighthouse/skerry --format value=condition',
+      'get --format json',
+    );
     await expect(shown).toMatchFileSnapshot('goldens/shown.txt');
     const [, secret = ''] = (await readFile(join(folder, 'words/agnes.token'), 'utf8')).trim().split('_');
     expect(secret).toMatch(/^\w{20}$/);
@@ -110,7 +114,7 @@ describe('what a stranger makes', () => {
     ]);
     const seed = { ...SEED, resources: Object.fromEntries(free) };
     const { edgewise } = await createWorkspace({}, { now: () => NOW, seed });
-    const { stdout, stderr } = await edgewise(`export --modules-of ${BUOY} --stack coast -o account`);
+    const { stdout, stderr } = await edgewise(`export --modules-of ${BUOY} --owner coast -o account`);
     expect(stdout, stderr).toContain('account/lighthouse/harbour.example.net.yaml');
     const planned = await edgewise('plan account');
     expect(planned.stdout).toMatch(/^0 to delete, 0 to replace, 0 to update, 3 to adopt, 0 to create; 1 unchanged\.$/m);
@@ -153,7 +157,7 @@ describe('what a stranger makes', () => {
     expect(stdout, stderr).toContain(': open, 0 of 2 creatures decided\n');
     const id = /sght_\w{27}/.exec(stdout)?.[0];
     expect((await edgewise(`sighting get ${id}`)).stdout).toBe(stdout);
-    const late = await edgewise(`sighting get ${id} --wait --timeout 1s`, { sleep: async () => wait(1) });
+    const late = await edgewise(`sighting get ${id} --wait --wait-timeout 1s`, { sleep: async () => wait(1) });
     expect(late).toMatchObject({ exitCode: 1, stdout });
     const transport = async (request: Request): Promise<Response> => {
       const answer = await server.handle(request);

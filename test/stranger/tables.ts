@@ -58,10 +58,11 @@ const LIGHTHOUSE = defineKind({
   uri: 'path',
   check: ({ range, share }) =>
     range === 13 && share === 0 ? [{ path: ['share'], message: 'share is 0, and a range of 13 needs one' }] : [],
-  findTroubles: ({ condition }) =>
+  checkHealth: ({ condition }) =>
     condition === 'broken'
       ? [{ message: 'its lamp cannot be lit', remedy: 'Send somebody to mend the lamp.', field: 'is_lit' }]
       : [],
+  describeState: ({ condition }) => (condition === null ? [] : [`lamp is ${condition}`]),
   isProtection: true,
   canLockOut: ({ is_lit: isLit }) => isLit === true,
   fields: {
@@ -75,6 +76,7 @@ const LIGHTHOUSE = defineKind({
     }),
     channels: field(setOf(formatted('hostport')), 'Where it is spoken to. Each belongs to one lighthouse.', {
       unique: true,
+      carries: 'by-each',
       tells: { said: 'is spoken to on', unset: 'is silent' },
     }),
     colour: field(oneOf('white', 'red', 'green'), 'The colour of the light.', {
@@ -147,6 +149,7 @@ const PILOT_PASS = defineKind({
   listKey: 'passes',
   validity: { after: 'valid_after', until: 'valid_until', defaultMs: 86_400_000 },
   fileField: 'paper',
+  checkFile: (text) => (text.includes('\n\n') ? 'has an empty line in it' : undefined),
   check: ({ valid_after: after, valid_until: until }) =>
     typeof after === 'string' && typeof until === 'string' && Date.parse(after) >= Date.parse(until)
       ? [{ path: ['valid_until'], message: 'valid_until is not later than valid_after' }]
@@ -169,7 +172,10 @@ const PILOT_PASS = defineKind({
     ...IDENTITY,
     description: DESCRIPTION,
     metadata: METADATA,
-    secret: field(text(), 'The word at the gate. Only in the response to the creation.', { lifecycle: 'one-time' }),
+    secret: field(text(), 'The word at the gate. Only in the response to the creation.', {
+      lifecycle: 'one-time',
+      whenReplaced: 'who knows the old word is not let in',
+    }),
     pilot_id: field(idOf('usr', 'bot'), 'Whose pass it is.', {
       lifecycle: 'immutable',
       serviceDefault: true,
@@ -183,7 +189,7 @@ const PILOT_PASS = defineKind({
       lifecycle: 'immutable',
       serviceDefault: true,
     }),
-    paper: field(text(), 'The pass, to be printed.', { lifecycle: 'computed' }),
+    paper: field(text(), 'The pass, to be printed.', { lifecycle: 'computed', whenCreated: 'print' }),
   },
 });
 

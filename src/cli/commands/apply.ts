@@ -1,70 +1,69 @@
 import type { Command } from 'commander';
+import { refuseUntrusted } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/narrowing.ts';
-import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
-import { applySaved } from '../reconcile/apply-saved.ts';
-import { isPlanFile, listPlanFiles } from '../reconcile/plan-file.ts';
-import type { Act } from './act.ts';
-import { TOKEN_ADDRESS } from './example-names.ts';
+import { readPlanFolder } from '../many/plan-folder.ts';
+import type { NarrowingFlags } from '../many/stacks-run.ts';
+import type { CommandAction } from '../output/present.ts';
+import { type ApplyFlags, applyManifests, applySaved } from '../reconcile/apply-plan.ts';
+import { isPlanFile } from '../reconcile/plan-file.ts';
 import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
   addPlanFormatOptions,
   addPlanOptions,
+  addRecursiveOptions,
   addWriteOptions,
+  isRecursive,
+  refuseManifests,
+  repeatable,
+  TOKEN_ADDRESS,
 } from './options.ts';
-import { addRecursiveOptionsWith, isRecursive } from './stack-options.ts';
 
 /** `edgewise apply`. */
-export function defineApply(command: Command, act: Act): void {
+export function defineApply(command: Command, act: CommandAction): void {
   command
-    .description(
-      'Make the service match the manifests: plan, show, ask, apply. Or apply a saved plan exactly as it is.',
-    )
+    .description('Plan, show, ask, and apply. Or apply a saved plan, exactly as it is.')
     .argument(
       '[paths...]',
-      'files, folders, or - for standard input; or one plan file, or a folder of plan files (default: the current folder)',
+      'files, folders, or - for standard input; or a plan file or folder (default: the current folder)',
     );
-  addRecursiveOptionsWith(
-    command,
-    'with a plan file: the manifests that it was made of, whose Stack says where tokens and the API key may go',
-  );
-  command.option(
-    '--approved <plan>',
-    'apply only what this plan file shows, or less; else exit with 6 and show the difference',
-  );
+  addRecursiveOptions(command)
+    .addOption(repeatable('--manifests <path>', 'the manifests of a plan file, which must give that plan'))
+    .option('--approved <plan>', 'do no more than this plan file shows, or exit with 6');
   const { done, failed, invalid, authentication, refused, stale, interrupted } = EXIT;
   addExitCodes(command, [done, failed, invalid, authentication, refused, stale, interrupted]);
   addPlanFormatOptions(addWriteOptions(addPlanOptions(command)));
   addExamples(addConnectionOptions(command), [
     ['edgewise apply', 'plan, show, ask, apply'],
-    ['edgewise apply -R live', 'every stack below a folder'],
-    ['edgewise apply manifests --yes', 'without asking, for a pipeline'],
-    [`edgewise apply --rotate ${TOKEN_ADDRESS}`, 'a new token, delivered before the old one is deleted'],
-    ['edgewise apply plan.json --yes', 'exactly this plan; refused if it is stale'],
-    ['edgewise apply plan.json --stack manifests', 'with the place for tokens from the Stack'],
-    ['edgewise apply manifests --approved plan.json --yes', 'after a merge: plan anew, do no more than was approved'],
+    ['edgewise apply -R live', 'every stack below it'],
+    ['edgewise apply manifests --yes', 'for a pipeline'],
+    [`edgewise apply --rotate ${TOKEN_ADDRESS}`, 'a new token'],
+    ['edgewise apply plan.json --manifests manifests', 'exactly this plan'],
+    ['edgewise apply manifests --approved plan.json --yes', 'no more than approved'],
   ]).action((paths: string[], flags: Flags) => act(flags, (context) => apply(paths, flags, context)));
 }
 
 interface Flags extends ApplyFlags, NarrowingFlags {
   readonly recursive?: boolean;
-  readonly stack?: readonly string[];
 }
 
 async function apply(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  if (isRecursive({ ...flags, stack: flags.recursive === true ? (flags.stack ?? []) : [] })) {
+  refuseUntrusted(context);
+  if (isRecursive(flags)) {
+    refuseManifests(flags);
     const { applyStacks } = await import('../many/apply-stacks.ts');
     return applyStacks(paths, { flags, mode: 'apply' }, context);
   }
   const [first, ...more] = paths;
-  const files = first === undefined || more.length > 0 ? [] : await listPlanFiles(first, context.cwd);
-  if (first !== undefined && files.length > 0) {
-    const { applyPlans } = await import('../many/apply-plans.ts');
-    return applyPlans({ folder: first, files }, flags, context);
+  const plans = first === undefined || more.length > 0 ? undefined : await readPlanFolder(first, context);
+  if (plans !== undefined) {
+    const { applyPlans } = await import('../many/apply-stacks.ts');
+    return applyPlans(plans, flags, context);
   }
   const isSaved = first !== undefined && more.length === 0 && (await isPlanFile(first, context.cwd));
-  return isSaved ? applySaved(first, flags, context) : applyManifests(paths, { flags, mode: 'apply' }, context);
+  if (isSaved) return applySaved(first, flags, context);
+  refuseManifests(flags);
+  return applyManifests(paths, { flags, mode: 'apply' }, context);
 }

@@ -1,34 +1,24 @@
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Argument, type Command } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import type { Kind } from '../../kinds/kind.ts';
 import { MANIFEST_KINDS, OWNED_KINDS } from '../../kinds/tables/registry.ts';
-import { listAddresses } from '../../manifest/list-addresses.ts';
-import { loadManifests } from '../../manifest/load.ts';
+import { listAddresses, loadManifests } from '../../manifest/load.ts';
 import { parseAddress } from '../../model/address.ts';
-import { DIAGNOSTIC_CODES } from '../../model/diagnostic-codes.ts';
-import { findPathFault } from '../../report/programs/field-value.ts';
+import { DIAGNOSTIC_CODES } from '../../model/diagnostic.ts';
+import { checkPath } from '../../report/programs/stacks.ts';
+import { listStackNames } from '../../repository/find-stacks.ts';
 import { PUBLISHED_SCHEMAS } from '../../schemas/published.ts';
-import { listStackNames } from '../../stacks/find-stacks.ts';
-import {
-  type Candidate,
-  type Completion,
-  completeWords,
-  type Sources,
-  type WordContext,
-} from '../completion/complete-words.ts';
-import { SCRIPTS, SHELLS, type Shell } from '../completion/scripts.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { CommandAction } from '../output/present.ts';
 import { PLAIN } from '../output/present.ts';
-import type { Act } from './act.ts';
-import { GET_FORMS } from './get.ts';
-import { TOPIC_NAMES } from './help-topics.ts';
+import { GET_FORMS, isKindName, isResourceAddress } from './get.ts';
+import { TOPIC_NAMES } from './help.ts';
 import { addExamples, addExitCodes } from './options.ts';
-import { isKindName, isResourceAddress } from './resource-words.ts';
 
 /** `edgewise completion`. */
-export function defineCompletion(command: Command, act: Act): void {
+export function defineCompletion(command: Command, act: CommandAction): void {
   command
     .description('Print the script with which a shell completes commands, options, values, files and addresses.')
     .addArgument(new Argument('<shell>', 'the shell that is to read the script').choices(SHELLS));
@@ -46,7 +36,7 @@ export function defineCompletion(command: Command, act: Act): void {
 }
 
 /** What the scripts of `edgewise completion` call. */
-export function defineWordCompletion(command: Command, act: Act, program: Command): void {
+export function defineWordCompletion(command: Command, act: CommandAction, program: Command): void {
   command
     .argument('[words...]')
     .helpOption(false)
@@ -92,14 +82,6 @@ const FILES = new Set([
   ...['paths', 'folder', 'plan', 'report', 'address', 'addresses'],
 ]);
 
-/** The value of `--stack` where it is a name with `-R`, and a path without it. */
-const NAME_OR_PATH = '<name|path>';
-
-/** The run is over every stack below a folder. */
-function isOfMany({ command, given }: WordContext): boolean {
-  return command.name() === 'stacks' || [...given].some(({ long }) => long === '--recursive');
-}
-
 /** The commands whose `--stack NAME` is the name of a stack that exists. */
 function isNarrowed({ command }: WordContext): boolean {
   return command.name() === 'stacks' || command.options.some(({ long }) => long === '--recursive');
@@ -126,14 +108,13 @@ function toSources(
   const addresses = ({ operands }: WordContext) => toCandidates(findAddresses(operands));
   const names = program.commands.map((one) => one.name()).filter((name) => !name.startsWith('_'));
   return {
-    isPath: (placeholder, place) => FILES.has(placeholder) || (placeholder === NAME_OR_PATH && !isOfMany(place)),
+    isPath: (placeholder) => FILES.has(placeholder),
     listFiles: (start) => listFiles(start, cwd),
     values: {
       '<address>': addresses,
       '<form>': toForms,
       '<format=file>': ({ command }) => toCandidates(listReportForms(command).map((form) => `${form}=`)),
       '<name>': (place) => (isNarrowed(place) ? listNames(place, context) : []),
-      [NAME_OR_PATH]: (place) => (isOfMany(place) ? listNames(place, context) : []),
       '<url>': () => toCandidates(['embedded:']),
       address: addresses,
       addresses: (context) => [...addresses(context), ...toKindCandidates(MANIFEST_KINDS)],
@@ -165,7 +146,7 @@ function toForms({ start, operands }: WordContext): readonly Candidate[] {
   const named = new Set(operands.map((word) => parseAddress(word)?.kind ?? word));
   const kinds = MANIFEST_KINDS.filter(({ name }) => named.has(name));
   const fields = (kinds.length === 0 ? MANIFEST_KINDS : kinds).flatMap((kind) =>
-    Object.entries(kind.fields).filter(([name]) => findPathFault(kind, [name]) === undefined),
+    Object.entries(kind.fields).filter(([name]) => checkPath(kind, [name]) === undefined),
   );
   const abouts = new Map(fields.map(([name, { description }]) => [name, description]));
   return Array.from(abouts, ([name, about]) => ({ word: `${VALUE}${name}`, about }));
@@ -186,3 +167,264 @@ function listFiles(start: string, cwd: string): readonly string[] {
     .filter((entry) => entry.name.startsWith(name) && (name.startsWith('.') || !entry.name.startsWith('.')))
     .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`);
 }
+
+/** What may stand in the place of a word that is being typed. */
+interface Completion {
+  /** Whole words, those that begin with what was typed. */
+  readonly candidates: readonly Candidate[];
+  /** Paths of files may stand there too. The shell completes those. */
+  readonly takesFiles: boolean;
+}
+
+/** A word, and what it means. */
+export interface Candidate {
+  readonly word: string;
+  readonly about: string;
+}
+
+/** The placeholders of help texts, and the values that each can have. */
+export interface Sources {
+  /** Values by the placeholder of an option or the name of an argument: `<address>`, `kinds`. */
+  readonly values: Readonly<Record<string, (context: WordContext) => readonly Candidate[]>>;
+  /** Whether one stands for a path. */
+  readonly isPath: (placeholder: string) => boolean;
+  /** Paths that begin with a text. For values behind a `=`, where shells complete no paths. */
+  readonly listFiles: (start: string) => readonly string[];
+}
+
+/** What is known of the command line when a value is looked for. */
+interface WordContext {
+  readonly command: Command;
+  /** The arguments before it that belong to no option. */
+  readonly operands: readonly string[];
+  /** The options before it. */
+  readonly given: ReadonlySet<Option>;
+  /** As much of the value as was typed. */
+  readonly start: string;
+}
+
+/** The words of a command line as far as they were typed, without the program's name; the last one is being typed. */
+function completeWords(program: Command, words: readonly string[], sources: Sources): Completion {
+  const current = words.at(-1) ?? '';
+  const place = findPlace(program, words.slice(0, -1));
+  const { candidates, takesFiles } = completeAt(place, current, sources);
+  return { candidates: candidates.filter(({ word }) => word.startsWith(current)), takesFiles };
+}
+
+/** Where on a command line a word stands. */
+interface Place extends Omit<WordContext, 'start'> {
+  /** The option whose value it is. */
+  readonly option: Option | undefined;
+  /** After `--` nothing is an option. */
+  readonly isLiteral: boolean;
+}
+
+function findPlace(program: Command, before: readonly string[]): Place {
+  let command = program;
+  let option: Option | undefined;
+  let isLiteral = false;
+  const given = new Set<Option>();
+  const operands: string[] = [];
+  for (const word of before) {
+    if (option !== undefined) option = undefined;
+    else if (isLiteral || !word.startsWith('-') || word === '-') {
+      const next = operands.length === 0 && !isLiteral ? findCommand(command, word) : undefined;
+      if (next === undefined) operands.push(word);
+      else command = next;
+    } else if (word === '--') isLiteral = true;
+    else {
+      const found = findOption(command, word.split('=')[0] ?? '');
+      if (found !== undefined) given.add(found);
+      option = found !== undefined && takesValue(found) && !word.includes('=') ? found : undefined;
+    }
+  }
+  return { command, option, given, operands, isLiteral };
+}
+
+const NOTHING: Completion = { candidates: [], takesFiles: false };
+
+function completeAt(place: Place, current: string, sources: Sources): Completion {
+  const { command, option, isLiteral } = place;
+  if (option !== undefined) return completeValue(option, { place, start: current, lead: '' }, sources);
+  if (isLiteral || !current.startsWith('-') || current === '-') {
+    const operands = completeOperand(place, current, sources);
+    if (current !== '-' || isLiteral) return operands;
+    return { ...operands, candidates: [...operands.candidates, ...listOptions(place)] };
+  }
+  const at = current.indexOf('=');
+  if (at < 0) return { candidates: listOptions(place), takesFiles: false };
+  const named = findOption(command, current.slice(0, at));
+  if (named === undefined || !takesValue(named)) return NOTHING;
+  return completeValue(named, { place, start: current.slice(at + 1), lead: current.slice(0, at + 1) }, sources);
+}
+
+interface Typed {
+  readonly place: Place;
+  /** As much of the value as was typed. */
+  readonly start: string;
+  /** What stands before the value in the same word: `--format=`. */
+  readonly lead: string;
+}
+
+function completeValue(option: Option, { place, start, lead }: Typed, sources: Sources): Completion {
+  const placeholder = /<.+>/.exec(option.flags)?.[0] ?? '';
+  const said = listValues(option, placeholder, { ...place, start }, sources);
+  // `--report json=FILE`: the form is known, the file is not.
+  const inner = /^([\w-]+=)(.*)$/.exec(start);
+  const isInFile = placeholder.endsWith('=file>') && inner !== null;
+  if (isInFile) return toFiles(`${lead}${inner[1] ?? ''}`, inner[2] ?? '', sources);
+  const candidates = said.map(({ word, about }) => ({ word: `${lead}${word}`, about }));
+  if (!sources.isPath(placeholder)) return { candidates, takesFiles: false };
+  return lead === '' ? { candidates, takesFiles: true } : toFiles(lead, start, sources);
+}
+
+function toFiles(lead: string, start: string, { listFiles }: Sources): Completion {
+  return { candidates: listFiles(start).map((path) => ({ word: `${lead}${path}`, about: '' })), takesFiles: false };
+}
+
+function completeOperand(place: Place, current: string, sources: Sources): Completion {
+  const { command, operands } = place;
+  const commands = operands.length === 0 ? listCommands(command) : [];
+  const argument = findArgument(command, operands.length);
+  if (argument === undefined) return { candidates: commands, takesFiles: false };
+  const context = { ...place, start: current };
+  const said = listValues(argument, argument.name(), context, sources);
+  const isNew = ({ word }: Candidate): boolean => word === current || !operands.includes(word);
+  return { candidates: [...commands, ...said.filter(isNew)], takesFiles: sources.isPath(argument.name()) };
+}
+
+/** The last argument may stand for all that follow. */
+function findArgument({ registeredArguments }: Command, index: number): Argument | undefined {
+  const last = registeredArguments.at(-1);
+  return registeredArguments[index] ?? (last?.variadic === true ? last : undefined);
+}
+
+function listValues(
+  { argChoices }: Pick<Option | Argument, 'argChoices'>,
+  placeholder: string,
+  context: WordContext,
+  { values }: Sources,
+): readonly Candidate[] {
+  if (argChoices !== undefined) return argChoices.map((word) => ({ word, about: '' }));
+  return Object.hasOwn(values, placeholder) ? (values[placeholder]?.(context) ?? []) : [];
+}
+
+/** Every command that is shown in help, and every option that was not given yet or may be repeated. */
+function listCommands(command: Command): readonly Candidate[] {
+  const shown = command.createHelp().visibleCommands(command);
+  return shown.map((one) => ({ word: one.name(), about: one.summary() || one.description() }));
+}
+
+function listOptions({ command, given }: Place): readonly Candidate[] {
+  const shown = command.createHelp().visibleOptions(command);
+  const open = shown.filter((option) => Array.isArray(option.defaultValue) || !given.has(option));
+  return open.map(({ long, short, description }) => ({ word: long ?? short ?? '', about: description }));
+}
+
+function findCommand({ commands }: Command, word: string): Command | undefined {
+  return commands.find((one) => one.name() === word);
+}
+
+function findOption({ options }: Command, name: string): Option | undefined {
+  return options.find(({ long, short }) => long === name || short === name);
+}
+
+function takesValue({ required, optional }: Option): boolean {
+  return required || optional;
+}
+
+/**
+ * What each shell runs when somebody presses the tab key: it asks `edgewise __complete` for whole words, a line each with a tab and what the word
+ * means. The line `:files` says that paths may stand there too, which the shell offers itself.
+ */
+
+/** The shells that there is a script for. */
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+/** One of the shells. */
+type Shell = (typeof SHELLS)[number];
+
+/** Bash splits words at `=` and `:`, and puts a candidate in the place of the last part only. Works with bash 3.2, where `compopt` is not there. */
+const BASH = String.raw`# Completion of edgewise for bash. In ~/.bashrc: source <(edgewise completion bash)
+_edgewise() {
+  local IFS=$'\n' i word about joined= files= line
+  local -a words=() found=()
+  local cur=${'$'}{COMP_WORDS[COMP_CWORD]}
+  for ((i = 1; i <= COMP_CWORD; i++)); do
+    word=${'$'}{COMP_WORDS[i]}
+    if ((${'$'}{#words[@]} > 0)) && [[ $joined || $word == [=:]* ]]; then
+      words[${'$'}{#words[@]} - 1]+=$word
+    else
+      words+=("$word")
+    fi
+    joined=
+    [[ $word == [=:]* ]] && joined=1
+  done
+  local whole=${'$'}{words[${'$'}{#words[@]} - 1]}
+  [[ $cur == [=:]* ]] && cur=
+  local lead=${'$'}{whole%"$cur"}
+  while IFS=$'\t' read -r word about; do
+    case $word in
+      :files) files=1 ;;
+      :* | '') ;;
+      *) found+=("${'$'}{word#"$lead"}") ;;
+    esac
+  done < <("$1" __complete -- "${'$'}{words[@]}" 2>/dev/null)
+  COMPREPLY=()
+  if [[ $files && ${'$'}{#found[@]} -eq 0 ]]; then
+    compopt -o default 2>/dev/null
+    return
+  fi
+  compopt +o default 2>/dev/null
+  ((${'$'}{#found[@]} > 0)) && COMPREPLY=("${'$'}{found[@]}")
+  if [[ $files ]]; then
+    for line in $(compgen -f -- "$cur"); do
+      [[ -d $line ]] && line+=/
+      COMPREPLY+=("$(printf %q "$line")")
+    done
+  fi
+  if ((${'$'}{#COMPREPLY[@]} == 1)) && [[ ${'$'}{COMPREPLY[0]} == *[=/:] ]]; then compopt -o nospace 2>/dev/null; fi
+}
+complete -o default -F _edgewise edgewise
+`;
+
+const ZSH = String.raw`#compdef edgewise
+# Completion of edgewise for zsh. In ~/.zshrc, after compinit: source <(edgewise completion zsh)
+_edgewise() {
+  local line word about files
+  local -a closed open
+  for line in "${'$'}{(@f)$("${'$'}{words[1]}" __complete -- "${'$'}{(@Q)words[2,CURRENT-1]}" "$IPREFIX${'$'}{(Q)PREFIX}" 2>/dev/null)}"; do
+    word=${'$'}{line%%$'\t'*}
+    about=${'$'}{line#*$'\t'}
+    case $word in
+      :files) files=1 ;;
+      :*|'') ;;
+      *[=/:]) open+=("${'$'}{word//:/\\:}:$about") ;;
+      *) closed+=("${'$'}{word//:/\\:}:$about") ;;
+    esac
+  done
+  (( $#closed )) && _describe -t values edgewise closed
+  (( $#open )) && _describe -t values edgewise open -S ''
+  [[ -n $files ]] && _files
+  return 0
+}
+if [[ $funcstack[1] == _edgewise ]]; then _edgewise "$@"; else compdef _edgewise edgewise; fi
+`;
+
+const FISH = String.raw`# Completion of edgewise for fish. Once: edgewise completion fish > ~/.config/fish/completions/edgewise.fish
+function __edgewise_complete
+    set -l before (commandline -opc)
+    set -l current (commandline -ct)
+    for line in (command $before[1] __complete -- $before[2..-1] "$current" 2>/dev/null)
+        if test "$line" = :files
+            __fish_complete_path "$current"
+        else if not string match -q ':*' -- $line
+            printf '%s\n' $line
+        end
+    end
+end
+complete -c edgewise -f -a '(__edgewise_complete)'
+`;
+
+/** The script of each shell. */
+export const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };

@@ -1,22 +1,28 @@
 import type { Command } from 'commander';
+import { refuseUntrusted } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/narrowing.ts';
-import { type ApplyFlags, applyManifests } from '../reconcile/apply-manifests.ts';
-import type { Act } from './act.ts';
-import { EXAMPLE_ADDRESS } from './example-names.ts';
+import type { NarrowingFlags } from '../many/stacks-run.ts';
+import type { CommandAction } from '../output/present.ts';
+import { type ApplyFlags, applyManifests } from '../reconcile/apply-plan.ts';
+import { isResourceAddress, refuseMisspelt } from './get.ts';
 import {
   addConnectionOptions,
   addExamples,
   addExitCodes,
   addPlanFormatOptions,
+  addProtectedOption,
+  addRecursiveOptions,
   addScopeOptions,
+  addTrustOptions,
   addWriteOptions,
+  EXAMPLE_ADDRESS,
+  isRecursive,
+  TOKEN_ADDRESS,
 } from './options.ts';
-import { addRecursiveOptions, isRecursive } from './stack-options.ts';
 
 /** `edgewise destroy`. */
-export function defineDestroy(command: Command, act: Act): void {
+export function defineDestroy(command: Command, act: CommandAction): void {
   command
     .description(
       'Delete everything that the stack owns, and the modules that its manifests attach. Protected resources are refused.',
@@ -34,10 +40,10 @@ export function defineDestroy(command: Command, act: Act): void {
 
 interface Flags extends ApplyFlags, NarrowingFlags {
   readonly recursive?: boolean;
-  readonly stack?: readonly string[];
 }
 
 async function destroy(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  refuseUntrusted(context);
   if (!isRecursive(flags)) return applyManifests(paths, { flags, mode: 'destroy' }, context);
   if ((flags.stack ?? []).length === 0)
     throw new CommandError('destroy --recursive needs the names of the stacks.', {
@@ -47,3 +53,32 @@ async function destroy(paths: readonly string[], flags: Flags, context: Context)
   const { applyStacks } = await import('../many/apply-stacks.ts');
   return applyStacks(paths, { flags, mode: 'destroy' }, context);
 }
+
+/** `edgewise release`. */
+export function defineRelease(command: Command, act: CommandAction): void {
+  command
+    .description('Remove the mark of the stack from resources and change nothing else. Nobody manages them then.')
+    .usage('[options] <address...> [paths...]')
+    .argument(
+      '<address...>',
+      'what to release, Kind/name; and the manifests of the stack (default: the current folder)',
+    );
+  const { done, failed, invalid, authentication, refused, interrupted } = EXIT;
+  addExitCodes(command, [done, failed, invalid, authentication, refused, interrupted]);
+  addPlanFormatOptions(addWriteOptions(addProtectedOption(addTrustOptions(command))));
+  addExamples(addConnectionOptions(command), [
+    [`edgewise release ${EXAMPLE_ADDRESS}`, 'plan, show, ask, remove the mark'],
+    [`edgewise release ${EXAMPLE_ADDRESS} ${TOKEN_ADDRESS} manifests`, 'several, of the stack in a folder'],
+  ]).action((words: string[], flags: Omit<ApplyFlags, 'target'>) =>
+    act(flags, (context) => {
+      refuseUntrusted(context);
+      refuseMisspelt(words);
+      const target = words.filter(isResourceAddress);
+      if (target.length === 0) throw new CommandError('No resource to release is named.', NO_ADDRESS);
+      const paths = words.filter((word) => !isResourceAddress(word));
+      return applyManifests(paths, { flags: { ...flags, target }, mode: 'release' }, context);
+    }),
+  );
+}
+
+const NO_ADDRESS = { exitCode: EXIT.invalid, remedy: `An address is Kind/name, such as ${EXAMPLE_ADDRESS}.` };

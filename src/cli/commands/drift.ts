@@ -2,36 +2,45 @@ import type { Command } from 'commander';
 import { type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { listFormNames } from '../../report/forms.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
-import type { ConnectionFlags } from '../../stack/settings.ts';
-import { withAccount, withStack } from '../connection/stack-session.ts';
+import type { SavedFile } from '../../stack/saved-plan.ts';
+import { type ConnectionFlags, withAccount, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/narrowing.ts';
-import type { FormatFlags } from '../output/present.ts';
+import type { NarrowingFlags } from '../many/stacks-run.ts';
+import { refuseInputs } from '../output/output-files.ts';
+import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { refuseInputs } from '../output/run-inputs.ts';
-import { readPlanFile } from '../reconcile/plan-file.ts';
-import { resolveStackSettings } from '../reconcile/plan-flags.ts';
-import { readStack, resolvePlanSettings } from '../reconcile/plan-settings.ts';
-import type { Act } from './act.ts';
-import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addTargetOption } from './options.ts';
-import { addRecursiveOptionsWith, isRecursive } from './stack-options.ts';
+import { readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
+import { refuseOtherService, resolvePlanSettings, resolveStackSettings } from '../reconcile/plan-flags.ts';
+import {
+  addConnectionOptions,
+  addExamples,
+  addExitCodes,
+  addPlanFormatOptions,
+  addRecursiveOptions,
+  addTargetOption,
+  isRecursive,
+  refuseManifests,
+  repeatable,
+} from './options.ts';
 
 interface Flags extends ConnectionFlags, FormatFlags, NarrowingFlags {
   readonly recursive?: boolean;
   readonly target: readonly string[];
   readonly against?: string;
   /** With --against: manifests whose Stack says where the service is. */
-  readonly stack?: readonly string[];
+  readonly manifests?: readonly string[];
 }
 
 /** `edgewise drift`. */
-export function defineDrift(command: Command, act: Act): void {
+export function defineDrift(command: Command, act: CommandAction): void {
   command
     .description('Show what was changed at the service, and what nobody manages. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
     .option('--against <plan>', 'compare with the result of a saved plan, without manifests');
-  addRecursiveOptionsWith(command, 'with --against: manifests whose Stack says where the service is');
+  addRecursiveOptions(command).addOption(
+    repeatable('--manifests <path>', 'with --against: manifests whose Stack says where the service is'),
+  );
   const { done, failed, changes, invalid, authentication } = EXIT;
   addExitCodes(command, [done, failed, changes, invalid, authentication]);
   addPlanFormatOptions(addTargetOption(command), listFormNames('drift'));
@@ -48,8 +57,9 @@ export function defineDrift(command: Command, act: Act): void {
 }
 
 async function driftAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
+  refuseManifests(flags);
   if (!isRecursive(flags)) return drift(paths, flags, context);
-  const { driftOfStacks } = await import('../many/check-stacks.ts');
+  const { driftOfStacks } = await import('../many/read-stacks.ts');
   return driftOfStacks(paths, flags, context);
 }
 
@@ -62,7 +72,7 @@ async function drift(paths: readonly string[], flags: Flags, context: Context): 
     stack.drift({ targets: flags.target, signal }),
   );
   const publication = { flags, exitCode: toExitCode(found), locate };
-  return publish({ about: 'drift', drift: found }, publication, context);
+  return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
 }
 
 function toExitCode(found: Drift): ExitCode {
@@ -72,17 +82,28 @@ function toExitCode(found: Drift): ExitCode {
 
 async function driftAgainst(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   const { against: file = '' } = flags;
-  if (paths.length > 0 || flags.target.length > 0) {
-    const message = '--against compares with a whole plan. Leave out manifests and --target.';
+  if (isRecursive(flags) || paths.length > 0 || flags.target.length > 0) {
+    const message = '--against compares with a whole plan. Leave out paths, -R and --target.';
     throw new CommandError(message, { exitCode: EXIT.invalid });
   }
-  const plan = await readPlanFile(file, context);
-  const { settings: stack, locate } = await readStack(file, flags, context);
-  const settings = resolvePlanSettings(file, plan, { flags, stack, context });
+  const saved = { plan: await readPlanFile(file, context), name: file };
+  const { settings, roots, locate } = await readAgainst(saved, flags, context);
   await refuseInputs(flags, { files: [], settings }, context);
   const found = await withAccount(settings, context, ({ account, signal }) =>
-    account.drift({ plan, name: file, signal }),
+    account.drift({ ...saved, roots, signal }),
   );
   const publication = { flags, exitCode: toExitCode(found), locate };
-  return publish({ about: 'drift', drift: found }, publication, context);
+  return publish({ about: 'drift', drift: found, keyEnv: settings.keyEnv }, publication, context);
+}
+
+/** Where the service of a plan is, and its files: by its manifests, where those are named. */
+async function readAgainst(saved: SavedFile, flags: Flags, context: Context) {
+  const { manifests: paths = [] } = flags;
+  if (paths.length === 0)
+    return { settings: resolvePlanSettings(saved, flags, context), roots: undefined, locate: toPlanLocate(saved.name) };
+  // The file of the Stack is enough, and no command has to print the others.
+  const { state, locate } = await readValidManifests(paths, context, { isRendered: false });
+  const settings = resolveStackSettings(flags, context, state);
+  refuseOtherService(saved, { settings, stack: state.stack });
+  return { settings, roots: state.roots, locate };
 }

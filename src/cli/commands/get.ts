@@ -1,32 +1,72 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Kind } from '../../kinds/kind.ts';
-import { getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
+import { findKind, getKind, MANIFEST_KINDS } from '../../kinds/tables/registry.ts';
 import { renderYaml } from '../../manifest/render-document.ts';
-import { toRemedy } from '../../manifest/suggest.ts';
+import { suggest, toRemedy } from '../../manifest/suggest.ts';
 import { isAddress, parseAddress } from '../../model/address.ts';
+import type { Inventory } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { parsePath, toPathText } from '../../model/field-path.ts';
-import type { Inventory } from '../../model/inventory.ts';
 import type { FieldPath } from '../../model/state.ts';
 import { listMissing, type Missing } from '../../plan/to-inventory.ts';
-import { findPathFault, renderFieldValues } from '../../report/programs/field-value.ts';
-import { renderInventoryJson, renderInventoryNames, toInventoryDocument } from '../../report/programs/inventory.ts';
-import { renderInventoryText } from '../../report/text/inventory.ts';
+import {
+  checkPath,
+  renderFieldValues,
+  renderInventoryJson,
+  renderInventoryNames,
+  toInventoryDocument,
+} from '../../report/programs/stacks.ts';
+import { renderInventoryText } from '../../report/text/lists.ts';
 import { toInventoryView } from '../../report/view/inventory-view.ts';
 import { readValidManifests } from '../../stack/read-manifests.ts';
-import type { ConnectionFlags } from '../../stack/settings.ts';
-import { withStack } from '../connection/stack-session.ts';
+import { type ConnectionFlags, withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/narrowing.ts';
+import type { NarrowingFlags } from '../many/stacks-run.ts';
+import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
 import { resolveStackSettings } from '../reconcile/plan-flags.ts';
-import type { Act } from './act.ts';
-import { EXAMPLE_ADDRESS } from './example-names.ts';
-import { RESULT_GROUP } from './help-style.ts';
-import { addColorOption, addConnectionOptions, addExamples, addExitCodes } from './options.ts';
-import { isKindName, isResourceAddress, refuseMisspelt } from './resource-words.ts';
-import { addRecursiveOptions, isRecursive } from './stack-options.ts';
+import { RESULT_GROUP } from './help.ts';
+import {
+  addColorOption,
+  addConnectionOptions,
+  addExamples,
+  addExitCodes,
+  addRecursiveOptions,
+  EXAMPLE_ADDRESS,
+  isRecursive,
+} from './options.ts';
+
+/** Words of a command line that names resources, and the manifests of their stack. */
+
+/** Whether a word is an address. A folder with the name of a kind is named as ./Kind/name. */
+export function isResourceAddress(word: string): boolean {
+  const parsed = parseAddress(word);
+  return parsed !== undefined && findKind(parsed.kind) !== undefined;
+}
+
+/** Whether a word is the name of a kind that a stack can own or attach to. A folder of that name is named as ./Kind. */
+export function isKindName(word: string): boolean {
+  const kind = findKind(word);
+  return kind !== undefined && kind.role !== 'submitted';
+}
+
+/** Refuses a word that is no kind and no address, and looks like one: it would be taken for a path. */
+export function refuseMisspelt(words: readonly string[]): void {
+  for (const word of words) {
+    const name = parseAddress(word)?.kind ?? word;
+    if (!/^[A-Z][A-Za-z]+$/.test(name) || findKind(name) !== undefined) continue;
+    const nearest = suggest(
+      name,
+      MANIFEST_KINDS.map((kind) => kind.name),
+    );
+    if (nearest === undefined) continue;
+    throw new CommandError(`There is no kind ${name}.`, {
+      exitCode: EXIT.invalid,
+      remedy: `Did you mean ${nearest}${word.slice(name.length)}? A path of that name is written ./${word}.`,
+    });
+  }
+}
 
 /** How what a stack owns is shown. */
 type GetForm =
@@ -39,11 +79,11 @@ interface Flags extends ConnectionFlags, NarrowingFlags, Pick<FormatFlags, 'colo
   readonly format: GetForm;
 }
 
-/** What `-o` takes, besides `value=FIELD`. */
+/** What `--format` takes, besides `value=FIELD`. */
 export const GET_FORMS = ['table', 'json', 'yaml', 'name'] as const;
 
 /** `edgewise get`. */
-export function defineGet(command: Command, act: Act): void {
+export function defineGet(command: Command, act: CommandAction): void {
   command
     .description(
       'Show what the stack owns as it is at the service, with the fields that the service computed. Tokens are never shown. Sends GET requests only.',
@@ -54,7 +94,7 @@ export function defineGet(command: Command, act: Act): void {
       'Kind/name, or a kind (default: everything); and the manifests of the stack (default: the current folder)',
     )
     .addOption(
-      new Option('-o, --format <form>', `form of the result: ${GET_FORMS.join(', ')}, value=FIELD`)
+      new Option('--format <form>', `form of the result: ${GET_FORMS.join(', ')}, value=FIELD`)
         .argParser(parseForm)
         .default({ form: 'table' }, 'table')
         .helpGroup(RESULT_GROUP),
@@ -66,8 +106,8 @@ export function defineGet(command: Command, act: Act): void {
   addExamples(addConnectionOptions(addColorOption(command)), [
     ['edgewise get', 'all that the stack of this folder owns'],
     [`edgewise get ${EXAMPLE_ADDRESS} manifests`, 'one resource of the stack in a folder'],
-    [`edgewise get ${EXAMPLE_ADDRESS} -o value=id`, 'one value, for a script'],
-    ['edgewise get -o json | jq -r .resources[].address', 'everything, for a program'],
+    [`edgewise get ${EXAMPLE_ADDRESS} --format value=id`, 'one value, for a script'],
+    ['edgewise get --format json | jq -r .resources[].address', 'everything, for a program'],
   ]).action((words: string[], flags: Flags) =>
     act({ ...flags, format: flags.format.form === 'json' ? 'json' : 'text' }, (context) =>
       isRecursive(flags) ? getMany(words, flags, context) : get(words, flags, context),
@@ -78,7 +118,7 @@ export function defineGet(command: Command, act: Act): void {
 async function getMany(words: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   refuseMisspelt(words);
   const names = words.filter((word) => isResourceAddress(word) || isKindName(word));
-  const { getOfStacks } = await import('../many/get-stacks.ts');
+  const { getOfStacks } = await import('../many/read-stacks.ts');
   const asked = {
     flags: { ...flags, form: flags.format.form },
     names,
@@ -115,12 +155,12 @@ function toFilter(names: readonly string[], format: GetForm): (kind: Kind) => bo
   if (format.form !== 'value') return () => true;
   const { path } = format;
   const kinds = names.length === 0 ? MANIFEST_KINDS : names.map((name) => getKind(parseAddress(name)?.kind ?? name));
-  const faults = kinds.flatMap((kind) => findPathFault(kind, path) ?? []);
-  const isRefused = names.length === 0 ? faults.length === kinds.length : faults.length > 0;
-  if (!isRefused) return (kind) => findPathFault(kind, path) === undefined;
-  const [first] = names.length === 0 ? [`no kind has a field ${toPathText(path)}`] : faults;
+  const findings = kinds.flatMap((kind) => checkPath(kind, path) ?? []);
+  const isRefused = names.length === 0 ? findings.length === kinds.length : findings.length > 0;
+  if (!isRefused) return (kind) => checkPath(kind, path) === undefined;
+  const [first] = names.length === 0 ? [`no kind has a field ${toPathText(path)}`] : findings;
   const known = kinds.flatMap((kind) =>
-    Object.keys(kind.fields).filter((name) => findPathFault(kind, [name]) === undefined),
+    Object.keys(kind.fields).filter((name) => checkPath(kind, [name]) === undefined),
   );
   throw new CommandError(`There is no such value: ${first}.`, {
     exitCode: EXIT.invalid,
@@ -134,7 +174,7 @@ function toMissingError(missing: readonly Missing[], { stack, baseUrl }: Invento
     const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
     return `The stack ${stack} owns no ${address} at ${baseUrl}.${hint}`;
   });
-  return new CommandError(lines.join('\n'), {
+  return new CommandError(lines, {
     exitCode: EXIT.failed,
     remedy: 'edgewise get without an address lists what it owns.',
   });

@@ -1,27 +1,49 @@
-import type { Help } from 'commander';
+import type { Command, Help } from 'commander';
+import { toRemedy } from '../../manifest/suggest.ts';
 import { CONNECTION_SETTINGS, describeSetting, OTHER_SETTINGS, type Setting } from '../connection/settings-table.ts';
-import { EXIT, EXIT_MEANINGS } from '../exit-code.ts';
-import { renderItems } from './help-style.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT, EXIT_MEANINGS, type ExitCode } from '../exit-code.ts';
+import type { CommandAction } from '../output/present.ts';
+import { PLAIN } from '../output/present.ts';
+import { createHelper, type OptionTopic, renderItems, TOPIC_NAMES } from './help.ts';
+import { listTopicOptions } from './options.ts';
 
 /** What `edgewise help TOPIC` shows besides the help of commands. */
-export interface HelpTopic {
+interface HelpTopic {
   readonly name: string;
-  /** Another word that leads to it. */
-  readonly alias?: string;
   readonly render: (helper: Help) => string;
 }
 
 const PRECEDENCE = 'A flag overrides the environment, the environment the Stack, and the Stack the default.';
 
+/** What each topic of options is about. */
+const ABOUT: Readonly<Record<Exclude<OptionTopic, 'connection'>, string>> = {
+  'many-stacks':
+    'With -R, a command does every stack below a folder: each folder with a Stack document. These options choose among them, and move resources from one to another.',
+  safety:
+    'What a run may delete and overwrite, what it is checked by, and its journal. Without consent, what a rule forbids ends with exit code 5 before the first write.',
+  tokens:
+    'Where tokens go that the service shows only once, instead of where the Stack says, and how they are renewed.',
+  trust: 'What manifests may decide, run, read and name.',
+};
+
 /** Every topic. */
 export const HELP_TOPICS: readonly HelpTopic[] = [
   { name: 'connection', render: renderConnection },
-  { name: 'settings', alias: 'environment', render: renderSettings },
+  ...Object.entries(ABOUT).map(([name, about]) => ({
+    name,
+    render: (helper: Help) => renderOptions(name, about, helper),
+  })),
+  { name: 'settings', render: renderSettings },
   { name: 'exit-codes', render: renderExitCodes },
 ];
 
-/** Their names. */
-export const TOPIC_NAMES: readonly string[] = HELP_TOPICS.map(({ name }) => name);
+/** The help of a command says which of them it takes. */
+function renderOptions(name: string, about: string, helper: Help): string {
+  const items = listTopicOptions(name).map((option) => [option.flags, helper.optionDescription(option)] as const);
+  const others = 'The help of a command says which of them it takes.';
+  return [renderText(`${about} ${others}`, helper), renderItems('Options:', items, helper)].join('\n');
+}
 
 function renderConnection(helper: Help): string {
   const flags = CONNECTION_SETTINGS.flatMap(({ flag, ...setting }) =>
@@ -85,4 +107,33 @@ function renderExitCodes(helper: Help): string {
 
 function renderText(text: string, helper: Help): string {
   return `${helper.boxWrap(text, helper.helpWidth ?? text.length)}\n`;
+}
+
+/** `edgewise help`, of commands and of topics. */
+export function defineHelp(command: Command, act: CommandAction, program: Command): void {
+  command
+    .usage('[command or topic]')
+    .description(`Show the options of a command, or a topic: ${TOPIC_NAMES.join(', ')}.`)
+    .argument('[words...]', 'a command or a topic (default: the list of commands)')
+    .action((words: string[]) => act(PLAIN, async (context) => showHelp(words, program, context)));
+}
+
+function showHelp(words: readonly string[], program: Command, context: Context): ExitCode {
+  const [first = ''] = words;
+  const topic = words.length === 1 ? HELP_TOPICS.find(({ name }) => name === first) : undefined;
+  if (topic === undefined) findCommand(words, program).outputHelp();
+  else context.stdout.write(topic.render(createHelper(program)));
+  return EXIT.done;
+}
+
+function findCommand(words: readonly string[], program: Command): Command {
+  return words.reduce((parent, word) => {
+    const known = parent.commands.find((command) => command.name() === word);
+    if (known !== undefined) return known;
+    const names = [...parent.commands.map((command) => command.name()), ...(parent === program ? TOPIC_NAMES : [])];
+    throw new CommandError(`There is no command or topic ${words.join(' ')}.`, {
+      exitCode: EXIT.invalid,
+      remedy: toRemedy(word, names) ?? '',
+    });
+  }, program);
 }

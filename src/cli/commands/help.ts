@@ -1,38 +1,114 @@
-import type { Command } from 'commander';
-import { toRemedy } from '../../manifest/suggest.ts';
-import type { Context } from '../context.ts';
-import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { PLAIN } from '../output/present.ts';
-import type { Act } from './act.ts';
-import { createHelper } from './help-style.ts';
-import { HELP_TOPICS, TOPIC_NAMES } from './help-topics.ts';
+import { type Command, Help, type HelpConfiguration, type Option } from 'commander';
+import type { Context, Output } from '../context.ts';
 
-/** `edgewise help`, of commands and of topics. */
-export function defineHelp(command: Command, act: Act, program: Command): void {
-  command
-    .usage('[command or topic]')
-    .description(`Show the options of a command, or a topic: ${TOPIC_NAMES.join(', ')}.`)
-    .argument('[words...]', 'a command or a topic (default: the list of commands)')
-    .action((words: string[]) => act(PLAIN, async (context) => showHelp(words, program, context)));
+/** How every help text looks: one line a command in the overview, and the options of a command before those that many share. */
+
+/** The topics that explain options. Many commands share them, and most runs need none: the help of a command names them, and the topic says what each does. */
+export const OPTION_TOPICS = ['connection', 'many-stacks', 'safety', 'tokens', 'trust'] as const;
+
+/** One of these topics. It is the help group of its options. */
+export type OptionTopic = (typeof OPTION_TOPICS)[number];
+
+/** What `edgewise help` explains besides commands. */
+export const TOPIC_NAMES: readonly string[] = [...OPTION_TOPICS, 'settings', 'exit-codes'];
+
+/** The options that say how a result is shown. */
+export const RESULT_GROUP = 'Result:';
+
+/** As commander calls it. */
+const OWN_GROUP = 'Options:';
+const DEFAULTS = new Help();
+
+/** Columns of help that does not go to a terminal. */
+const DEFAULT_WIDTH = 80;
+
+/** What only this command has stands first, whatever was defined first. What a topic explains is left out. */
+const groupOwnFirst: Help['groupItems'] = (unsorted, visible, getGroup) => {
+  const groups = DEFAULTS.groupItems(unsorted, visible, getGroup);
+  for (const topic of OPTION_TOPICS) groups.delete(topic);
+  const own = groups.get(OWN_GROUP);
+  return own === undefined ? groups : new Map([[OWN_GROUP, own], ...groups]);
+};
+
+/** The values that it takes, and what it means to leave it out. */
+function describeOption({ description, argChoices = [], ...option }: Option): string {
+  const { defaultValue, defaultValueDescription } = option;
+  const isStated = (option.required || option.optional) && ['string', 'number'].includes(typeof defaultValue);
+  const fallback = defaultValueDescription ?? (isStated ? String(defaultValue) : undefined);
+  const parts = [
+    ...(argChoices.length > 0 ? [argChoices.join(', ')] : []),
+    ...(fallback === undefined ? [] : [`default: ${fallback}`]),
+  ];
+  return parts.length === 0 ? description : `${description} (${parts.join('; ')})`;
 }
 
-function showHelp(words: readonly string[], program: Command, context: Context): ExitCode {
-  const [first = ''] = words;
-  const topic =
-    words.length === 1 ? HELP_TOPICS.find(({ name, alias }) => name === first || alias === first) : undefined;
-  if (topic === undefined) findCommand(words, program).outputHelp();
-  else context.stdout.write(topic.render(createHelper(program)));
-  return EXIT.done;
+/** The topics of a command, with the names of its options that stand there. */
+function renderTopics({ options }: Command, helper: Help): string {
+  const items = OPTION_TOPICS.flatMap((topic) => {
+    const names = options.filter(({ helpGroupHeading }) => helpGroupHeading === topic).map(({ long }) => long);
+    return names.length === 0 ? [] : [[topic, names.join(', ')] as const];
+  });
+  return items.length === 0 ? '' : `\n${renderItems('More options, each in edgewise help TOPIC:', items, helper)}`;
 }
 
-function findCommand(words: readonly string[], program: Command): Command {
-  return words.reduce((parent, word) => {
-    const known = parent.commands.find((command) => [command.name(), ...command.aliases()].includes(word));
-    if (known !== undefined) return known;
-    const names = [...parent.commands.map((command) => command.name()), ...(parent === program ? TOPIC_NAMES : [])];
-    throw new CommandError(`There is no command or topic ${words.join(' ')}.`, {
-      exitCode: EXIT.invalid,
-      remedy: toRemedy(word, names) ?? '',
-    });
-  }, program);
+function isExplainedElsewhere({ helpGroupHeading }: Option): boolean {
+  return OPTION_TOPICS.some((topic) => topic === helpGroupHeading);
+}
+
+const STYLE: HelpConfiguration = {
+  minWidthToWrap: 10,
+  subcommandTerm: (command) => command.name(),
+  groupItems: groupOwnFirst,
+  optionDescription: describeOption,
+  formatHelp: (command, helper) =>
+    `${Help.prototype.formatHelp.call(helper, command, helper)}${renderTopics(command, helper)}`,
+  longestOptionTermLength: (command, helper) =>
+    Math.max(
+      0,
+      ...helper
+        .visibleOptions(command)
+        .filter((option) => !isExplainedElsewhere(option))
+        .map((option) => helper.optionTerm(option).length),
+    ),
+};
+
+/** Sets the look of help for a program, before its commands are defined: they take it over. Errors are thrown, and shown by who catches them. */
+export function styleHelp(program: Command, { stdout, stderr }: Pick<Context, 'stdout' | 'stderr'>): Command {
+  return program.configureHelp(STYLE).configureOutput({
+    writeOut: (text) => stdout.write(text),
+    writeErr: (text) => stderr.write(text),
+    outputError: () => undefined,
+    getOutHelpWidth: () => toWidth(stdout),
+    getErrHelpWidth: () => toWidth(stderr),
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+  });
+}
+
+/** What formats help for stdout, in its width. */
+export function createHelper(command: Command): Help {
+  const helper = command.createHelp();
+  helper.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? DEFAULT_WIDTH });
+  return helper;
+}
+
+function toWidth({ isTerminal, columns }: Output): number {
+  return isTerminal && columns() > 0 ? columns() : DEFAULT_WIDTH;
+}
+
+/** Columns that a meaning needs beside its term; with fewer it stands below. */
+const LEAST_COLUMN = 24;
+
+/** Terms with what they mean beside them or below, wrapped, under a heading. */
+export function renderItems(
+  heading: string,
+  items: readonly (readonly [term: string, meaning: string])[],
+  helper: Help,
+): string {
+  const width = Math.max(...items.map(([term]) => term.length));
+  const isBeside = width + LEAST_COLUMN <= (helper.helpWidth ?? DEFAULT_WIDTH);
+  const lines = items.map(([term, meaning]) =>
+    isBeside ? helper.formatItem(term, width, meaning, helper) : `  ${term}\n      ${meaning}`,
+  );
+  return [heading, ...lines, ''].join('\n');
 }

@@ -2,45 +2,44 @@ import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { createStarter } from '../../manifest/starter.ts';
 import { isResourceName } from '../../model/address.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { findEditorSchema } from '../output/editor-schema.ts';
-import { findOwnCommand } from '../output/own-command.ts';
+import { detectInvocation, findEditorSchema, writeNewFiles } from '../output/new-files.ts';
+import type { CommandAction } from '../output/present.ts';
 import { PLAIN } from '../output/present.ts';
-import { writeNewFiles } from '../output/write-new-files.ts';
-import type { Act } from './act.ts';
 import { addExamples, addExitCodes } from './options.ts';
 
 interface InitFlags {
-  readonly stack?: string;
+  readonly name?: string;
   readonly baseUrl?: string;
 }
 
 /** `edgewise init`. */
-export function defineInit(command: Command, act: Act): void {
+export function defineInit(command: Command, act: CommandAction): void {
   command
     .description(
       'Write the files of a new stack. Asks for what the options do not say. Replaces no file and sends no request.',
     )
     .argument('[folder]', 'folder for the manifests (default: manifests)')
-    .option('--stack <name>', 'the name of the stack')
+    .option('--name <name>', 'the name of the stack')
     .option('--base-url <url>', 'URL of the service; leave it empty to set EDGEWISE_BASE_URL instead');
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.refused]);
   addExamples(command, [
     ['edgewise init', 'ask, and write manifests/'],
-    ['edgewise init network --stack network --base-url https://api.example.com', 'ask nothing'],
+    ['edgewise init network --name network --base-url https://api.example.com', 'ask nothing'],
   ]).action((folder: string | undefined, flags: InitFlags) =>
     act(PLAIN, (context) => init(folder ?? 'manifests', flags, context)),
   );
 }
 
 async function init(folder: string, flags: InitFlags, context: Context): Promise<ExitCode> {
-  const stack = flags.stack ?? (await ask('Name of the stack', { context, fallback: toName(folder, context) }));
+  const stack = flags.name ?? (await ask('Name of the stack', { context, fallback: toName(folder, context) }));
   if (stack === undefined || !isResourceName(stack))
     throw new CommandError(stack === undefined ? 'The stack has no name.' : `${stack} is not a valid stack name.`, {
       exitCode: EXIT.invalid,
       remedy:
-        'Name it with --stack: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
+        'Give it one with --name: 1 to 63 lower-case letters, digits, `.`, `_` and `-`. No other folder may use the name.',
     });
   const baseUrl =
     flags.baseUrl ?? (await ask('Base URL of the service (empty: EDGEWISE_BASE_URL)', { context, fallback: '' }));
@@ -52,8 +51,8 @@ async function init(folder: string, flags: InitFlags, context: Context): Promise
   const schema = findEditorSchema(folder, context.cwd);
   const url = baseUrl === '' ? undefined : baseUrl;
   const files = [...createStarter({ stack, baseUrl: url, schema: schema.path }), ...schema.files];
-  const written = await writeNewFiles(files, { folder, cwd: context.cwd });
-  context.stdout.write(describe(folder, written, { baseUrl: url, command: findOwnCommand(context) }));
+  const written = await writeNewFiles(files, { ...context, folder });
+  context.stdout.write(describe(folder, written, { baseUrl: url, command: detectInvocation(context) }));
   return EXIT.done;
 }
 
@@ -87,12 +86,13 @@ function describe(
   written: readonly string[],
   { baseUrl, command }: { readonly baseUrl: string | undefined; readonly command: string },
 ): string {
+  const shown = toPrintable(folder);
   const variables = [...(baseUrl === undefined ? ['EDGEWISE_BASE_URL'] : []), 'EDGEWISE_API_KEY'].join(' and ');
   const before = baseUrl?.startsWith('embedded:') === true ? '' : `; set ${variables} first`;
-  return `Wrote ${written.join(', ')}.
+  return `Wrote ${toPrintable(written.join(', '))}.
 
 Next:
-  ${command} validate ${folder}   check the manifests; no request is sent
-  ${command} plan ${folder}       show what would change${before}
+  ${command} validate ${shown}   check the manifests; no request is sent
+  ${command} plan ${shown}       show what would change${before}
 `;
 }

@@ -1,19 +1,45 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { isRotatable, type Kind, listOneTimeFields } from '../../kinds/kind.ts';
+import { OWNED_KINDS, toTitles } from '../../kinds/tables/registry.ts';
 import { isAddress, isResourceName } from '../../model/address.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
+import { parseShard, SHARD_EXPECTED, type Shard } from '../../model/stack-tree.ts';
 import { FORM_NAMES, type FormName, isFormName } from '../../report/forms.ts';
 import { CONNECTION_SETTINGS, describeSetting } from '../connection/settings-table.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import type { NarrowingFlags } from '../many/stacks-run.ts';
 import type { ReportTarget } from '../output/present.ts';
-import { EXAMPLE_ADDRESS, ROTATABLE_TITLES, TOKEN_TITLES } from './example-names.ts';
-import { CONNECTION_GROUP, createHelper, RESULT_GROUP, renderItems } from './help-style.ts';
+import { createHelper, type OptionTopic, RESULT_GROUP, renderItems } from './help.ts';
+
+/** Kinds as help texts name them, taken from the tables: no command knows a kind. */
+
+const [first, second] = OWNED_KINDS;
+
+/** Two kinds, for examples. */
+export const EXAMPLE_KINDS = [first?.name ?? '', second?.name ?? ''] as const;
+
+/** The address of a resource, for examples. */
+export const EXAMPLE_ADDRESS = `${EXAMPLE_KINDS[0]}/postgres`;
+
+/** The address of a resource that has a token, for examples. */
+export const TOKEN_ADDRESS = `${OWNED_KINDS.find(hasToken)?.name}/agent`;
+
+/** What has a token: `credential`. */
+const TOKEN_TITLES = toTitles(hasToken);
+
+/** What can be replaced though nothing differs: `credential or SSH user certificate`. */
+const ROTATABLE_TITLES = toTitles(isRotatable);
+
+function hasToken(kind: Kind): boolean {
+  return listOneTimeFields(kind).length > 0;
+}
 
 /** Options that several commands share. Each adder returns the command, for chaining. */
 
 /** How the service is reached. The last of a command's options, so that its own come first. */
 export function addConnectionOptions(command: Command): Command {
   for (const { flag, ...setting } of CONNECTION_SETTINGS) {
-    if (flag !== undefined) command.addOption(new Option(flag, describeSetting(setting)).helpGroup(CONNECTION_GROUP));
+    if (flag !== undefined) command.addOption(inTopic('connection', new Option(flag, describeSetting(setting))));
   }
   return command;
 }
@@ -21,58 +47,86 @@ export function addConnectionOptions(command: Command): Command {
 /** What a plan of manifests may do besides. */
 export function addPlanOptions(command: Command): Command {
   return addTokenOptions(addRotateOption(addScopeOptions(command)))
-    .option('--allow-deletes', 'allow more deletes than the guard does')
-    .option('--no-delete', 'delete only what is replaced; list what would be deleted')
-    .option('--no-revert-drift', 'leave alone fields that have only drifted')
+    .addOption(inTopic('safety', new Option('--allow-deletes', 'allow more deletes than the guard does')))
+    .addOption(inTopic('safety', new Option('--no-delete', 'delete only what is replaced; list what would be deleted')))
+    .addOption(inTopic('safety', new Option('--no-revert-drift', 'leave alone fields that have only drifted')))
     .addOption(
-      repeatable(
-        '--take-over <stack>',
-        'take over resources of this other stack: those whose id or name is in a manifest',
-        { parse: parseStackName },
+      inTopic(
+        'many-stacks',
+        repeatable(
+          '--take-over <stack>',
+          'take over resources of this other stack: those whose id or name is in a manifest',
+          { parse: parseStackName },
+        ),
       ),
     );
 }
 
 /** What a plan covers. */
 export function addScopeOptions(command: Command): Command {
-  return addPolicyOption(addProtectedOption(addTargetOption(command))).option(
-    '--no-rehearsal',
-    'do not try the plan on a copy of the account in memory first',
+  return addRejectedOptions(addPolicyOption(addProtectedOption(addTargetOption(command)))).addOption(
+    inTopic('safety', new Option('--no-rehearsal', 'do not try the plan on a copy of the account in memory first')),
   );
+}
+
+/** What becomes of writes that the service will reject, as the rehearsal foretells. */
+function addRejectedOptions(command: Command): Command {
+  const skip = new Option(
+    '--skip-rejected',
+    'leave out changes that the service will reject, as the rehearsal foretells, and what depends on them',
+  );
+  return command
+    .addOption(inTopic('safety', skip.conflicts('rehearsal')))
+    .addOption(
+      inTopic(
+        'safety',
+        repeatable(
+          '--allow-rejected <address>',
+          'send the writes of this resource all the same; what fails is reported',
+          { parse: parseTarget },
+        ),
+      ),
+    );
 }
 
 /** Rules of one's own. */
 export function addPolicyOption(command: Command): Command {
   return command.addOption(
-    repeatable('--policies <path>', 'file or folder with policies to check, besides those of the manifests'),
+    inTopic(
+      'safety',
+      repeatable('--policies <path>', 'file or folder with policies to check, besides those of the manifests'),
+    ),
   );
 }
 
 /** Consent to what protection forbids. */
 export function addProtectedOption(command: Command): Command {
   return command.addOption(
-    repeatable('--allow-protected <address>', 'let this protected resource be deleted, replaced or released', {
-      parse: parseTarget,
-    }),
+    inTopic(
+      'safety',
+      repeatable('--allow-protected <address>', 'let this protected resource be deleted, replaced or released', {
+        parse: parseTarget,
+      }),
+    ),
   );
 }
 
 /** What a command is narrowed to. */
 export function addTargetOption(command: Command): Command {
   return command.addOption(
-    repeatable('--target <address>', 'only this resource and its dependencies', {
-      parse: parseTarget,
-      default: 'everything',
-    }),
+    repeatable('--target <address>', 'only this resource and its dependencies', { parse: parseTarget }),
   );
 }
 
 /** What is replaced though nothing differs. */
 function addRotateOption(command: Command): Command {
   return command.addOption(
-    repeatable('--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`, {
-      parse: parseTarget,
-    }),
+    inTopic(
+      'tokens',
+      repeatable('--rotate <address>', `replace this ${ROTATABLE_TITLES}; the new one is created first`, {
+        parse: parseTarget,
+      }),
+    ),
   );
 }
 
@@ -80,15 +134,20 @@ function addRotateOption(command: Command): Command {
 export function addWriteOptions(command: Command): Command {
   return command
     .option('--yes', 'do not ask')
-    .option(
-      '--journal <file>',
-      'append a line before and after each request of the apply to a file (EDGEWISE_JOURNAL)',
+    .addOption(
+      inTopic(
+        'safety',
+        new Option(
+          '--journal <file>',
+          'append a line before and after each request of the apply to a file (EDGEWISE_JOURNAL)',
+        ),
+      ),
     );
 }
 
 /** How plans are shown. */
 export function addPlanFormatOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
-  const verbose = new Option('--verbose', 'also show the API calls, and the fields of what is deleted');
+  const verbose = new Option('--verbose', 'also show API calls, and fields of what is deleted');
   const compact = new Option('--compact', 'one line for each resource, in text').conflicts('verbose');
   return addReportOptions(command, forms)
     .addOption(compact.helpGroup(RESULT_GROUP))
@@ -98,7 +157,7 @@ export function addPlanFormatOptions(command: Command, forms: readonly FormName[
 /** How results are shown, in any form. */
 export function addReportOptions(command: Command, forms: readonly FormName[] = FORM_NAMES): Command {
   return addFormatOptions(command, forms).addOption(
-    repeatable('--report <format=file>', 'also write the result to a file in this form', {
+    repeatable('--report <format=file>', 'also write the result to a file', {
       parse: (text) => parseReport(text, forms),
     }).helpGroup(RESULT_GROUP),
   );
@@ -147,15 +206,23 @@ export function addExamples(command: Command, examples: readonly (readonly [line
 /** Where tokens go, instead of what the Stack says. Plan only says so; apply does it. */
 function addTokenOptions(command: Command): Command {
   return command
-    .option(
-      '--token-directory <path>',
-      `folder for the token of each new ${TOKEN_TITLES}, one file each; overrides the Stack`,
+    .addOption(
+      inTopic(
+        'tokens',
+        new Option(
+          '--token-directory <path>',
+          `folder for the token of each new ${TOKEN_TITLES}, one file each; overrides the Stack`,
+        ),
+      ),
     )
     .addOption(
-      new Option(
-        '--token-command <json>',
-        'command that reads such a token on its standard input, as a JSON list of words',
-      ).argParser(parseWords),
+      inTopic(
+        'tokens',
+        new Option(
+          '--token-command <json>',
+          'command that reads such a token on its standard input, as a JSON list of words',
+        ).argParser(parseWords),
+      ),
     );
 }
 
@@ -177,7 +244,7 @@ function parseReport(text: string, forms: readonly FormName[]): ReportTarget {
 }
 
 /** The name of a stack in a flag. */
-export function parseStackName(text: string): string {
+function parseStackName(text: string): string {
   if (isResourceName(text)) return text;
   throw new InvalidArgumentError('A stack is named as in metadata.name of its Stack document, such as production.');
 }
@@ -185,4 +252,99 @@ export function parseStackName(text: string): string {
 function parseTarget(text: string): string {
   if (isAddress(text)) return text;
   throw new InvalidArgumentError(`An address is Kind/name, such as ${EXAMPLE_ADDRESS}.`);
+}
+
+/** What manifests may decide, run, read and name. */
+export function addTrustOptions(command: Command): Command {
+  const render = new Option('--render', 'run the command of spec.render, which prints the manifests of a stack');
+  const untrusted = new Option(
+    '--untrusted',
+    'the manifests are not merged yet: only flags and variables say where the API key goes (EDGEWISE_UNTRUSTED)',
+  );
+  return addReadingOptions(command.addOption(inTopic('trust', render)).addOption(inTopic('trust', untrusted)));
+}
+
+/** Which variables manifests may read, and which files they may name. */
+export function addReadingOptions(command: Command): Command {
+  const env = repeatable(
+    '--env <name>',
+    'variable that manifests may read, or a prefix such as DEPLOY_* (EDGEWISE_ENV)',
+  );
+  const root = new Option(
+    '--root <folder>',
+    'folder below which everything must lie that manifests name (EDGEWISE_ROOT; default: their repository)',
+  );
+  return command.addOption(inTopic('trust', env)).addOption(inTopic('trust', root));
+}
+
+/** Which of many stacks are meant. */
+export function addStackFilterOptions(command: Command): Command {
+  for (const option of listNarrowingOptions()) command.addOption(option);
+  return addTrustOptions(command);
+}
+
+function listNarrowingOptions(): readonly Option[] {
+  return [
+    repeatable('--stack <name>', 'only the stack of this name', { parse: parseStackName, default: 'every stack' }),
+    new Option(
+      '--changed-since <ref>',
+      'only stacks that differ from this commit: their files, their inputs, what they depend on',
+    ),
+    new Option(
+      '--shard <shard>',
+      'only a part of the stacks, such as 2/5 (EDGEWISE_SHARD, or what an indexed Job or GitLab parallel says)',
+    ).argParser(parseShardFlag),
+  ];
+}
+
+/** Every stack below a folder, and which of them. */
+export function addRecursiveOptions(command: Command): Command {
+  command.option('-R, --recursive', 'every stack below a folder');
+  for (const option of listNarrowingOptions()) command.addOption(inTopic('many-stacks', option));
+  return addTrustOptions(command);
+}
+
+function inTopic(topic: OptionTopic, option: Option): Option {
+  return option.helpGroup(topic);
+}
+
+/** Every option that stands in a topic, whichever commands take it. */
+export function listTopicOptions(topic: string): readonly Option[] {
+  const all = addPlanOptions(addWriteOptions(addRecursiveOptions(new Command())));
+  return all.options.filter(({ helpGroupHeading }) => helpGroupHeading === topic);
+}
+
+/** Refuses manifests beside those that are read anyway: somebody thinks that a plan is compared with them. */
+export function refuseManifests({ manifests = [] }: { readonly manifests?: readonly string[] }): void {
+  if (manifests.length === 0) return;
+  throw new CommandError('--manifests names the manifests of a plan file, and the command has none.', {
+    exitCode: EXIT.invalid,
+    remedy: 'Name a plan file, or leave it out.',
+  });
+}
+
+/** Whether a run is over many stacks. Throws for a flag that narrows what is not. */
+export function isRecursive({
+  recursive,
+  stack = [],
+  changedSince,
+  shard,
+}: NarrowingFlags & { readonly recursive?: boolean }): boolean {
+  if (recursive === true) return true;
+  const given = [
+    ...(stack.length > 0 ? ['--stack'] : []),
+    ...(changedSince === undefined ? [] : ['--changed-since']),
+    ...(shard === undefined ? [] : ['--shard']),
+  ];
+  if (given.length === 0) return false;
+  throw new CommandError(`${given.join(' and ')} narrows a run over many stacks.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Add -R (--recursive). The manifests of a plan file are named with --manifests.',
+  });
+}
+
+function parseShardFlag(text: string): Shard {
+  const shard = parseShard(text, '--shard');
+  if (shard !== undefined) return shard;
+  throw new InvalidArgumentError(`A shard is ${SHARD_EXPECTED}.`);
 }

@@ -3,16 +3,16 @@ import type { Plan } from '../../model/plan.ts';
 import { listFilePaths } from '../../plan/files.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
 import { readValidManifests, type ValidManifests } from '../../stack/read-manifests.ts';
-import { resolveTokens } from '../../stack/token-sinks.ts';
+import { resolveTokens } from '../../stack/run-plan.ts';
 import { withStack } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/narrowing.ts';
-import type { FormatFlags } from '../output/present.ts';
+import type { NarrowingFlags } from '../many/stacks-run.ts';
+import { refuseInputs } from '../output/output-files.ts';
+import type { CommandAction, FormatFlags } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import { refuseInputs } from '../output/run-inputs.ts';
 import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
-import { withdrawPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
+import { removeStalePlanFile, writePlanFile } from '../reconcile/plan-file.ts';
 import {
   listRefused,
   type PlanFlags,
@@ -20,10 +20,16 @@ import {
   toPlanExitCode,
   toPlanOptions,
 } from '../reconcile/plan-flags.ts';
-import type { Act } from './act.ts';
-import { EXAMPLE_ADDRESS } from './example-names.ts';
-import { addConnectionOptions, addExamples, addExitCodes, addPlanFormatOptions, addPlanOptions } from './options.ts';
-import { addRecursiveOptions, isRecursive } from './stack-options.ts';
+import {
+  addConnectionOptions,
+  addExamples,
+  addExitCodes,
+  addPlanFormatOptions,
+  addPlanOptions,
+  addRecursiveOptions,
+  EXAMPLE_ADDRESS,
+  isRecursive,
+} from './options.ts';
 
 interface Flags extends PlanFlags, FormatFlags, NarrowingFlags {
   readonly recursive?: boolean;
@@ -32,7 +38,7 @@ interface Flags extends PlanFlags, FormatFlags, NarrowingFlags {
 }
 
 /** `edgewise plan`. */
-export function definePlan(command: Command, act: Act): void {
+export function definePlan(command: Command, act: CommandAction): void {
   command
     .description('Show what apply would do. Sends GET requests only.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
@@ -43,19 +49,19 @@ export function definePlan(command: Command, act: Act): void {
   addExitCodes(command, [done, failed, changes, invalid, authentication, refused]);
   addPlanFormatOptions(addPlanOptions(command));
   addExamples(addConnectionOptions(command), [
-    ['edgewise plan', 'show what applying this folder would change'],
-    ['edgewise plan manifests -o plan.json', 'save the plan, to apply that very plan later'],
-    ['edgewise plan manifests --report markdown=plan.md', 'also write it as a comment for a pull request'],
-    [`edgewise plan --target ${EXAMPLE_ADDRESS}`, 'only one resource and its dependencies'],
-    ['edgewise plan -R live --changed-since origin/main', 'every stack below a folder that a branch touches'],
-    ['edgewise plan --detailed-exitcode', 'for scripts: 0 nothing to do, 2 changes'],
+    ['edgewise plan', 'show what would change'],
+    ['edgewise plan manifests -o plan.json', 'save it, for apply'],
+    ['edgewise plan manifests --report markdown=plan.md', 'and write a comment'],
+    [`edgewise plan --target ${EXAMPLE_ADDRESS}`, 'only one resource'],
+    ['edgewise plan -R live --changed-since origin/main', 'what a branch touches'],
+    ['edgewise plan --detailed-exitcode', '2 when there are changes'],
   ]).action((paths: string[], flags: Flags) =>
     act(flags, (context) => (isRecursive(flags) ? planMany(paths, flags, context) : plan(paths, flags, context))),
   );
 }
 
 async function planMany(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
-  const { planStacks } = await import('../many/plan-stacks.ts');
+  const { planStacks } = await import('../many/read-stacks.ts');
   return planStacks(paths, flags, context);
 }
 
@@ -97,5 +103,5 @@ async function computePlan(paths: readonly string[], flags: Flags, context: Cont
 }
 
 async function withdraw(file: string, context: Context): Promise<void> {
-  context.stderr.write(`${await withdrawPlanFile(file, context.cwd)}\n`);
+  context.stderr.write(`${await removeStalePlanFile(file, context.cwd)}\n`);
 }

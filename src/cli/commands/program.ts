@@ -1,10 +1,152 @@
 import { Command } from 'commander';
-import type { Context } from '../context.ts';
-import { VERSION } from '../version.ts';
-import type { Act } from './act.ts';
-import { styleHelp } from './help-style.ts';
+import { toHyphenated } from '../../kinds/kind.ts';
+import { SUBMITTED_KINDS } from '../../kinds/tables/registry.ts';
+import { type Context, VERSION } from '../context.ts';
+import type { CommandAction } from '../output/present.ts';
+import { styleHelp, TOPIC_NAMES } from './help.ts';
 import { addExamples } from './options.ts';
-import { type CommandEntry, GROUPS } from './overview.ts';
+
+/** Says what a command takes and does. It gets the command with its name and summary, and the program that the command belongs to. */
+type Define = (command: Command, act: CommandAction, program: Command) => void;
+
+/** A command as the overview lists it. What else there is of it is loaded when a command line names it. */
+interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<Define>;
+}
+
+/** A command for each kind that is submitted. */
+const SUBMISSIONS: readonly CommandEntry[] = SUBMITTED_KINDS.map((kind) => ({
+  name: toHyphenated(kind.name),
+  summary: kind.submission.purpose,
+  load: async () => (await import('./submission.ts')).defineSubmission(kind),
+}));
+
+/** Every command, in the groups and the order in which the overview lists them. */
+const GROUPS: readonly (readonly [heading: string, commands: readonly CommandEntry[]])[] = [
+  [
+    'Begin and check:',
+    [
+      {
+        name: 'init',
+        summary: 'write a new stack: its settings, and an example',
+        load: async () => (await import('./init.ts')).defineInit,
+      },
+      {
+        name: 'validate',
+        summary: 'check manifests, and lint them',
+        load: async () => (await import('./validate.ts')).defineValidate,
+      },
+      {
+        name: 'test-policy',
+        summary: 'run the cases of policies',
+        load: async () => (await import('./validate.ts')).defineTestPolicy,
+      },
+      {
+        name: 'stacks',
+        summary: 'list the stacks below a folder, or those that changed',
+        load: async () => (await import('./stacks.ts')).defineStacks,
+      },
+      {
+        name: 'explain',
+        summary: 'explain a diagnostic code, a kind, a field or a setting',
+        load: async () => (await import('./explain.ts')).defineExplain,
+      },
+      {
+        name: 'schema',
+        summary: 'print a JSON Schema of what edgewise reads and writes',
+        load: async () => (await import('./explain.ts')).defineSchema,
+      },
+    ],
+  ],
+  [
+    'Plan and apply:',
+    [
+      {
+        name: 'plan',
+        summary: 'show what apply would do',
+        load: async () => (await import('./plan.ts')).definePlan,
+      },
+      {
+        name: 'show',
+        summary: 'show a saved plan',
+        load: async () => (await import('./plan-files.ts')).defineShow,
+      },
+      {
+        name: 'diff',
+        summary: 'compare two saved plans',
+        load: async () => (await import('./plan-files.ts')).defineDiff,
+      },
+      {
+        name: 'join',
+        summary: 'join the results of several runs into one report',
+        load: async () => (await import('./report.ts')).defineJoin,
+      },
+      {
+        name: 'post',
+        summary: 'post a report to GitHub or GitLab, and keep it up to date',
+        load: async () => (await import('./report.ts')).definePost,
+      },
+      {
+        name: 'apply',
+        summary: 'apply manifests, or a saved plan',
+        load: async () => (await import('./apply.ts')).defineApply,
+      },
+      {
+        name: 'destroy',
+        summary: 'delete everything that the stack owns',
+        load: async () => (await import('./destroy.ts')).defineDestroy,
+      },
+    ],
+  ],
+  [
+    'Live with what is there:',
+    [
+      {
+        name: 'get',
+        summary: 'show what the stack owns, with what the service computed',
+        load: async () => (await import('./get.ts')).defineGet,
+      },
+      {
+        name: 'drift',
+        summary: 'show what others changed at the service',
+        load: async () => (await import('./drift.ts')).defineDrift,
+      },
+      {
+        name: 'export',
+        summary: 'write live resources as manifests that adopt them',
+        load: async () => (await import('./export.ts')).defineExport,
+      },
+      {
+        name: 'release',
+        summary: 'stop managing resources, and leave them as they are',
+        load: async () => (await import('./destroy.ts')).defineRelease,
+      },
+      ...SUBMISSIONS,
+    ],
+  ],
+  [
+    'Besides:',
+    [
+      {
+        name: 'serve',
+        summary: 'run the bundled server: the whole API in memory',
+        load: async () => (await import('./serve.ts')).defineServe,
+      },
+      {
+        name: 'completion',
+        summary: 'print the script that completes words in a shell',
+        load: async () => (await import('./completion.ts')).defineCompletion,
+      },
+      {
+        name: 'help',
+        summary: `show help of a command, or a topic: ${TOPIC_NAMES.join(', ')}`,
+        load: async () => (await import('./help-topics.ts')).defineHelp,
+      },
+    ],
+  ],
+];
 
 /** What the scripts of `completion` call. It looks into every command. */
 const COMPLETE = '__complete';
@@ -13,7 +155,7 @@ const COMPLETE = '__complete';
  * The command line, as a program that can be parsed once. Commands that no word of it names are only listed: they have a name and a
  * summary, and nothing of them is loaded.
  */
-export async function defineProgram(argv: readonly string[], context: Context, act: Act): Promise<Command> {
+export async function defineProgram(argv: readonly string[], context: Context, act: CommandAction): Promise<Command> {
   const program = styleHelp(new Command('edgewise'), context)
     .description('Keeps network ingress equal to manifests in git. plan shows what apply does.')
     .usage('COMMAND [options]')
@@ -21,15 +163,12 @@ export async function defineProgram(argv: readonly string[], context: Context, a
     .version(VERSION, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
     .exitOverride();
-  const isWanted = ({ name, alias }: CommandEntry): boolean =>
-    argv[0] === COMPLETE || argv.some((word) => word === name || word === alias);
-  const isHelp = argv.some((word) => word === '--help' || word === '-h');
+  const isWanted = ({ name }: CommandEntry): boolean => argv[0] === COMPLETE || argv.includes(name);
   for (const [heading, entries] of GROUPS) {
     program.commandsGroup(heading);
     for (const entry of entries) {
       const command = addCommand(program, entry);
       if (!isWanted(entry)) continue;
-      if (entry.reaches === true && !isHelp) context.onReach?.();
       (await entry.load())(command, act, program);
     }
   }
@@ -37,13 +176,9 @@ export async function defineProgram(argv: readonly string[], context: Context, a
     const { defineWordCompletion } = await import('./completion.ts');
     defineWordCompletion(program.command(COMPLETE, { hidden: true }), act, program);
   }
-  return addExamples(program, [
-    ['edgewise plan manifests', 'show what would change; nothing is written'],
-    ['edgewise apply manifests', 'plan, show, ask, apply'],
-  ]);
+  return addExamples(program, [['edgewise plan manifests', 'show what would change; nothing is written']]);
 }
 
-function addCommand(program: Command, { name, alias, summary }: CommandEntry): Command {
-  const command = program.command(name).summary(summary);
-  return alias === undefined ? command : command.alias(alias);
+function addCommand(program: Command, { name, summary }: CommandEntry): Command {
+  return program.command(name).summary(summary);
 }

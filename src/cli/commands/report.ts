@@ -1,17 +1,25 @@
-import type { Command } from 'commander';
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readInput } from '../../files/read-input.ts';
+import { type Forge, findMarker, type Posted, postComment, postIssue } from '../../forge/forge.ts';
+import { NoForge, openForge } from '../../forge/open-forge.ts';
+import { toReason } from '../../model/errors.ts';
+import { isThisMachine } from '../../model/http.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { NO_SECRETS } from '../../model/secrets.ts';
 import { FORM_NAMES, listFormNames } from '../../report/forms.ts';
 import { toCount } from '../../report/view/wording.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { readResults } from '../many/read-results.ts';
 import { toGravest } from '../many/stacks-run.ts';
-import type { FormatFlags } from '../output/present.ts';
+import type { CommandAction } from '../output/present.ts';
+import { type FormatFlags, PLAIN } from '../output/present.ts';
 import { publishStacks } from '../output/publish.ts';
-import type { Act } from './act.ts';
 import { addExamples, addExitCodes, addPlanFormatOptions } from './options.ts';
 
-/** `edgewise report`. */
-export function defineReport(command: Command, act: Act): void {
+/** `edgewise join`. */
+export function defineJoin(command: Command, act: CommandAction): void {
   command
     .description(
       'Join the JSON results of several runs, such as those of shards, into one report in any form. Sends no request, and ends with the gravest of their exit codes.',
@@ -19,12 +27,12 @@ export function defineReport(command: Command, act: Act): void {
     .argument('<file...>', 'files of --report json=FILE, of runs over many stacks or over one each');
   addExitCodes(command, Object.values(EXIT));
   addExamples(addPlanFormatOptions(command, listFormNames('drift')), [
-    ['edgewise report shard-*.json', 'what all shards came to'],
-    ['edgewise report shard-*.json --report markdown=plan.md', 'as one comment'],
-  ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => report(files, flags, context)));
+    ['edgewise join shard-*.json', 'what all shards came to'],
+    ['edgewise join shard-*.json --report markdown=plan.md', 'as one comment'],
+  ]).action((files: string[], flags: FormatFlags) => act(flags, (context) => join(files, flags, context)));
 }
 
-async function report(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
+async function join(files: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
   const { command, root, parts } = readResults(files, context);
   refuseForms(command, flags);
   const selection = `${toCount(parts.length, 'stack')} in ${toCount(files.length, 'result')}.`;
@@ -41,4 +49,109 @@ function refuseForms(command: string, { format, report: reports = [] }: FormatFl
     remedy: 'Join results of drift, or choose another form.',
     isUnreported: true,
   });
+}
+
+interface PostFlags {
+  readonly as: 'comment' | 'issue';
+  readonly resolved?: true;
+  readonly number?: number;
+}
+
+/** `edgewise post`. */
+export function definePost(command: Command, act: CommandAction): void {
+  command
+    .description('Post a report to GitHub or GitLab, replacing the previous one. Sends no request to the service.')
+    .argument('<report>', 'a file that --report markdown=FILE wrote')
+    .addOption(new Option('--as <what>', 'what to keep up to date').choices(['comment', 'issue']).default('comment'))
+    .option('--resolved', 'nothing to report: close the issue, and open none')
+    .option('--number <number>', 'the pull or merge request (default: the one of this job)', parseNumber);
+  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
+  addExamples(command, [
+    ['edgewise post plan.md', 'the comment on this pull request, updated at each push'],
+    ['edgewise post drift.md --as issue', 'one open issue while there is drift'],
+    ['edgewise post drift.md --as issue --resolved', 'close it'],
+  ]).action((file: string, flags: PostFlags) => act(PLAIN, (context) => post(file, flags, context)));
+}
+
+async function post(file: string, flags: PostFlags, context: Context): Promise<ExitCode> {
+  const { secrets = NO_SECRETS } = context;
+  const text = await readText(resolve(context.cwd, file), file);
+  const marker = findMarker(text);
+  if (marker === undefined)
+    throw new CommandError(`${file} is not a report that can be posted: its first line does not mark it as one`, {
+      exitCode: EXIT.invalid,
+      remedy: `Write it with --report markdown=${file}.`,
+    });
+  const forge = await openForgeOf(flags, context);
+  warnOfClearText(forge, context);
+  const posted = await send(forge, { marker, text: withoutForgeCommands(secrets.redact(text)) }, flags);
+  context.stdout.write(
+    `${SENTENCES[posted.act](flags.as, forge.place)}${posted.url === undefined ? '' : `: ${toPrintable(posted.url)}`}\n`,
+  );
+  return EXIT.done;
+}
+
+/** A line such as `/merge` is a command to a forge, done as whoever posts it. No report has one, but the file may not be a report. */
+function withoutForgeCommands(text: string): string {
+  return text.replace(/^\//gm, '\\/');
+}
+
+function warnOfClearText({ url }: Forge, { stderr }: Pick<Context, 'stderr'>): void {
+  const { protocol, hostname, origin } = new URL(url);
+  if (protocol !== 'http:' || isThisMachine(hostname)) return;
+  stderr.write(`Warning: requests to ${origin} are not encrypted, and each carries the token. Use an https: URL.\n`);
+}
+
+async function openForgeOf({ as, number }: PostFlags, { env, cwd }: Context): Promise<Forge> {
+  const readEvent = (path: string) => readText(resolve(cwd, path), path);
+  try {
+    return await openForge({ env, readFile: readEvent, number, needsNumber: as === 'comment' });
+  } catch (error) {
+    if (error instanceof NoForge) throw new CommandError(error.message, { exitCode: EXIT.invalid, cause: error });
+    throw toFailure(error, 'the forge');
+  }
+}
+
+async function send(
+  forge: Forge,
+  report: { readonly marker: string; readonly text: string },
+  flags: PostFlags,
+): Promise<Posted> {
+  try {
+    if (flags.as === 'comment') return await postComment(forge, report.marker, report.text);
+    return await postIssue(forge, { ...report, isResolved: flags.resolved === true });
+  } catch (error) {
+    throw toFailure(error, forge.place);
+  }
+}
+
+const SENTENCES: Readonly<Record<Posted['act'], (what: string, place: string) => string>> = {
+  created: (what, place) => `Created a new ${what} at ${place}`,
+  updated: (what, place) => `Updated the ${what} at ${place}`,
+  unchanged: (what, place) => `The ${what} at ${place} is already up to date`,
+  closed: (what, place) => `Closed the ${what} at ${place}`,
+  none: (what, place) => `There is no open ${what} at ${place}, and nothing to say`,
+};
+
+/** What a forge refuses, or a network does not deliver, ends the command; the report itself is not lost. */
+function toFailure(error: unknown, place: string): CommandError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new CommandError(`The report could not be posted to ${place}: ${message}`, {
+    exitCode: EXIT.failed,
+    remedy: 'Check that the token may write comments and issues there, and run the command again.',
+    cause: error,
+  });
+}
+
+async function readText(path: string, shown: string): Promise<string> {
+  try {
+    return readInput(path).toString('utf8');
+  } catch (error) {
+    throw new CommandError(`${shown} cannot be read: ${toReason(error)}`, { exitCode: EXIT.invalid, cause: error });
+  }
+}
+
+function parseNumber(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('The number of a pull request is a whole number from 1 on.');
 }

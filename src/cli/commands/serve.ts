@@ -1,16 +1,18 @@
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { FileLock } from '../../files/lock-file.ts';
 import { toReason } from '../../model/errors.ts';
-import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model/rate-limit.ts';
+import { DEFAULT_VERSION_HEADER, isThisMachine } from '../../model/http.ts';
 import type { ServerFaults } from '../../model/server-faults.ts';
-import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
+import { parseRateLimit, RATE_LIMIT_EXPECTED, type RateLimit } from '../../model/stack.ts';
+import type { ApiKey } from '../../server/admission.ts';
 import type { Server, ServerOptions } from '../../server/server.ts';
-import { createKeeper } from '../../stack/keeper.ts';
-import { readServerFile, withServerInput } from '../../stack/server-input.ts';
+import { createKeeper, lockSnapshot, readServerFile, withServerInput } from '../../stack/embedded.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 import { createLogger } from '../output/logger.ts';
+import type { CommandAction } from '../output/present.ts';
 import { PLAIN } from '../output/present.ts';
-import type { Act } from './act.ts';
 import { addExamples, addExitCodes, repeatable } from './options.ts';
 
 interface Flags {
@@ -24,14 +26,16 @@ interface Flags {
   readonly versionHeader: string;
 }
 
-const DEFAULT_KEY = 'dev:admin';
+/** A word that everybody knows: it keeps nobody out. */
+const KNOWN_KEY = 'dev';
+const DEFAULT_KEY = `${KNOWN_KEY}:admin`;
 
 /** `edgewise serve`. */
-export function defineServe(command: Command, act: Act): void {
+export function defineServe(command: Command, act: CommandAction): void {
   command
     .description('Run the bundled server: the whole API in memory, for trying out and for tests.')
     .option('--port <number>', 'port to listen on; 0 picks a free one', parsePort, 4750)
-    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--host <host>', 'address to listen on; one that other machines reach needs --api-key', '127.0.0.1')
     .addOption(
       repeatable('--api-key <key>', 'an API key to accept: KEY, KEY:admin, KEY:abuse, KEY:usr_…', {
         default: DEFAULT_KEY,
@@ -58,10 +62,27 @@ export function defineServe(command: Command, act: Act): void {
 }
 
 async function serve(flags: Flags, context: Context): Promise<ExitCode> {
-  const { createServer, listen, parseApiKey, withFaults } = await import('../../server/index.ts');
+  const { parseApiKey } = await import('../../server/index.ts');
   const words = flags.apiKey.length === 0 ? [DEFAULT_KEY] : flags.apiKey;
   const apiKeys = await withServerInput('--api-key', () => words.map(parseApiKey));
-  const keeper = await createKeeper(flags, context);
+  refuseKnownKey(flags.host, apiKeys);
+  const { snapshot } = flags;
+  const lock =
+    snapshot === undefined ? undefined : await lockSnapshot(resolve(context.cwd, snapshot), snapshot, context);
+  try {
+    return await serveKept(flags, { apiKeys, lock }, context);
+  } finally {
+    await lock?.release();
+  }
+}
+
+async function serveKept(
+  flags: Flags,
+  { apiKeys, lock }: { readonly apiKeys: readonly ApiKey[]; readonly lock: FileLock | undefined },
+  context: Context,
+): Promise<ExitCode> {
+  const { createServer, listen, withFaults } = await import('../../server/index.ts');
+  const keeper = await createKeeper(flags, context, lock);
   const faults = await readFaults(flags.faults, context);
   const logger = createLogger(context, { level: 'info' });
   const requests = createLogger(context, { level: 'info', isBusy: true });
@@ -98,6 +119,16 @@ async function serve(flags: Flags, context: Context): Promise<ExitCode> {
   await listening.close();
   await keeper.keep(server);
   return EXIT.done;
+}
+
+/** What other machines reach is only for those who were given a key. */
+function refuseKnownKey(host: string, apiKeys: readonly ApiKey[]): void {
+  if (isThisMachine(host) || apiKeys.every(({ key }) => key !== KNOWN_KEY)) return;
+  const address = host === '' ? 'every address of this machine' : host;
+  throw new CommandError(`Other machines can reach ${address}, and everybody knows the API key \`${KNOWN_KEY}\`.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name a key of your own with --api-key, such as the output of `openssl rand -hex 16`, or leave out --host.',
+  });
 }
 
 async function readFaults(file: string | undefined, context: Context): Promise<ServerFaults> {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { assertNever } from '../../model/errors.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { StackListing } from '../../model/stack-tree.ts';
 import {
   renderGitHubMatrix,
@@ -7,17 +8,16 @@ import {
   renderStackFolders,
   renderStacksJson,
 } from '../../report/programs/stacks.ts';
-import { renderStacksText } from '../../report/text/stacks.ts';
-import { describeStacks, listUnownedLines } from '../../report/view/stack-words.ts';
-import { selectStacks } from '../../stacks/select-stacks.ts';
+import { renderStacksText } from '../../report/text/lists.ts';
+import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
+import { selectStacks } from '../../repository/select-stacks.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { type NarrowingFlags, toNarrowing } from '../many/narrowing.ts';
+import { type NarrowingFlags, toStackFilter, withinTree } from '../many/stacks-run.ts';
+import type { CommandAction } from '../output/present.ts';
 import { toTextOptions } from '../output/present.ts';
-import type { Act } from './act.ts';
-import { RESULT_GROUP } from './help-style.ts';
-import { addColorOption, addExamples, addExitCodes } from './options.ts';
-import { addNarrowingOptions } from './stack-options.ts';
+import { RESULT_GROUP } from './help.ts';
+import { addColorOption, addExamples, addExitCodes, addStackFilterOptions } from './options.ts';
 
 /** The forms of the list. */
 const FORMS = ['table', 'json', 'folder', 'github', 'gitlab'] as const;
@@ -29,22 +29,22 @@ interface Flags extends NarrowingFlags {
 }
 
 /** `edgewise stacks`. */
-export function defineStacks(command: Command, act: Act): void {
+export function defineStacks(command: Command, act: CommandAction): void {
   command
     .description(
       'List the stacks below a folder: every folder with a Stack document. github and gitlab print a matrix with a job for each. Sends no request.',
     )
     .argument('[root]', 'the folder (default: the current folder)');
-  addNarrowingOptions(command)
+  addStackFilterOptions(command)
     .option('--base-url <url>', 'URL of the service, for all of them; decides whether two may have one name')
     .addOption(
-      new Option('-o, --format <form>', 'form of the list').choices(FORMS).default('table').helpGroup(RESULT_GROUP),
+      new Option('--format <form>', 'form of the list').choices(FORMS).default('table').helpGroup(RESULT_GROUP),
     );
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
   addExamples(addColorOption(command), [
     ['edgewise stacks', 'every stack below the current folder'],
     ['edgewise stacks live --changed-since origin/main', 'those that a pull request touches'],
-    ['echo "matrix=$(edgewise stacks -o github)" >> "$GITHUB_OUTPUT"', 'a job of GitHub for each'],
+    ['echo "matrix=$(edgewise stacks --format github)" >> "$GITHUB_OUTPUT"', 'a job of GitHub for each'],
   ]).action((root: string | undefined, flags: Flags) =>
     act({ ...flags, format: flags.format === 'json' ? 'json' : 'text' }, (context) =>
       listStacks(root ?? '.', flags, context),
@@ -53,12 +53,13 @@ export function defineStacks(command: Command, act: Act): void {
 }
 
 async function listStacks(root: string, flags: Flags, context: Context): Promise<ExitCode> {
-  const { tree, ...selected } = await selectStacks(root, toNarrowing(flags), context);
+  const { tree, ...selected } = await selectStacks(root, toStackFilter(flags), withinTree(root, context));
   const listing = { root, total: tree.stacks.length, unowned: tree.unowned, ...selected };
   context.stdout.write(render(listing, flags, context));
   if (flags.format === 'table' || flags.format === 'json') return EXIT.done;
   // What is for a program says nothing to a person.
-  for (const line of [describeStacks(listing), ...listUnownedLines(listing)]) context.stderr.write(`${line}\n`);
+  for (const line of [describeStacks(listing), ...listUnownedLines(listing)])
+    context.stderr.write(`${toPrintable(line)}\n`);
   return EXIT.done;
 }
 

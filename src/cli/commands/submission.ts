@@ -1,37 +1,40 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Client } from '../../client/client.ts';
 import { toListedResource } from '../../client/conform.ts';
 import { DURATION_EXPECTED, toDurationMs } from '../../kinds/duration.ts';
 import type { NamedField } from '../../kinds/field.ts';
-import { isIdOf } from '../../kinds/ids.ts';
-import { listSpecFields, type SubmittedKind, toHyphenated } from '../../kinds/kind.ts';
-import { toResourcePath } from '../../kinds/paths.ts';
-import { toIndefinite } from '../../kinds/submission.ts';
+import { type SubmittedKind, toHyphenated, toIndefinite } from '../../kinds/kind.ts';
+import { isIdOf, toResourcePath } from '../../kinds/paths.ts';
+import { ApiError, NetworkError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { toPrintable } from '../../model/printable.ts';
 import { renderSubmissionJson, type SubmissionResult } from '../../report/programs/json.ts';
-import { toParagraph } from '../../report/text/failure.ts';
-import { renderSubmissionText, toSubmissionView } from '../../report/text/submission.ts';
-import { type ConnectionFlags, resolveSettings } from '../../stack/settings.ts';
-import { withAccount } from '../connection/stack-session.ts';
+import { toParagraph } from '../../report/text/diagnostics.ts';
+import { renderSubmissionState, renderSubmissionText, toSubmissionView } from '../../report/text/submission.ts';
+import { toRequestSchema } from '../../schemas/field.ts';
+import { listFindings } from '../../schemas/findings.ts';
+import { resolveSettings } from '../../stack/settings.ts';
+import type { SetLineWriter } from '../connection/notices.ts';
+import { type ConnectionFlags, parseConnectionFlags, withAccount } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import type { CommandAction } from '../output/present.ts';
 import { type FormatFlags, toTextOptions } from '../output/present.ts';
-import type { Act } from './act.ts';
+import { createStatusLine, type StatusLine } from '../output/progress.ts';
 import { addConnectionOptions, addExamples, addExitCodes, addFormatOptions } from './options.ts';
-import { submit, toSubmissionBody } from './submit.ts';
-import { type Waited, waitForDecision } from './wait-for-decision.ts';
 
 /** Also the options that the fields of the kind stand for, by their names. */
 type SubmitFlags = ConnectionFlags & FormatFlags & Readonly<Record<string, unknown>>;
 
 interface GetFlags extends ConnectionFlags, FormatFlags {
   readonly wait?: boolean;
-  readonly timeout?: number;
+  readonly waitTimeout?: number;
 }
 
 const DEFAULT_TIMEOUT = '15m';
 
 /** The command of a kind that is submitted: `edgewise abuse-report submit` and `get`. */
-export function defineSubmission(kind: SubmittedKind): (group: Command, act: Act) => void {
+export function defineSubmission(kind: SubmittedKind): (group: Command, act: CommandAction) => void {
   return (group, act) => {
     describeGroup(group, kind);
     defineSubmit(group, kind, act);
@@ -54,7 +57,7 @@ function describeGroup(group: Command, kind: SubmittedKind): void {
   ]);
 }
 
-function defineSubmit(group: Command, kind: SubmittedKind, act: Act): void {
+function defineSubmit(group: Command, kind: SubmittedKind, act: CommandAction): void {
   const { noun, words, examples } = kind.submission;
   const line = `edgewise ${group.name()} submit`;
   const command = group
@@ -62,7 +65,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: Act): void {
     .description(
       `Submit ${toIndefinite(noun)}. The service takes it from authorized accounts only. It cannot be changed or withdrawn.`,
     );
-  for (const field of listSpecFields(kind)) {
+  for (const field of kind.specFields) {
     const option = toFieldOption(field);
     if (field[0] === words) command.argument(`<${words}...>`, option.description);
     else command.addOption(option);
@@ -76,7 +79,7 @@ function defineSubmit(group: Command, kind: SubmittedKind, act: Act): void {
   );
 }
 
-function defineGet(group: Command, kind: SubmittedKind, act: Act): void {
+function defineGet(group: Command, kind: SubmittedKind, act: CommandAction): void {
   const { noun, parts } = kind.submission;
   const line = `edgewise ${group.name()} get ${toExampleId(kind)}`;
   const command = group
@@ -85,14 +88,14 @@ function defineGet(group: Command, kind: SubmittedKind, act: Act): void {
     .argument('<id>', `id of the ${noun}`, (text) => parseId(kind, text))
     .option('--wait', 'wait until everything is decided; progress goes to stderr')
     .option(
-      '--timeout <duration>',
+      '--wait-timeout <duration>',
       `with --wait: exit with 1 after this time, such as 90s or 2h (default: ${DEFAULT_TIMEOUT})`,
       parseTimeout,
     );
   addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid, EXIT.authentication, EXIT.interrupted]);
   addExamples(addConnectionOptions(addFormatOptions(command)), [
     [line, `show the ${noun} as it is now`],
-    [`${line} --wait --timeout 2h`, 'wait for the decision, two hours at most'],
+    [`${line} --wait --wait-timeout 2h`, 'wait for the decision, two hours at most'],
   ]).action((id: string, flags: GetFlags) => act(flags, (context) => get(kind, { id, flags }, context)));
 }
 
@@ -106,7 +109,7 @@ async function submitOne(
   context: Context,
 ): Promise<ExitCode> {
   const body = toSubmissionBody(kind, { ...listStated(kind, flags), [kind.submission.words]: given });
-  const settings = resolveSettings(flags, context.env, {});
+  const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
   const shown = await withAccount(settings, context, ({ account, signal }) =>
     account.write((client) => submit(client, { kind, body }, signal)),
   );
@@ -116,7 +119,7 @@ async function submitOne(
 
 /** The fields that are options. */
 function listStated(kind: SubmittedKind, flags: SubmitFlags): JsonObject {
-  const stated = listSpecFields(kind).flatMap((field): [string, string][] => {
+  const stated = kind.specFields.flatMap((field): [string, string][] => {
     const value = flags[toFieldOption(field).attributeName()];
     return typeof value === 'string' ? [[field[0], value]] : [];
   });
@@ -138,11 +141,11 @@ async function get(
   { id, flags }: { readonly id: string; readonly flags: GetFlags },
   context: Context,
 ): Promise<ExitCode> {
-  if (flags.timeout !== undefined && flags.wait !== true)
-    throw new CommandError('--timeout limits how long --wait waits: give both.', { exitCode: EXIT.invalid });
-  const settings = resolveSettings(flags, context.env, {});
+  if (flags.waitTimeout !== undefined && flags.wait !== true)
+    throw new CommandError('--wait-timeout limits how long --wait waits: give both.', { exitCode: EXIT.invalid });
+  const settings = resolveSettings(parseConnectionFlags(flags), context.env, {});
   const path = toResourcePath(kind, { id });
-  return withAccount(settings, context, async ({ account, tellBy, signal: interrupted }) => {
+  return withAccount(settings, context, async ({ account, setLineWriter, signal: interrupted }) => {
     const client = await account.open();
     const read = async (signal: AbortSignal): Promise<JsonObject> =>
       toListedResource(kind, await client.get(path, signal), {
@@ -150,8 +153,8 @@ async function get(
         excerpt: client.excerpt,
       }).json;
     if (flags.wait === true) {
-      const timeoutMs = flags.timeout ?? parseTimeout(DEFAULT_TIMEOUT);
-      const waited = await waitForDecision({ kind, read, timeoutMs, tellBy, signal: interrupted }, context);
+      const timeoutMs = flags.waitTimeout ?? parseTimeout(DEFAULT_TIMEOUT);
+      const waited = await waitForDecision({ kind, read, timeoutMs, setLineWriter, signal: interrupted }, context);
       return showWaited(kind, { id, flags, ...waited }, context);
     }
     show({ kind, verb: 'get', shown: await read(interrupted) }, flags, context);
@@ -165,19 +168,21 @@ function showWaited(
   { id, flags, ended, shown }: Waited & { readonly id: string; readonly flags: GetFlags },
   context: Context,
 ): ExitCode {
-  const { exitCode, problem } = ENDS[ended];
+  const { exitCode, undecided } = ENDS[ended];
   if (shown === undefined) throw new CommandError(`Interrupted before ${id} was read.`, { exitCode });
-  const error = problem === undefined ? undefined : { message: `${problem}: ${id} is not decided yet.`, remedy: LATER };
+  const error =
+    undecided === undefined ? undefined : { message: `${undecided}: ${id} is not decided yet.`, remedy: LATER };
   show({ kind, verb: 'get', shown, error }, flags, context);
   if (error !== undefined) context.stderr.write(toParagraph(error.message, error.remedy));
   return exitCode;
 }
 
-const ENDS: Readonly<Record<Waited['ended'], { readonly exitCode: ExitCode; readonly problem: string | undefined }>> = {
-  decided: { exitCode: EXIT.done, problem: undefined },
-  'too-late': { exitCode: EXIT.failed, problem: 'Timeout' },
-  interrupted: { exitCode: EXIT.interrupted, problem: 'Interrupted' },
-};
+const ENDS: Readonly<Record<Waited['ended'], { readonly exitCode: ExitCode; readonly undecided: string | undefined }>> =
+  {
+    decided: { exitCode: EXIT.done, undecided: undefined },
+    'too-late': { exitCode: EXIT.failed, undecided: 'Timeout' },
+    interrupted: { exitCode: EXIT.interrupted, undecided: 'Interrupted' },
+  };
 const LATER = 'The service goes on deciding without you. To wait again, run the same command.';
 
 function show(
@@ -201,4 +206,132 @@ function parseTimeout(text: string): number {
   const timeoutMs = toDurationMs(text);
   if (timeoutMs !== undefined) return timeoutMs;
   throw new InvalidArgumentError(`A duration is ${DURATION_EXPECTED}.`);
+}
+
+/** The body of a submission. Throws, with everything that is wrong, when the service would not take it. */
+function toSubmissionBody(kind: SubmittedKind, body: JsonObject): JsonObject {
+  const findings = listFindings(toRequestSchema(kind, 'create'), body);
+  if (findings.length === 0) return body;
+  const { words } = kind.submission;
+  const lines = findings.map(({ path: [field], message }) => (field === words ? message : `--${field} ${message}`));
+  throw new CommandError(lines, { exitCode: EXIT.invalid, remedy: 'Nothing was sent.' });
+}
+
+/** Submits something, once, and returns it as the service shows it. An interrupt before it is sent stops it. */
+export async function submit(
+  client: Client,
+  { kind, body }: { readonly kind: SubmittedKind; readonly body: JsonObject },
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  try {
+    const answer = await client.send('POST', kind.path, body, { waitSignal: signal });
+    return toListedResource(kind, answer, { place: `POST ${kind.path}: the answer` }).json;
+  } catch (error) {
+    throw toSubmitError(kind, error);
+  }
+}
+
+function toSubmitError(kind: SubmittedKind, error: unknown): unknown {
+  if (error instanceof NetworkError) return error.isUnsent ? error : toUnknown(kind, error);
+  if (!(error instanceof ApiError)) return error;
+  if (error.response.status === 403) return toForbidden(kind, error);
+  return error.response.status >= 500 ? toUnknown(kind, error) : error;
+}
+
+/** There is no list to look it up in, and the answer would have had its id. */
+function toUnknown({ submission: { noun }, title }: SubmittedKind, error: ApiError | NetworkError): CommandError {
+  return new CommandError(`It is not known whether the ${noun} was submitted. ${toPrintable(error.message)}`, {
+    exitCode: EXIT.failed,
+    remedy: `It was not sent again, because that could submit it twice, and the service cannot list ${title}s. Ask the service whether it has ${toIndefinite(noun)} like this. If you cannot find out, submit it again: the worst outcome is a second ${noun}.`,
+    cause: error,
+  });
+}
+
+/** Some services answer a bad key like this too. */
+function toForbidden({ title }: SubmittedKind, error: ApiError): CommandError {
+  return new CommandError(
+    `The account of this API key lacks the permission to submit ${title}s. ${toPrintable(error.message)}`,
+    {
+      exitCode: EXIT.authentication,
+      remedy:
+        'The service gives this permission to some accounts only: ask for it. On the bundled server it is a right of the key: see --api-key in edgewise help serve. If other commands are refused too, the key is wrong.',
+      cause: error,
+    },
+  );
+}
+
+/** How a wait ended, and the last that was read; `undefined`: interrupted before anything was. */
+interface Waited {
+  readonly ended: 'decided' | 'too-late' | 'interrupted';
+  readonly shown: JsonObject | undefined;
+}
+
+/** What to wait with. */
+export interface Wait {
+  readonly kind: SubmittedKind;
+  readonly read: (signal: AbortSignal) => Promise<JsonObject>;
+  readonly timeoutMs: number;
+  /** Has what the client tells written beside the progress. */
+  readonly setLineWriter: SetLineWriter;
+  /** Aborted: the wait is over. */
+  readonly signal: AbortSignal;
+}
+
+/** A service allows about 120 requests a minute for all that an account does: a wait begins with 12 and comes down to one. */
+const FIRST_DELAY_MS = 5_000;
+const MAX_DELAY_MS = 60_000;
+
+/** Reads a submission until it is decided, the time is over or an interrupt comes, and says on stderr how far it is. */
+async function waitForDecision(wait: Wait, context: Context): Promise<Waited> {
+  const line = createStatusLine(context.stderr);
+  try {
+    return await poll(wait, { context, line });
+  } finally {
+    line.clear();
+    wait.setLineWriter(undefined);
+  }
+}
+
+interface Polling {
+  readonly context: Context;
+  readonly line: StatusLine;
+}
+
+async function poll(
+  { kind, read, timeoutMs, setLineWriter, signal }: Wait,
+  { context, line }: Polling,
+): Promise<Waited> {
+  const deadline = context.now().getTime() + timeoutMs;
+  let shown: JsonObject | undefined;
+  for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+    const answer = await unlessAborted(read, signal);
+    if (answer === undefined) return { ended: 'interrupted', shown };
+    shown = answer;
+    const leftMs = deadline - context.now().getTime();
+    const view = toSubmissionView(kind, shown);
+    if (view.isDecided) return { ended: 'decided', shown };
+    if (leftMs <= 0) return { ended: 'too-late', shown };
+    setLineWriter(line.tell);
+    line.show(`${renderSubmissionState(view)}; waiting for ${toTimeText(leftMs)} more at most`);
+    await context.sleep(Math.min(delayMs, leftMs), signal);
+    if (signal.aborted) return { ended: 'interrupted', shown };
+  }
+}
+
+async function unlessAborted<T>(
+  read: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    return await read(signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** `40 s`; from two minutes on `15 min`. */
+function toTimeText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

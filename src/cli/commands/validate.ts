@@ -1,15 +1,30 @@
 import type { Command } from 'commander';
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import { readManifests } from '../../stack/read-manifests.ts';
+import { toSeverity } from '../../lint/lint.ts';
+import { LINT_RULES } from '../../lint/rules.ts';
+import { type Diagnostic, LINT_CODES } from '../../model/diagnostic.ts';
+import type { PolicyTestResult } from '../../model/policy.ts';
+import type { LintSettings } from '../../model/stack.ts';
+import type { FormName } from '../../report/forms.ts';
+import { renderLintRulesJson } from '../../report/programs/json.ts';
+import type { LintRuleRow } from '../../report/report.ts';
+import { renderLintRulesText } from '../../report/text/lists.ts';
+import { InvalidManifests } from '../../stack/host.ts';
+import { readManifests, testPolicies } from '../../stack/read-manifests.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
-import type { NarrowingFlags } from '../many/narrowing.ts';
-import type { FormatFlags } from '../output/present.ts';
+import { CommandError, EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
+import type { NarrowingFlags } from '../many/stacks-run.ts';
+import { type CommandAction, type FormatFlags, toTextOptions } from '../output/present.ts';
 import { publish } from '../output/publish.ts';
-import type { Act } from './act.ts';
-import { listRules } from './list-rules.ts';
-import { addExamples, addExitCodes, addPolicyOption, addReportOptions } from './options.ts';
-import { addRecursiveOptions, isRecursive } from './stack-options.ts';
+import {
+  addExamples,
+  addExitCodes,
+  addFormatOptions,
+  addPolicyOption,
+  addReadingOptions,
+  addRecursiveOptions,
+  addReportOptions,
+  isRecursive,
+} from './options.ts';
 
 interface Flags extends FormatFlags, NarrowingFlags {
   readonly recursive?: boolean;
@@ -18,8 +33,8 @@ interface Flags extends FormatFlags, NarrowingFlags {
   readonly policies?: readonly string[];
 }
 
-/** `edgewise validate`, which is `edgewise lint` too. */
-export function defineValidate(command: Command, act: Act): void {
+/** `edgewise validate`. */
+export function defineValidate(command: Command, act: CommandAction): void {
   command
     .description('Check manifests, and warn about what is valid but probably a mistake. Sends no request.')
     .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)')
@@ -39,7 +54,7 @@ export function defineValidate(command: Command, act: Act): void {
 
 async function validateAny(paths: readonly string[], flags: Flags, context: Context): Promise<ExitCode> {
   if (!isRecursive(flags)) return validate(paths, flags, context);
-  const { validateStacks } = await import('../many/check-stacks.ts');
+  const { validateStacks } = await import('../many/read-stacks.ts');
   const toShown = flags.strict ? toError : (diagnostic: Diagnostic) => diagnostic;
   return validateStacks(paths, { ...flags, toShown }, context);
 }
@@ -60,4 +75,64 @@ async function validate(paths: readonly string[], flags: Flags, context: Context
 /** An error in every form, so that none says that all is well. */
 function toError(diagnostic: Diagnostic): Diagnostic {
   return { ...diagnostic, severity: 'error' };
+}
+
+/** Lists the lint rules; with paths, with the severities that their Stack sets. */
+async function listRules(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
+  checkForm(flags);
+  const settings = await readSettings(paths, context);
+  const rows = LINT_RULES.map((rule): LintRuleRow => {
+    const severity = settings === undefined ? rule.severity : toSeverity(rule, settings);
+    return { id: rule.id, severity, sentence: LINT_CODES[rule.id], remedy: rule.remedy };
+  });
+  const text =
+    flags.format === 'json'
+      ? renderLintRulesJson(rows)
+      : renderLintRulesText(rows, toTextOptions(context.stdout, context, flags));
+  context.stdout.write(text);
+  return EXIT.done;
+}
+
+function checkForm({ format, report = [] }: FormatFlags): void {
+  if (format !== 'text' && format !== 'json')
+    throw new CommandError(`--list-rules has the forms text and json, not ${format}.`, { exitCode: EXIT.invalid });
+  if (report.length > 0)
+    throw new CommandError('--report is for findings, and --list-rules gives none.', { exitCode: EXIT.invalid });
+}
+
+async function readSettings(paths: readonly string[], context: Context): Promise<LintSettings | undefined> {
+  if (paths.length === 0) return undefined;
+  const { state, diagnostics } = await readManifests(paths, context, { requireStack: false, isRendered: false });
+  if (state === undefined) throw new InvalidManifests(diagnostics);
+  return state.stack.lint;
+}
+
+const FORMS: readonly FormName[] = ['text', 'json', 'junit'];
+
+/** `edgewise test-policy`. */
+export function defineTestPolicy(command: Command, act: CommandAction): void {
+  command
+    .description('Run the cases of policies, which PolicyTest documents describe, as unit tests. Sends no request.')
+    .argument('[paths...]', 'files, folders, or - for standard input (default: the current folder)');
+  addExitCodes(command, [EXIT.done, EXIT.failed, EXIT.invalid]);
+  addExamples(addFormatOptions(addReadingOptions(command), FORMS), [
+    ['edgewise test-policy policies', 'run the cases in this folder'],
+    ['edgewise test-policy policies --format junit', 'for a pipeline: a suite for each policy'],
+  ]).action((paths: string[], flags: FormatFlags) =>
+    act(flags, (context) => testPolicy(paths.length === 0 ? ['.'] : paths, flags, context)),
+  );
+}
+
+async function testPolicy(paths: readonly string[], flags: FormatFlags, context: Context): Promise<ExitCode> {
+  const result = await testPolicies(paths, context);
+  context.stdout.write(await render(result, flags, context));
+  return result.cases.some(({ failure }) => failure !== undefined) ? EXIT.failed : EXIT.done;
+}
+
+async function render(result: PolicyTestResult, flags: FormatFlags, context: Context): Promise<string> {
+  const { renderPolicyTestsJson, renderPolicyTestsJunit } = await import('../../report/programs/stacks.ts');
+  if (flags.format === 'json') return renderPolicyTestsJson(result);
+  if (flags.format === 'junit') return renderPolicyTestsJunit(result);
+  const { renderPolicyTestsText } = await import('../../report/text/lists.ts');
+  return renderPolicyTestsText(result, toTextOptions(context.stdout, context, flags));
 }

@@ -1,26 +1,25 @@
 import type { Logger } from 'pino';
-import type { ClientOptions } from '../../client/client.ts';
+import type { Client, ClientOptions } from '../../client/client.ts';
 import type { RequestNotice } from '../../client/request-notice.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { isEmbedded, toEmbeddedFile } from '../../stack/embedded-url.ts';
-import type { RunSettings } from '../../stack/settings.ts';
+import { isEmbedded, type RunSettings, toEmbeddedFile } from '../../stack/settings.ts';
 import type { Context } from '../context.ts';
-import { isLogWanted, resolveLogLevel } from '../output/log-level.ts';
-import { createReadingWatch, type ReadingWatch } from './reading-watch.ts';
+import { isLogWanted, resolveLogLevel } from '../output/logger.ts';
+import { createStatusLine } from '../output/progress.ts';
 
 /** What a client tells of while it works. */
-export interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
+interface Notices extends Required<Pick<ClientOptions, 'onRetry' | 'onWait'>>, Pick<ClientOptions, 'onRequest'> {
   /** A client that tells when reading takes its time. */
   readonly watch: ReadingWatch['watch'];
   /** Removes a line that was shown only for the moment. */
   readonly end: ReadingWatch['end'];
   /** Another writer to stderr says how a line is shown beside its own. */
-  readonly tellBy: TellBy;
+  readonly setLineWriter: SetLineWriter;
 }
 
 /** Has lines told by a function; without one they go to stderr as they are. */
-export type TellBy = (tell: ((line: string) => void) | undefined) => void;
+export type SetLineWriter = (tell: ((line: string) => void) | undefined) => void;
 
 /**
  * Tells that requests are sent again or wait: a person once for each cause, and of each long wait. The log has each retry from `info` on,
@@ -38,7 +37,7 @@ export async function createNotices(
   return {
     watch,
     end: reading.end,
-    tellBy: (other) => {
+    setLineWriter: (other) => {
       reading.mute(other !== undefined);
       tell = other ?? reading.tell;
     },
@@ -74,7 +73,7 @@ export async function createServiceNotices(settings: RunSettings, context: Conte
 }
 
 /** Tells how the service is reached, where a person has to know it. */
-export function tellOfService({ baseUrl }: RunSettings, warning: string | undefined, { stderr }: Context): void {
+export function announceService({ baseUrl }: RunSettings, warning: string | undefined, { stderr }: Context): void {
   if (warning !== undefined) stderr.write(`${warning}\n`);
   if (!isEmbedded(baseUrl)) return;
   const file = toEmbeddedFile(baseUrl);
@@ -104,4 +103,73 @@ function logRequest(logger: Logger, notice: RequestNotice): void {
     default:
       assertNever(notice);
   }
+}
+
+/** Says what is being read when reading takes long. */
+interface ReadingWatch {
+  /** A client whose reads are watched. */
+  readonly watch: (client: Client) => Client;
+  /** Writes a line to stderr that stays. */
+  readonly tell: (line: string) => void;
+  /** While somebody else writes to stderr nothing is said. */
+  readonly mute: (isMuted: boolean) => void;
+  /** Takes back what was said, whatever is still being read. */
+  readonly end: () => void;
+}
+
+/** Time until the first message, and between messages where they are lines of a log. */
+const FIRST_MS = 1_500;
+const NEXT_MS = [8_500, 20_000, 30_000, 60_000];
+const LIVE_MS = 1_000;
+
+/** Watches the reads from a service. */
+function createReadingWatch(
+  { stderr, env, now, after }: Pick<Context, 'stderr' | 'env' | 'now' | 'after'>,
+  service: string,
+): ReadingWatch {
+  const output = { ...stderr, isTerminal: stderr.isTerminal && !isLogWanted({ env }) };
+  const line = createStatusLine(output);
+  let [started, done, startedAt, said] = [0, 0, 0, 0];
+  let isMuted = false;
+  let cancel = (): void => undefined;
+
+  const say = (): void => {
+    const delayMs = output.isTerminal ? LIVE_MS : (NEXT_MS[Math.min(said, NEXT_MS.length - 1)] ?? 0);
+    said += 1;
+    const seconds = Math.round((now().getTime() - startedAt) / 1000);
+    if (!isMuted) line.show(`Reading from ${toPrintable(service)}: ${done} of ${started} done after ${seconds} s`);
+    cancel = after(delayMs, say);
+  };
+  const stop = (): void => {
+    cancel();
+    line.clear();
+    [started, done, said] = [0, 0, 0];
+  };
+  const watched = async <T>(read: () => Promise<T>): Promise<T> => {
+    started += 1;
+    if (started === 1) {
+      startedAt = now().getTime();
+      cancel = after(FIRST_MS, say);
+    }
+    try {
+      return await read();
+    } finally {
+      done += 1;
+      if (done === started) stop();
+    }
+  };
+  return {
+    watch: (client) => ({
+      ...client,
+      list: (...read) => watched(() => client.list(...read)),
+      readModule: (...read) => watched(() => client.readModule(...read)),
+      get: (...read) => watched(() => client.get(...read)),
+    }),
+    tell: line.tell,
+    mute: (wants) => {
+      if (wants) line.clear();
+      isMuted = wants;
+    },
+    end: stop,
+  };
 }

@@ -1,9 +1,9 @@
-import { DEFAULT_VERSION_HEADER } from '../../model/transport.ts';
+import { DEFAULT_VERSION_HEADER } from '../../model/http.ts';
 
 /** A setting of a run: how it can be stated, and what it is when nobody states it. For help and documents. */
 export interface Setting {
   readonly about: string;
-  /** `--page-size <number>`; absent: no flag states it. */
+  /** `--base-url <url>`; absent: no flag states it. */
   readonly flag?: string;
   /** Variables that state it. Several: other spellings. */
   readonly environment?: readonly string[];
@@ -33,31 +33,23 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
     stack: 'api.base_url',
   },
   {
-    about: 'the API key, unless the Stack names another variable for it (spec.api.key_env)',
+    about: 'the API key, unless another variable is named for it',
     environment: ['EDGEWISE_API_KEY'],
-    stack: 'api.key_env',
   },
   { about: 'a file that holds the API key', environment: ['EDGEWISE_API_KEY_FILE'] },
+  {
+    about: 'variable that holds the API key; its name starts like that of the usual one',
+    flag: '--key-env <name>',
+    environment: ['EDGEWISE_KEY_ENV'],
+    stack: 'api.key_env',
+    default: 'EDGEWISE_API_KEY',
+  },
   {
     about: 'name of the header that carries the interface version',
     flag: '--version-header <name>',
     environment: ['EDGEWISE_VERSION_HEADER'],
     stack: 'api.version_header',
     default: DEFAULT_VERSION_HEADER,
-  },
-  {
-    about: 'concurrent requests, 1 to 64',
-    flag: '--concurrency <number>',
-    environment: ['EDGEWISE_CONCURRENCY'],
-    stack: 'api.concurrency',
-    default: '8',
-  },
-  {
-    about: 'resources in one list request, 1 to 100',
-    flag: '--page-size <number>',
-    environment: ['EDGEWISE_PAGE_SIZE'],
-    stack: 'api.page_size',
-    default: '100',
   },
   {
     about: 'most requests in any window of this length, or `none` (the default for `embedded:`)',
@@ -67,30 +59,9 @@ export const CONNECTION_SETTINGS: readonly Setting[] = [
     default: '120/60s',
   },
   {
-    about: 'time limit for connecting',
-    flag: '--connect-timeout <duration>',
-    environment: ['EDGEWISE_CONNECT_TIMEOUT'],
-    stack: 'api.timeouts.connect',
-    default: '10s',
-  },
-  {
-    about: 'time limit until an answer begins',
-    flag: '--headers-timeout <duration>',
-    environment: ['EDGEWISE_HEADERS_TIMEOUT'],
-    stack: 'api.timeouts.headers',
-    default: '30s',
-  },
-  {
-    about: 'time limit between two parts of an answer',
-    flag: '--body-timeout <duration>',
-    environment: ['EDGEWISE_BODY_TIMEOUT'],
-    stack: 'api.timeouts.body',
-    default: '30s',
-  },
-  {
-    about: 'time limit for one request as a whole',
-    flag: '--request-timeout <duration>',
-    environment: ['EDGEWISE_REQUEST_TIMEOUT'],
+    about: 'time limit for one request as a whole; those of its parts are in the Stack',
+    flag: '--timeout <duration>',
+    environment: ['EDGEWISE_TIMEOUT'],
     stack: 'api.timeouts.request',
     default: '2m',
   },
@@ -149,6 +120,24 @@ export const OTHER_SETTINGS: readonly Setting[] = [
   {
     about: 'what the manifests of a stack are made of besides; a change there counts as one of the stack',
     stack: 'inputs',
+  },
+  {
+    about:
+      'the manifests are not trusted: only flags and variables say where the API key goes, and no command of a manifest runs',
+    flag: '--untrusted',
+    environment: ['EDGEWISE_UNTRUSTED'],
+  },
+  {
+    about: 'variables that manifests may read: names, and prefixes such as `DEPLOY_*`',
+    flag: '--env <name>',
+    environment: ['EDGEWISE_ENV'],
+    default: 'none',
+  },
+  {
+    about: 'folder below which everything must lie that manifests name, behind all symbolic links',
+    flag: '--root <folder>',
+    environment: ['EDGEWISE_ROOT'],
+    default: 'the folder with `.git` above the manifests; without one, the working folder',
   },
   { about: 'no colours on a terminal', flag: '--no-color', environment: ['NO_COLOR'] },
   {

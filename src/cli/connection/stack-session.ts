@@ -1,21 +1,26 @@
-import { type Account, type AccountParts, createAccount } from '../../stack/account.ts';
-import type { RunSettings } from '../../stack/settings.ts';
-import { createStack, type Stack, type StackParts } from '../../stack/stack.ts';
-import type { Context } from '../context.ts';
-import { VERSION } from '../version.ts';
-import { listenForInterrupts } from './interrupts.ts';
-import { createServiceNotices, type TellBy, tellOfService } from './notices.ts';
+import { type GivenSettings, parseTimeoutMs, type RunSettings } from '../../stack/settings.ts';
+import {
+  type Account,
+  type AccountParts,
+  createAccount,
+  createStack,
+  type Stack,
+  type StackParts,
+} from '../../stack/stack.ts';
+import { type Context, VERSION } from '../context.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { announceService, createServiceNotices, type SetLineWriter } from './notices.ts';
 
 /** An account for the length of one command. */
-export interface AccountSession {
+interface AccountSession {
   readonly account: Account;
-  readonly tellBy: TellBy;
+  readonly setLineWriter: SetLineWriter;
   /** Aborted by the first request to stop. Reading ends at once; writes that are under way finish. */
   readonly signal: AbortSignal;
 }
 
 /** A stack for the length of one command. */
-export interface StackSession extends Omit<AccountSession, 'account'> {
+interface StackSession extends Omit<AccountSession, 'account'> {
   readonly stack: Stack;
 }
 
@@ -26,11 +31,11 @@ export async function withAccount<T>(
   task: (session: AccountSession) => Promise<T>,
 ): Promise<T> {
   const { signal, stopListening } = listenForInterrupts(context);
-  const { tellBy, watch, end, ...notices } = await createServiceNotices(settings, context);
-  const onReached: AccountParts['onReached'] = ({ warning }) => tellOfService(settings, warning, context);
+  const { setLineWriter, watch, end, ...notices } = await createServiceNotices(settings, context);
+  const onReached: AccountParts['onReached'] = ({ warning }) => announceService(settings, warning, context);
   const account = createAccount({ settings, watch, notices, onReached }, context);
   try {
-    return await task({ account, tellBy, signal });
+    return await task({ account, setLineWriter, signal });
   } finally {
     try {
       end();
@@ -51,4 +56,44 @@ export async function withStack<T>(
     const stack = createStack({ ...parts, version: VERSION }, account, context);
     return task({ stack, ...session });
   });
+}
+
+/** Flags that say how to reach the service, in the words of the command line. */
+export interface ConnectionFlags {
+  readonly baseUrl?: string;
+  readonly versionHeader?: string;
+  readonly rateLimit?: string;
+  readonly timeout?: string;
+  readonly caFile?: string;
+  readonly keyEnv?: string;
+}
+
+/** The settings that flags give. An empty word gives none. */
+export function parseConnectionFlags(flags: ConnectionFlags): GivenSettings {
+  const { baseUrl, versionHeader, rateLimit, caFile, keyEnv } = flags;
+  return {
+    baseUrl,
+    versionHeader,
+    rateLimit,
+    timeouts: { requestMs: parseTimeoutMs('request', flags.timeout) },
+    caFile,
+    keyEnv,
+  };
+}
+
+/** Requests to stop, for the length of one command. */
+interface Interrupts {
+  /** Aborted by the first request. Throwing its reason ends a command that has not written anything. */
+  readonly signal: AbortSignal;
+  readonly stopListening: () => void;
+}
+
+/** Listens for requests to stop. The second one ends the process, whatever is under way. */
+export function listenForInterrupts(context: Pick<Context, 'onInterrupt' | 'exitNow'>): Interrupts {
+  const abort = new AbortController();
+  const stopListening = context.onInterrupt(() => {
+    if (abort.signal.aborted) context.exitNow(EXIT.interrupted);
+    abort.abort(new CommandError('Interrupted.', { exitCode: EXIT.interrupted, remedy: 'Nothing was written.' }));
+  });
+  return { signal: abort.signal, stopListening };
 }

@@ -1,25 +1,34 @@
+import type { SideBySide } from '../../apply/apply.ts';
 import type { Locate } from '../../model/diagnostic.ts';
-import type { ApplyResult } from '../../model/outcome.ts';
+import type { ApplyEvent, ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
+import { createEventStream, type EventBody, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
+import type { SentEvents } from '../../report/report.ts';
 import type { StackPart } from '../../report/stacks-report.ts';
-import { renderStackEnds, renderStacksReportText, renderStacksTable } from '../../report/text/stacks-report.ts';
+import { renderStackEnds, renderStacksReportText, renderStacksTable } from '../../report/text/lists.ts';
+import { toDangerCount } from '../../report/view/danger-view.ts';
 import { toCount } from '../../report/view/wording.ts';
+import { listNeeded, listRounds, orderStacks, type WriteRounds } from '../../repository/order-stacks.ts';
 import { isInvalid } from '../../stack/plan-live.ts';
-import { NOTHING_DONE, type RunOptions } from '../../stack/run-plan.ts';
-import type { SharedAccount } from '../../stack/shared-account.ts';
-import { listNeeded } from '../../stacks/order-stacks.ts';
+import { EMPTY_APPLY_RESULT, type RunOptions } from '../../stack/run-plan.ts';
 import type { Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { toTextOptions } from '../output/present.ts';
-import type { ApplyFlags } from '../reconcile/apply-manifests.ts';
-import { toAppliedExitCode } from '../reconcile/execute-plan.ts';
+import { findEventOutput, toTextOptions } from '../output/present.ts';
+import { createProgress } from '../output/progress.ts';
+import type { ApplyFlags } from '../reconcile/apply-plan.ts';
+import { toAppliedExitCode, toProgressOutput } from '../reconcile/execute-plan.ts';
 import { listRefused } from '../reconcile/plan-flags.ts';
-import type { PooledAccount } from './account-pool.ts';
-import { createGate, type Gate } from './create-gate.ts';
-import type { NarrowingFlags } from './narrowing.ts';
-import { createRunProgress, type RunProgress } from './run-progress.ts';
-import { publishRun, type StackResult, type StacksRun, toFailed, toPart, toStacksReport } from './stacks-run.ts';
+import {
+  type NarrowingFlags,
+  type PooledAccount,
+  publishRun,
+  type StackResult,
+  type StacksRun,
+  toFailed,
+  toPart,
+  toStacksReport,
+} from './stacks-run.ts';
 
 /** Flags of an apply of many stacks. */
 export interface ApplyStacksFlags extends ApplyFlags, NarrowingFlags {
@@ -27,7 +36,7 @@ export interface ApplyStacksFlags extends ApplyFlags, NarrowingFlags {
 }
 
 /** A stack whose plan was let through. */
-export interface ReadyStack {
+interface ReadyStack {
   readonly plan: Plan;
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
   readonly pooled: PooledAccount;
@@ -84,7 +93,9 @@ async function confirm({ run, flags, ...rest }: Applying, planned: readonly Stac
   const writes = ready.reduce((sum, { plan }) => sum + plan.writes.length, 0);
   const places = [...new Set(ready.map(({ plan }) => plan.baseUrl))].join(', ');
   const unseen = flags.format === 'text' ? '' : `${renderPlans(run, planned, context.stderr)}\n`;
-  const question = `${unseen}Do ${toCount(writes, 'write')} in ${toCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
+  const dangers = toDangerCount(ready.flatMap(({ plan }) => plan.changes));
+  const warning = dangers === '' ? '' : `! ${dangers}. `;
+  const question = `${unseen}${warning}Do ${toCount(writes, 'write')} in ${toCount(ready.length, 'stack')} on ${places}? Only "yes" does it: `;
   const answer = await context.ask(question);
   if (answer?.trim() === 'yes') return;
   if (answer !== undefined) throw new CommandError('Declined: nothing was written.', { exitCode: EXIT.interrupted });
@@ -94,38 +105,30 @@ async function confirm({ run, flags, ...rest }: Applying, planned: readonly Stac
   });
 }
 
-/** Applies what is ready: each stack as soon as those that it waits for are done, all of them within the rate limit of their account. */
+/** Applies what is ready: each stack as soon as those that it waits for have written, all of them within the rate limit of their account. */
 async function applyReady(
   applying: Applying,
   planned: readonly StackPart[],
   watch: RunProgress,
 ): Promise<readonly StackPart[]> {
-  const { run, ready, mode } = applying;
+  const { run, ready } = applying;
   const { stacks } = run.selected;
-  const gates = toGates(ready);
-  const results = new Map<StackFolder, Promise<StackResult | undefined>>();
-  const start = (folder: StackFolder): Promise<StackResult | undefined> => {
-    const known = results.get(folder);
-    if (known !== undefined) return known;
-    // To destroy is to go the other way: who refers to something is gone before it.
-    const [needed, users] = [
-      listNeeded(folder, stacks),
-      stacks.filter((one) => listNeeded(one, stacks).includes(folder)),
-    ];
-    const [before, after] = mode === 'apply' ? [needed, users] : [users, needed];
-    const result = applyOne(applying, {
+  const rounds = toRounds(ready);
+  const started = new Map<StackFolder, Started>();
+  for (const { folder, before, isAwaited } of listTurns(applying)) {
+    const turn = {
       folder,
-      before: before.map((one) => ({ folder: one, result: start(one) })),
-      isAwaited: after.some((one) => ready.has(one)),
-      gate: gates.get(ready.get(folder)?.pooled.account),
-      planned,
+      isAwaited,
+      // None of a circle is ready: what it waits for does not matter.
+      before: before.flatMap((other) => started.get(other) ?? []),
+      ...rounds.get(folder),
+      exitCode: planned[stacks.indexOf(folder)]?.exitCode ?? EXIT.done,
       watch,
-    });
-    results.set(folder, result);
-    return result;
-  };
+    };
+    started.set(folder, startOne(applying, turn));
+  }
   try {
-    const done = await Promise.all(stacks.map(start));
+    const done = await Promise.all(stacks.map((folder) => started.get(folder)?.result));
     return planned.map((part, index) => {
       const [folder, result] = [stacks[index], done[index]];
       return folder === undefined || result === undefined ? part : toPart(folder, result);
@@ -136,38 +139,102 @@ async function applyReady(
   }
 }
 
-/** One gate for each account: the look for what concurrent applies created is one for all of its stacks. */
-function toGates(ready: Applying['ready']): ReadonlyMap<SharedAccount | undefined, Gate> {
-  const groups = Map.groupBy(ready.values(), ({ pooled }) => pooled.account);
-  return new Map([...groups].map(([account, members]) => [account, createGate(members.length)]));
+/** When a stack is applied. */
+interface Place {
+  readonly folder: StackFolder;
+  /** The stacks that it waits for. */
+  readonly before: readonly StackFolder[];
+  /** One that is ready waits for it, or for one that waits for it. */
+  readonly isAwaited: boolean;
 }
 
-interface Turn {
+/** The stacks, each behind those that it waits for. To destroy is to go the other way: what refers to something is gone before it. */
+function listTurns({ run, ready, mode }: Applying): readonly Place[] {
+  const { ordered } = orderStacks(run.selected.stacks);
+  const needed = new Map(ordered.map((folder) => [folder, listNeeded(folder, ordered)]));
+  const isBefore = (one: StackFolder, other: StackFolder): boolean =>
+    mode === 'apply' ? needed.get(other)?.includes(one) === true : needed.get(one)?.includes(other) === true;
+  const places: Place[] = [];
+  const awaited = new Set<StackFolder>();
+  // The last one first: what waits for a stack is known before it.
+  for (const folder of mode === 'apply' ? ordered.toReversed() : ordered) {
+    const before = ordered.filter((other) => isBefore(other, folder));
+    const isAwaited = awaited.has(folder);
+    if (isAwaited || ready.has(folder)) for (const other of before) awaited.add(other);
+    places.unshift({ folder, before, isAwaited });
+  }
+  return places;
+}
+
+/** The rounds of the stacks that are ready. Those of one account go through them together. */
+function toRounds(ready: Applying['ready']): ReadonlyMap<StackFolder, Pick<Turn, 'gates' | 'rounds'>> {
+  const accounts = Map.groupBy(ready, ([, { pooled }]) => pooled.account);
+  return new Map(
+    [...accounts.values()].flatMap((members) => {
+      const found = listRounds(members.map(([, { plan }]) => plan));
+      const last = Math.max(1, ...[...found.values()].flatMap((rounds) => [...rounds.values()]));
+      const gates = createGates(members.length, last);
+      return members.map(([folder, { plan }]) => [folder, { gates, rounds: found.get(plan) }] as const);
+    }),
+  );
+}
+
+/** A stack that waits, is applied, or is over. */
+interface Started {
   readonly folder: StackFolder;
-  /** Others wait for it, so it waits for none of its account. */
-  readonly isAwaited: boolean;
-  readonly gate: Gate | undefined;
-  readonly before: readonly { readonly folder: StackFolder; readonly result: Promise<StackResult | undefined> }[];
-  readonly planned: readonly StackPart[];
+  /** What others wait for: it has made all writes but the deletes that come last, or is over. */
+  readonly written: Promise<Written>;
+  /** `undefined`: its plan is its result. */
+  readonly result: Promise<StackResult | undefined>;
+}
+
+/** What of a stack those build on that wait for it. */
+interface Written {
+  readonly outcomes: readonly Outcome[];
+  /** They are left alone. */
+  readonly hasFailed: boolean;
+}
+
+interface Turn extends Pick<Place, 'folder' | 'isAwaited'> {
+  /** Absent: it is not ready. */
+  readonly gates?: Gates | undefined;
+  readonly rounds?: WriteRounds | undefined;
+  readonly before: readonly Started[];
+  /** That of its plan. */
+  readonly exitCode: ExitCode | number;
   readonly watch: RunProgress;
 }
 
-/** `undefined`: its plan is its result. */
-async function applyOne({ run, flags, ready, mode }: Applying, turn: Turn): Promise<StackResult | undefined> {
-  const { folder, before, planned, watch } = turn;
+/** Never rejects. What others wait for never waits for others at a gate: so no stack waits for ever, whatever waits for what. */
+function startOne(applying: Applying, turn: Turn): Started {
+  const { folder } = turn;
+  const { promise: written, resolve } = Promise.withResolvers<Written>();
+  const onWritten = (outcomes: readonly Outcome[]): void =>
+    resolve({ outcomes, hasFailed: !outcomes.every((one) => isGoodEnough(one, applying)) });
+  const result = applyOne(applying, turn, onWritten);
+  // What ended without a write has failed, if it was to make any.
+  const end = (ended: StackResult | undefined): void =>
+    resolve({ outcomes: [], hasFailed: (ended?.exitCode ?? turn.exitCode) !== EXIT.done });
+  result.then(end, () => resolve({ outcomes: [], hasFailed: true }));
+  return { folder, written, result };
+}
+
+async function applyOne(
+  applying: Applying,
+  turn: Turn,
+  onWritten: (outcomes: readonly Outcome[]) => void,
+): Promise<StackResult | undefined> {
+  const { run, flags, ready } = applying;
+  const { folder, watch } = turn;
   const one = ready.get(folder);
-  const { stacks } = run.selected;
-  const failed: string[] = [];
-  const ids = new Map<string, string>();
-  for (const { folder: other, result } of before) {
-    const ended = await result;
-    if (one !== undefined) for (const [address, id] of listMadeIds(one.plan, other, ended)) ids.set(address, id);
-    const exitCode = ended?.exitCode ?? planned[stacks.indexOf(other)]?.exitCode ?? EXIT.done;
-    if (exitCode !== EXIT.done && !(mode === 'apply' && hasOnlyDeletesLeft(ended))) failed.push(other.name);
-  }
+  const { ids, failed } = await awaitOthers(turn, one?.plan);
   if (one === undefined) return undefined;
   const { journal } = flags;
-  const { untilOthersWrote, pass } = toPassage(turn);
+  const { sideBySide, pass } = toPassage(turn, (outcomes) => {
+    // A plan file is held against what is live, and that now has what this stack made.
+    if (turn.isAwaited) one.pooled.account.forget();
+    onWritten(outcomes);
+  });
   try {
     if (failed.length > 0) return toFailed(toWaited(failed), folder, run.command);
     const result = await one.apply({
@@ -175,7 +242,7 @@ async function applyOne({ run, flags, ready, mode }: Applying, turn: Turn): Prom
       journal,
       ids,
       signal: run.signal,
-      untilOthersWrote,
+      ...(applying.mode === 'apply' && { sideBySide }),
     });
     const report = { about: 'apply', plan: one.plan, result } as const;
     return { report, exitCode: toAppliedExitCode(result), options: { locate: one.locate } };
@@ -183,37 +250,52 @@ async function applyOne({ run, flags, ready, mode }: Applying, turn: Turn): Prom
     return toFailed(error, folder, run.command);
   } finally {
     pass();
-    // A plan file is held against what is live, and that now has what this stack made.
-    if (turn.isAwaited) one.pooled.account.forget();
   }
 }
 
-/** The gate of a stack, which it goes through once: behind its writes, or when it ends without any. */
-function toPassage({ gate, isAwaited }: Turn): Pick<Gate, 'pass'> & Required<Pick<RunOptions, 'untilOthersWrote'>> {
-  let isThrough = false;
-  const once = <T>(through: () => T): T | undefined => {
-    if (isThrough) return undefined;
-    isThrough = true;
-    return through();
+/** Waits for the stacks that come before one: gives the ids that its plan waits for, and who failed. */
+async function awaitOthers(
+  { before }: Turn,
+  plan: Plan | undefined,
+): Promise<{ readonly ids: ReadonlyMap<string, string>; readonly failed: readonly string[] }> {
+  const failed: string[] = [];
+  const ids = new Map<string, string>();
+  for (const { folder, written } of before) {
+    const { outcomes, hasFailed } = await written;
+    if (plan !== undefined) for (const [address, id] of listMadeIds(plan, folder, outcomes)) ids.set(address, id);
+    if (hasFailed) failed.push(folder.name);
+  }
+  return { ids, failed };
+}
+
+/** The way of a stack through the gates: round by round, and through all that are left when it ends. */
+function toPassage(
+  { gates, rounds = new Map(), isAwaited }: Turn,
+  onWritten: SideBySide['onWritten'],
+): { readonly sideBySide: SideBySide; readonly pass: () => void } {
+  let passed = 0;
+  const pass = (until = Number.POSITIVE_INFINITY): void => {
+    for (const gate of gates?.slice(passed, until) ?? []) gate.pass();
+    passed = Math.max(passed, until);
   };
-  const pass = (): void => once(() => gate?.pass());
-  return { pass, untilOthersWrote: async () => (isAwaited ? pass() : once(() => gate?.wait())) };
+  const untilRound = async (round: number): Promise<void> => {
+    pass(round);
+    await gates?.[round - 1]?.opened;
+  };
+  return { pass: () => pass(), sideBySide: { isAwaited, rounds, onWritten, untilRound } };
 }
 
 /** Nobody waits for a delete. One that is refused because of what another stack refers to would otherwise stop the very stack that lets go of it. */
-function hasOnlyDeletesLeft(ended: StackResult | undefined): boolean {
-  if (ended?.report.about !== 'apply') return false;
-  const left = ended.report.result.outcomes.filter(({ outcome }) => outcome !== 'applied');
-  return left.length > 0 && left.every(({ write }) => write.act === 'delete');
+function isGoodEnough({ outcome, write }: Outcome, { mode }: Applying): boolean {
+  return outcome === 'applied' || (mode === 'apply' && write.act === 'delete');
 }
 
 /** The ids that a stack waits for, as far as another one has made them. */
 function listMadeIds(
   { awaited = {} }: Plan,
   { name }: StackFolder,
-  ended: StackResult | undefined,
+  outcomes: readonly Outcome[],
 ): readonly (readonly [string, string])[] {
-  const outcomes = ended?.report.about === 'apply' ? ended.report.result.outcomes : [];
   const made = outcomes.flatMap((one) =>
     one.outcome === 'applied' && one.write.act === 'create' && one.id !== undefined
       ? [[one.write.address, one.id] as const]
@@ -247,7 +329,100 @@ export function admit(
     return { report: { about: 'plan', plan, standing }, exitCode, options };
   }
   if (plan.writes.length + plan.files.length === 0)
-    return { report: { about: 'apply', plan, result: NOTHING_DONE }, exitCode: EXIT.done, options };
+    return { report: { about: 'apply', plan, result: EMPTY_APPLY_RESULT }, exitCode: EXIT.done, options };
   ready.set(folder, candidate);
   return { report: { about: 'plan', plan, standing }, exitCode: EXIT.done, options };
+}
+
+/** A point that several have to reach before it opens. */
+interface Gate {
+  /** One has reached it. */
+  readonly pass: () => void;
+  /** Resolves when all have. */
+  readonly opened: Promise<void>;
+}
+
+/** One gate for each round. */
+type Gates = readonly Gate[];
+
+/** Gates for that many stacks. */
+function createGates(stacks: number, rounds: number): Gates {
+  return Array.from({ length: rounds }, () => createGate(stacks));
+}
+
+function createGate(count: number): Gate {
+  const { promise: opened, resolve } = Promise.withResolvers<void>();
+  let left = count;
+  return {
+    opened,
+    pass: () => {
+      left -= 1;
+      if (left <= 0) resolve();
+    },
+  };
+}
+
+/** The progress of all applies of a run, as one: for a person, and as a stream of events. */
+interface RunProgress {
+  /** What the apply of one stack tells. */
+  readonly follow: (folder: StackFolder, plan: Plan) => Required<Pick<RunOptions, 'onEvent' | 'onStart' | 'onWarning'>>;
+  /** The events that were sent, and the stacks that they are of. */
+  readonly sent: () => SentEvents;
+  readonly end: () => void;
+}
+
+/** A stack that is going to be applied. */
+interface Followed {
+  readonly plan: Plan;
+  readonly pooled: PooledAccount;
+}
+
+/** Follows the applies of stacks. Events are written to stdout as they happen, when that is the format. */
+function createRunProgress({ context, flags }: StacksRun, all: readonly Followed[]): RunProgress {
+  const total = all.reduce((sum, { plan }) => sum + plan.writes.length, 0);
+  const rateLimit = all[0]?.plan.settings.rateLimit ?? 'none';
+  const options = toTextOptions(context.stderr, context, flags);
+  const progress = createProgress(toProgressOutput(context), { total, rateLimit }, options);
+  for (const { pooled } of all) pooled.setLineWriter(progress.tell);
+  const stream = createEventStream(context.now, findEventOutput(flags, context));
+  const parts = new Set<string>();
+  let done = 0;
+  return {
+    follow: ({ name: stack, folder }, plan) => {
+      const send = (body: EventBody): void => stream.send({ ...body, stack });
+      return {
+        onStart: () => {
+          parts.add(folder);
+          for (const body of listStartEvents(plan)) send(body);
+        },
+        onEvent: (event) => {
+          if (event.event === 'write-ended') done += 1;
+          progress.onEvent(withStack(event, { stack, done, total }));
+          send(toEventBody(event));
+        },
+        onWarning: (message) => progress.tell(`Warning: ${message}`),
+      };
+    },
+    sent: () => ({ ...stream.sent(), parts }),
+    end: () => {
+      progress.end();
+      for (const { pooled } of all) pooled.setLineWriter(undefined);
+    },
+  };
+}
+
+/** An event whose write says which stack it is of: several may have that name. */
+function withStack(
+  event: ApplyEvent,
+  { stack, done, total }: { readonly stack: string; readonly done: number; readonly total: number },
+): ApplyEvent {
+  const name = <T extends { readonly id: string }>(write: T): T => ({ ...write, id: `${stack}: ${write.id}` });
+  switch (event.event) {
+    case 'write-started':
+      return { ...event, write: name(event.write) };
+    case 'write-ended':
+      return { ...event, result: { ...event.result, write: name(event.result.write) }, done, total };
+    default:
+      return event;
+  }
 }

@@ -1,35 +1,71 @@
+import { assertDefined } from '../../model/errors.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
+import type { SelectedStacks } from '../../repository/select-stacks.ts';
+import type { SavedFile } from '../../stack/saved-plan.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import type { ApplyFlags } from '../reconcile/apply-manifests.ts';
-import { toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
+import { type ApplyFlags, prepareSaved, readSaved, tellOfTrust } from '../reconcile/apply-plan.ts';
+import { readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
+import { refuseOtherManifests, toConsent, toPlanOptions } from '../reconcile/plan-flags.ts';
 import { type Applying, type ApplyStacksFlags, admit, finishApply } from './apply-ready.ts';
-import { forEachStack, openFolder, planFolder, type StackResult, withStacks } from './stacks-run.ts';
-import { stopRivals } from './stop-rivals.ts';
+import type { IndexedFolder } from './plan-folder.ts';
+import {
+  forEachStack,
+  openFolder,
+  planFolder,
+  refuseSingleFlags,
+  type StackResult,
+  type StacksRun,
+  stopRivals,
+  withSelected,
+  withStacks,
+} from './stacks-run.ts';
+
+/** What of the stacks below a folder is applied. */
+interface StacksToApply {
+  readonly flags: ApplyStacksFlags;
+  readonly mode: 'apply' | 'destroy';
+  /** The plan file of a stack: its plan is applied only if it is the same. Throws when a stack has none. Left out: no stack needs one. */
+  readonly findSaved?: (folder: StackFolder) => SavedFile;
+}
 
 /** Plans every stack below a folder, shows all of that, asks once, and applies each plan. */
 export async function applyStacks(
   paths: readonly string[],
-  { flags, mode }: { readonly flags: ApplyStacksFlags; readonly mode: 'apply' | 'destroy' },
+  { flags, mode, findSaved }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
   refuseApproved(flags);
-  return withStacks(paths, { flags, command: mode }, context, async (run) => {
+  return withStacks(paths, { flags, command: mode }, context, async (asked) => {
+    const run = findSaved === undefined ? asked : withUnplanned(asked);
     const applying: Applying = { run, flags, mode, ready: new Map() };
-    const planned = await forEachStack(run, (folder) => planOne(applying, folder));
+    const planned = await forEachStack(run, (folder) => planOne(applying, folder, findSaved));
     return finishApply(applying, await stopRivals(run, planned, (folder) => void applying.ready.delete(folder)));
   });
 }
 
-async function planOne(applying: Applying, folder: StackFolder): Promise<StackResult> {
+/** What is in no index of a folder of plans was not planned, or was taken out of it: whoever reads what was applied is to know. */
+function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
+  const { tree, stacks } = selected;
+  const unplanned = tree.stacks.filter((one) => !stacks.includes(one)).map(({ name }) => name);
+  return { ...run, selected: { ...selected, unplanned } };
+}
+
+async function planOne(
+  applying: Applying,
+  folder: StackFolder,
+  findSaved: StacksToApply['findSaved'],
+): Promise<StackResult> {
   const { run, flags, mode } = applying;
+  const saved = findSaved?.(folder);
   const opened = await openFolder(run, folder, {
     ...(mode === 'apply' && { lint: 'for-plan' }),
     isPlanned: true,
     listOutputs: listFilePaths,
   });
-  const plan = await planFolder(run, opened, toPlanOptions(flags, mode));
+  if (saved !== undefined) refuseOtherManifests(saved, opened);
+  const plan = await planFolder(run, opened, toPlanOptions(flags, mode), saved);
   const { stack, pooled, locate } = opened;
   const consent = toConsent(flags);
   return admit(applying, folder, {
@@ -45,5 +81,106 @@ function refuseApproved({ approved }: ApplyFlags): void {
   throw new CommandError('--approved holds one plan against one stack, and cannot be used with --recursive.', {
     exitCode: EXIT.invalid,
     remedy: 'Run the command on the folder of the stack that the plan is of.',
+  });
+}
+
+/**
+ * Applies exactly the plans that were saved in a folder. With the folder of the stacks, each is made again from its manifests, and must be the same; without, each is
+ * believed as it is, when nothing that it would touch has moved since.
+ */
+export async function applyPlans(plans: IndexedFolder, flags: ApplyStacksFlags, context: Context): Promise<ExitCode> {
+  const { manifests: roots = [] } = flags;
+  const { folder, files } = plans;
+  const selected = await selectPlans(folder, files, context);
+  refuseSingleFlags(flags, { names: [], count: selected.stacks.length });
+  if (roots.length > 0) return applyAgain(selected.stacks, { flags, roots, stacks: plans.stacks }, context);
+  tellOfTrust(folder, context);
+  return withSelected(selected, { flags, command: 'apply' }, context, async (run) => {
+    const applying: Applying = { run, flags, mode: 'apply', ready: new Map() };
+    return finishApply(applying, await forEachStack(run, (one) => prepareOne(applying, one)));
+  });
+}
+
+interface AgainFlags {
+  readonly flags: ApplyStacksFlags;
+  /** What `--manifests` names. */
+  readonly roots: readonly string[];
+  /** Names of the stacks of the runs that made the plans. */
+  readonly stacks: readonly string[];
+}
+
+/** Plans the stacks of the plans again, and applies what is the same. */
+async function applyAgain(
+  plans: readonly StackFolder[],
+  { flags, roots, stacks }: AgainFlags,
+  context: Context,
+): Promise<ExitCode> {
+  if (roots.length > 1) {
+    const message = `A folder of plans is compared with the stacks below one folder, and --manifests names ${roots.length}.`;
+    throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name a folder that all of them are in.' });
+  }
+  const { onSubject: _, ...quiet } = context;
+  const saved = new Map<StackFolder, SavedFile>();
+  for (const one of plans) saved.set(one, await readSaved(one.file, quiet));
+  // Also those of the run that have no plan: what others of the run may do depends on them.
+  const names = [...new Set([...plans.map(({ name }) => name), ...stacks])];
+  if (names.length === 0) throw noPlans(roots);
+  const findSaved = (folder: StackFolder): SavedFile =>
+    assertDefined(saved.get(findPlan(folder, plans)), 'a plan file');
+  return applyStacks(roots, { flags: { ...flags, stack: names }, mode: 'apply', findSaved }, context);
+}
+
+/** The plan of a stack. Two services may each have a stack of that name. */
+function findPlan({ name, baseUrl, folder }: StackFolder, plans: readonly StackFolder[]): StackFolder {
+  const found = plans.filter((plan) => plan.name === name);
+  const meant = found.find((plan) => plan.baseUrl === baseUrl) ?? (found.length === 1 ? found[0] : undefined);
+  if (meant !== undefined) return meant;
+  throw new CommandError(`The folder of plans has no plan of the stack ${name} in ${folder}.`, {
+    exitCode: EXIT.stale,
+    remedy: 'Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
+  });
+}
+
+function noPlans(roots: readonly string[]): CommandError {
+  return new CommandError(`The folder has no plan of a stack below ${roots.join(', ')}.`, {
+    exitCode: EXIT.stale,
+    remedy: 'Make the plans again with edgewise plan -R -o FOLDER.',
+  });
+}
+
+async function prepareOne(applying: Applying, folder: StackFolder): Promise<StackResult> {
+  const { run, flags } = applying;
+  const { onSubject: _, ...quiet } = run.context;
+  const { plan, settings, approved } = await prepareSaved(folder.file, flags, quiet);
+  const pooled = await run.pool.find(settings, folder.file);
+  const account = pooled.account.toView(settings);
+  const locate = toPlanLocate(folder.file);
+  return admit(applying, folder, { plan, pooled, locate, apply: (options) => account.apply(approved, options) });
+}
+
+/** The plans of a folder as its stacks: each behind those whose resources it waits for. */
+async function selectPlans(root: string, files: readonly string[], context: Context): Promise<SelectedStacks> {
+  const { onSubject: _, ...quiet } = context;
+  const stacks: StackFolder[] = [];
+  for (const file of files) {
+    const { stack, baseUrl, settings, awaited = {} } = await readPlanFile(file, quiet);
+    const { keyEnv } = settings;
+    const needs = [...new Set(Object.values(awaited).map((foreign) => foreign.stack))];
+    const named = { name: stack, folder: file, file, baseUrl, ...(keyEnv !== undefined && { keyEnv }) };
+    stacks.push({ ...named, inputs: [], policies: [], needs, takes: [], isRendered: false });
+  }
+  refuseTwice(stacks);
+  return { tree: { root, stacks, unowned: [], strays: [], diagnostics: [] }, stacks };
+}
+
+function refuseTwice(stacks: readonly StackFolder[]): void {
+  const groups = Map.groupBy(stacks, ({ name, baseUrl }) => `${name} on ${baseUrl}`);
+  const twice = [...groups].find(([, members]) => members.length > 1);
+  if (twice === undefined) return;
+  const [subject, members] = twice;
+  const names = members.map(({ file }) => file).join(' and ');
+  throw new CommandError(`${names} are both plans of the stack ${subject}.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Keep the one that was approved.',
   });
 }

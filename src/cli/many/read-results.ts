@@ -1,12 +1,12 @@
 import { dirname, resolve } from 'node:path';
-import { readInput } from '../../files/read-input.ts';
-import { STDIN } from '../../manifest/field-files.ts';
+import { createReadBudget, type ReadBudget, readInput } from '../../files/read-input.ts';
+import { STDIN } from '../../manifest/environment.ts';
 import { DRIFT_STATES, type Drift, hasDrift, isComplete } from '../../model/drift.ts';
 import { toReason } from '../../model/errors.ts';
-import { findJsonExcess, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
+import { parseRenderSource } from '../../model/field-path.ts';
+import { checkJsonLimits, isJsonObject, type JsonObject, parseJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { findPrinter } from '../../model/source-name.ts';
 import type { Report } from '../../report/report.ts';
 import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
 import {
@@ -23,23 +23,30 @@ import { CommandError, EXIT, type ExitCode, toValidationExitCode } from '../exit
 import { toPlanExitCode } from '../reconcile/plan-flags.ts';
 
 /** Results that were read from files, as those of one run. */
-export type JoinedResults = Pick<StacksReport, 'command' | 'root' | 'parts'>;
+type JoinedResults = Pick<StacksReport, 'command' | 'root' | 'parts'>;
 
 /** Reads the JSON results of runs, of many stacks or of one each. What is none is refused with the first thing that is wrong with it. */
 export function readResults(files: readonly string[], context: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
-  const read = files.map((file) => readResult(file, context));
+  const budget = createReadBudget(RESULT_LIMITS);
+  const read = files.map((file) => readResult(file, { ...context, budget }));
   // Where a comment is found again must not depend on how many results there are.
   const roots = new Set(read.map(({ root }) => root));
   const [root = ANYWHERE] = roots.size === 1 ? roots : [];
-  return { command: read[0]?.command ?? 'report', root, parts: read.flatMap(({ parts }) => parts) };
+  return { command: read[0]?.command ?? 'join', root, parts: read.flatMap(({ parts }) => parts) };
 }
+
+/** What one run joins at most. */
+const RESULT_LIMITS = { maxBytes: 256 * 1024 * 1024, maxFiles: 10_000, of: 'one run' };
 
 /** The folder that the stacks of several results are below, as far as it is known. */
 const ANYWHERE = '.';
 
-function readResult(file: string, { cwd, onInput }: Pick<Context, 'cwd' | 'onInput'>): JoinedResults {
+function readResult(
+  file: string,
+  { cwd, onInput, budget }: Pick<Context, 'cwd' | 'onInput'> & { readonly budget: ReadBudget },
+): JoinedResults {
   onInput?.(file);
-  const document = parseFile(file, cwd);
+  const document = parseFile(file, { cwd, budget });
   if (!Array.isArray(document['stacks'])) {
     const { report, exitCode } = toReport(document, file, undefined);
     const plan = 'plan' in report ? report.plan : undefined;
@@ -68,7 +75,7 @@ function readResult(file: string, { cwd, onInput }: Pick<Context, 'cwd' | 'onInp
 /** The innermost folder that all files of a plan are in; nothing for one whose manifests were no files. */
 function findFolder({ inputs }: Pick<Plan, 'inputs'>): string | undefined {
   const folders = inputs.flatMap(({ file }) =>
-    file === STDIN || findPrinter(file) !== undefined ? [] : [dirname(file).split('/')],
+    file === STDIN || parseRenderSource(file) !== undefined ? [] : [dirname(file).split('/')],
   );
   const [first = []] = folders;
   const end = first.findIndex((step, index) => folders.some((steps) => steps[index] !== step));
@@ -76,10 +83,10 @@ function findFolder({ inputs }: Pick<Plan, 'inputs'>): string | undefined {
   return common === '' ? undefined : common;
 }
 
-function parseFile(file: string, cwd: string): JsonObject {
+function parseFile(file: string, { cwd, budget }: Pick<Context, 'cwd'> & { readonly budget: ReadBudget }): JsonObject {
   try {
-    const text = readInput(resolve(cwd, file)).toString('utf8');
-    const value = findJsonExcess(text) === undefined ? parseJson(text) : undefined;
+    const text = readInput(resolve(cwd, file), { budget }).toString('utf8');
+    const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
     if (value !== undefined && isJsonObject(value)) return value;
   } catch (cause) {
     throw new CommandError(`${file} cannot be read: ${toReason(cause)}`, { exitCode: EXIT.invalid, cause });
@@ -87,7 +94,7 @@ function parseFile(file: string, cwd: string): JsonObject {
   throw refuse(file, 'it is not a JSON object');
 }
 
-/** What `edgewise report` makes of one result. `exitCode`: what it ended with, where that is known. */
+/** What `edgewise join` makes of one result. `exitCode`: what it ended with, where that is known. */
 function toReport(
   document: JsonObject,
   file: string,
@@ -186,7 +193,7 @@ function toCommand(report: Report): string {
     case 'apply':
       return report.plan.mode;
     case 'failure':
-      return report.failure.command ?? 'report';
+      return report.failure.command ?? 'join';
     case 'validation':
       return 'validate';
     default:

@@ -1,37 +1,56 @@
-import type { Address } from '../../model/address.ts';
-import type { Action } from '../../model/change.ts';
+import { resolve } from 'node:path';
+import { findRoots } from '../../files/boundary.ts';
 import type { Diagnostic, Locate } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { StackFolder } from '../../model/stack-tree.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { Shard, StackFolder } from '../../model/stack-tree.ts';
 import type { DesiredState } from '../../model/state.ts';
 import type { Report } from '../../report/report.ts';
 import type { StackPart, StacksReport } from '../../report/stacks-report.ts';
-import { describeStacks, listUnownedLines } from '../../report/view/stack-words.ts';
+import { describeStacks, listUnownedLines } from '../../report/view/stacks-view.ts';
+import { toCount } from '../../report/view/wording.ts';
+import {
+  type ClaimLedger,
+  type ClaimSource,
+  createClaimLedger,
+  listStackClaims,
+  type ReadClaims,
+  toClaimConflictDiagnostics,
+} from '../../repository/claim-registry.ts';
+import { findTaker, refuseStillDescribed, toAccountId } from '../../repository/hand-over.ts';
+import { orderStacks } from '../../repository/order-stacks.ts';
+import { createPlannedResources, type PlannedResources } from '../../repository/planned-resources.ts';
+import { type SelectedStacks, type StackFilter, selectStacks } from '../../repository/select-stacks.ts';
+import { StackError } from '../../stack/host.ts';
 import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
-import { readValidManifests } from '../../stack/read-manifests.ts';
-import type { ConnectionFlags, RunSettings } from '../../stack/settings.ts';
-import { createStack, type Stack } from '../../stack/stack.ts';
-import { resolveTokens, type TokenFlags } from '../../stack/token-sinks.ts';
-import { type ClaimLedger, createClaimLedger } from '../../stacks/claim-ledger.ts';
-import { dependsOn } from '../../stacks/find-changes.ts';
-import { isTakenOver, refuseDescribed } from '../../stacks/hand-over.ts';
-import { type ClaimSource, listStackClaims } from '../../stacks/list-stack-claims.ts';
-import { orderStacks } from '../../stacks/order-stacks.ts';
-import { type SelectedStacks, selectStacks } from '../../stacks/select-stacks.ts';
-import { toAccountId } from '../../stacks/to-account-id.ts';
-import { listenForInterrupts } from '../connection/interrupts.ts';
-import type { Context } from '../context.ts';
+import { readManifests, readValidManifests } from '../../stack/read-manifests.ts';
+import { resolveTokens, type TokenFlags } from '../../stack/run-plan.ts';
+import type { SavedFile } from '../../stack/saved-plan.ts';
+import { isEmbedded, type RunSettings, readApiKey, toEmbeddedFile } from '../../stack/settings.ts';
+import { createStack, type SharedAccount, type Stack, shareAccount } from '../../stack/stack.ts';
+import { announceService, createServiceNotices, type SetLineWriter } from '../connection/notices.ts';
+import { type ConnectionFlags, listenForInterrupts } from '../connection/stack-session.ts';
+import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { toFailedExitCode, toReported } from '../output/failure.ts';
+import { refuseInputs } from '../output/output-files.ts';
 import type { FormatFlags } from '../output/present.ts';
-import { publishStacks } from '../output/publish.ts';
-import { refuseInputs } from '../output/run-inputs.ts';
-import { resolveStackSettings } from '../reconcile/plan-flags.ts';
-import { VERSION } from '../version.ts';
-import { type AccountPool, createAccountPool, type PooledAccount } from './account-pool.ts';
-import { type NarrowingFlags, toNarrowing } from './narrowing.ts';
-import { refuseSingleFlags, type SingleFlags } from './refuse-single-flags.ts';
+import { publishStacks, toFailedExitCode, toReported } from '../output/publish.ts';
+import { type PlanFlags, resolveStackSettings } from '../reconcile/plan-flags.ts';
+
+/** Flags that narrow a run over many stacks. */
+export interface NarrowingFlags {
+  readonly stack?: readonly string[];
+  readonly changedSince?: string;
+  readonly shard?: Shard;
+  readonly baseUrl?: string;
+  readonly keyEnv?: string;
+}
+
+/** The same for those who select. */
+export function toStackFilter({ stack = [], changedSince, shard, baseUrl, keyEnv }: NarrowingFlags): StackFilter {
+  return { names: stack, since: changedSince, shard, baseUrl, keyEnv };
+}
 
 /** What a run over many stacks is asked for. */
 export interface StacksFlags extends NarrowingFlags, ConnectionFlags, TokenFlags, FormatFlags {
@@ -48,14 +67,14 @@ export interface StacksRun {
   readonly pool: AccountPool;
   readonly signal: AbortSignal;
   readonly context: Context;
-  /** What the plans that were made so far create: it exists for those that are planned after them. */
-  readonly made: Map<StackFolder, ReadonlySet<Address>>;
+  /** What the plans that were made so far make of resources: it holds for those that are planned after them. */
+  readonly planned: PlannedResources;
   /** What the stacks claim that were read so far. */
   readonly claims: ClaimLedger;
 }
 
 /** One stack of a run, its manifests read. */
-export interface OpenedStack {
+interface OpenedStack {
   readonly folder: StackFolder;
   readonly state: DesiredState;
   readonly diagnostics: readonly Diagnostic[];
@@ -76,10 +95,12 @@ export interface StackResult {
 export async function withStacks(
   paths: readonly string[],
   { flags, command }: Pick<StacksRun, 'command'> & { readonly flags: StacksFlags & SingleFlags },
-  context: Context,
+  given: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const selected = await selectStacks(toRoot(paths), toNarrowing(flags), context);
+  const root = toRoot(paths);
+  const context = withinTree(root, given);
+  const selected = await selectStacks(root, toStackFilter(flags), context);
   refuseSingleFlags(flags, { names: flags.stack ?? [], count: selected.stacks.length });
   return withSelected(selected, { flags, command }, context, task);
 }
@@ -91,7 +112,7 @@ export async function withSelected(
   context: Context,
   task: (run: StacksRun) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  for (const line of listUnownedLines(toListing(selected))) context.stderr.write(`${line}\n`);
+  for (const line of listUnownedLines(toListing(selected))) context.stderr.write(`${toPrintable(line)}\n`);
   const { signal, stopListening } = listenForInterrupts(context);
   const pool = createAccountPool(context, signal);
   try {
@@ -102,7 +123,7 @@ export async function withSelected(
       pool,
       signal,
       context,
-      made: new Map(),
+      planned: createPlannedResources(),
       claims: createClaimLedger(),
     });
   } finally {
@@ -112,6 +133,11 @@ export async function withSelected(
       stopListening();
     }
   }
+}
+
+/** What the stacks of a tree name may lie anywhere below what holds the tree: its repository, else its folder. */
+export function withinTree<T extends Pick<Context, 'cwd' | 'root'>>(tree: string, context: T): T {
+  return { ...context, root: findRoots([tree], context).at(-1) };
 }
 
 function toRoot(paths: readonly string[]): string {
@@ -135,14 +161,20 @@ export async function forEachStack(
 ): Promise<readonly StackPart[]> {
   const { selected, command, signal, context } = run;
   const parts = new Map<StackFolder, StackPart>();
-  const groups = [...Map.groupBy(orderStacks(selected.stacks), (folder) => toAccountId(folder, context)).values()];
+  const { ordered, circles } = orderStacks(selected.stacks);
+  const groups = [...Map.groupBy(ordered, (folder) => toAccountId(folder, context)).values()];
+  const perform = async (folder: StackFolder): Promise<StackResult> => {
+    const circle = circles.get(folder);
+    if (circle !== undefined) throw circle;
+    return task(folder);
+  };
   await Promise.all(
     groups.map(async (group) => {
       for (const folder of group) {
         signal.throwIfAborted();
         parts.set(
           folder,
-          toPart(folder, await task(folder).catch((error: unknown) => toFailed(error, folder, command))),
+          toPart(folder, await perform(folder).catch((error: unknown) => toFailed(error, folder, command))),
         );
       }
     }),
@@ -170,7 +202,7 @@ export function toFailed(error: unknown, { name, file }: StackFolder, command: s
 }
 
 /** How the manifests of a stack are read. */
-export interface OpenOptions {
+interface OpenOptions {
   readonly lint?: 'for-plan';
   /** It is planned: policies have their say. */
   readonly isPlanned?: boolean;
@@ -211,27 +243,36 @@ export function noteClaims(
   claims.note(folder, account, listStackClaims(source, context));
 }
 
-/** Plans a stack, with what the plans before it will have created. */
+/** Plans a stack, with what the plans before it make of what it refers to. With a plan file, throws when the plan is not the same. */
 export async function planFolder(
-  { made, signal, selected: { tree, stacks }, context }: StacksRun,
-  { folder, stack }: OpenedStack,
+  run: StacksRun,
+  opened: OpenedStack,
   options: PlanOptions,
+  saved?: SavedFile,
 ): Promise<Plan> {
-  const willExist: PlanOptions['willExist'] = (foreign) =>
-    [...made].some(([other, created]) => {
-      const isMeant = other.name === foreign.stack && toAccountId(other, context) === toAccountId(folder, context);
-      return isMeant && created.has(foreign.resource);
-    });
-  await refuseDescribed(folder, tree, context);
-  const isHandedOver = (address: string): boolean => isTakenOver(folder, { tree, address }, context);
-  const comesLater = (name: string): boolean => stacks.some((other) => other.name === name && dependsOn(other, folder));
-  const plan = await stack.plan({ ...options, willExist, isHandedOver, comesLater, signal });
-  const created = plan.changes.filter(({ action }) => CREATES.has(action)).map(({ address }) => address);
-  if (!isInvalid(plan)) made.set(folder, new Set(created));
+  const { folder, stack } = opened;
+  const { signal, context } = run;
+  const { tree, stacks } = run.selected;
+  const account = toAccountId(folder, context);
+  await refuseStillDescribed(folder, tree, context);
+  const isInRun = (name: string): boolean =>
+    stacks.some((other) => other !== folder && other.name === name && toAccountId(other, context) === account);
+  const all = { ...options, ...toOutlook(run, folder), isInRun, signal };
+  const plan = saved === undefined ? await stack.plan(all) : await stack.replan(saved.plan, all, saved.name);
+  if (!isInvalid(plan)) run.planned.note(account, plan);
   return plan;
 }
 
-const CREATES: ReadonlySet<Action> = new Set<Action>(['create', 'replace']);
+/** What a stack has to know of others of the run. */
+export function toOutlook(
+  { planned, selected: { tree }, context }: StacksRun,
+  folder: StackFolder,
+): Required<Pick<PlanOptions, 'findTaker' | 'findPlanned'>> {
+  return {
+    findTaker: (address) => findTaker(folder, { tree, address }, context),
+    findPlanned: planned.of(toAccountId(folder, context)),
+  };
+}
 
 /** The report of a run. */
 export function toStacksReport({ selected, command, pool }: StacksRun, parts: readonly StackPart[]): StacksReport {
@@ -266,4 +307,176 @@ const GRAVITY: readonly ExitCode[] = [
 /** Of several exit codes the one that says most of what went wrong. */
 export function toGravest(codes: readonly number[]): ExitCode {
   return GRAVITY.findLast((code) => codes.includes(code)) ?? EXIT.done;
+}
+
+/** Flags that name resources of one stack, or what may be done with them. */
+type SingleFlags = Partial<Pick<PlanFlags, 'target' | 'rotate' | 'takeOver' | 'allowProtected' | 'allowRejected'>>;
+
+/**
+ * Refuses what is said of one resource where several stacks may have its address. Only `--stack NAME` makes a run one of one stack: what else narrows it
+ * may leave another number of them tomorrow.
+ */
+export function refuseSingleFlags(
+  { target = [], rotate = [], takeOver = [], allowProtected = [], allowRejected = [] }: SingleFlags,
+  { names, count }: { readonly names: readonly string[]; readonly count: number },
+): void {
+  const given = [
+    ...(target.length > 0 ? ['--target'] : []),
+    ...(rotate.length > 0 ? ['--rotate'] : []),
+    ...(takeOver.length > 0 ? ['--take-over'] : []),
+    ...(allowProtected.length > 0 ? ['--allow-protected'] : []),
+    ...(allowRejected.length > 0 ? ['--allow-rejected'] : []),
+  ];
+  if (given.length === 0 || (names.length === 1 && count <= 1)) return;
+  const flags = given.join(' and ');
+  throw new CommandError(`${flags} cannot be used for ${toCount(count, 'stack')}: each may have that address.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Add --stack NAME for the stack that you mean, or run the command on its folder. Nothing was sent.',
+  });
+}
+
+/** An account, for as long as a run over many stacks takes. */
+export interface PooledAccount {
+  readonly account: SharedAccount;
+  readonly setLineWriter: SetLineWriter;
+}
+
+/** The accounts of a run: one for each base URL and key, whatever the number of stacks. */
+interface AccountPool {
+  /** The account that settings lead to. Throws when another stack of it says something else about the way there: they share one client. */
+  readonly find: (settings: RunSettings, file: string) => Promise<PooledAccount>;
+  /** How many requests reading took, of all accounts. */
+  readonly countReads: () => number;
+  readonly close: () => Promise<void>;
+}
+
+interface Entry extends PooledAccount {
+  /** Who opened it, and how. */
+  readonly file: string;
+  readonly settings: RunSettings;
+  readonly end: () => void;
+}
+
+/** A pool without accounts. `signal` ends what is being read. */
+function createAccountPool(context: Context, signal: AbortSignal): AccountPool {
+  const entries = new Map<string, Promise<Entry>>();
+  const accounts: SharedAccount[] = [];
+  const open = async (settings: RunSettings, apiKey: string | undefined, file: string): Promise<Entry> => {
+    const { setLineWriter, watch, end, ...notices } = await createServiceNotices(settings, context);
+    const parts = {
+      settings,
+      watch,
+      notices,
+      given: { apiKey },
+      onReached: ({ warning }: { readonly warning: string | undefined }) => announceService(settings, warning, context),
+    };
+    const account = shareAccount(parts, context, signal);
+    accounts.push(account);
+    return { account, setLineWriter, end, file, settings };
+  };
+  return {
+    find: async (settings, file) => {
+      const apiKey = isEmbedded(settings.baseUrl) ? undefined : readApiKey(context, settings);
+      const id = JSON.stringify([toPlace(settings.baseUrl, context.cwd), apiKey]);
+      const opening = entries.get(id) ?? open(settings, apiKey, file);
+      entries.set(id, opening);
+      const entry = await opening;
+      refuseOther(entry, settings, file);
+      return entry;
+    },
+    countReads: () => accounts.reduce((sum, account) => sum + account.countReads(), 0),
+    close: async () => {
+      for (const { account, end } of await Promise.all(entries.values())) {
+        end();
+        await account.close();
+      }
+    },
+  };
+}
+
+/** The same for every name of a file that the embedded server keeps its data in: two servers would each write over what the other has kept. */
+function toPlace(baseUrl: string, cwd: string): string {
+  return isEmbedded(baseUrl) && toEmbeddedFile(baseUrl) !== '' ? resolve(cwd, toEmbeddedFile(baseUrl)) : baseUrl;
+}
+
+/** Two clients of one account would each keep to the rate limit, and together exceed it. */
+function refuseOther(entry: Entry, settings: RunSettings, file: string): void {
+  const names = Object.keys(WORDS) as (keyof typeof WORDS)[]; // its keys are those of its type
+  const differing = names.find((name) => JSON.stringify(entry.settings[name]) !== JSON.stringify(settings[name]));
+  if (differing === undefined) return;
+  throw new StackError(`${file} says another ${WORDS[differing]} than ${entry.file}, and both are of one account.`, {
+    reason: 'invalid',
+    remedy: 'Stacks of one account share one connection in a run. State the same in spec.api of both.',
+  });
+}
+
+/** Two names of one key are one way. */
+const WORDS: Readonly<Record<Exclude<keyof RunSettings, 'keyEnv'>, string>> = {
+  baseUrl: 'base URL',
+  versionHeader: 'version header',
+  pageSize: 'page size',
+  concurrency: 'concurrency',
+  rateLimit: 'rate limit',
+  timeouts: 'timeout',
+  caFile: 'file of authorities',
+};
+
+/**
+ * Stops the stacks of a run that claim what only one of them may have: what they came to gets an error that names the other one. The rest of the run
+ * goes on. `withdraw` takes back what was made of such a stack.
+ */
+export async function stopRivals(
+  run: StacksRun,
+  parts: readonly StackPart[],
+  withdraw: (folder: StackFolder) => Promise<void> | void = () => undefined,
+): Promise<readonly StackPart[]> {
+  const errors = await toClaimConflictDiagnostics(
+    run.claims.listRivals(),
+    (folder) => readClaims(run, folder),
+    run.context,
+  );
+  for (const folder of errors.keys()) await withdraw(folder);
+  const { stacks } = run.selected;
+  return parts.map((part, index) => {
+    const folder = stacks[index];
+    const found = folder === undefined ? undefined : errors.get(folder);
+    return found === undefined ? part : toStopped(part, found);
+  });
+}
+
+async function readClaims({ flags, context }: StacksRun, folder: StackFolder): ReturnType<ReadClaims> {
+  const { onSubject: _, ...quiet } = context;
+  const { state } = await readManifests([folder.folder], quiet);
+  if (state === undefined) return undefined;
+  return { state, tokens: resolveTokens(flags, state.stack.tokens, state.stack.name) };
+}
+
+function toStopped({ options: { locate }, ...part }: StackPart, errors: readonly Diagnostic[]): StackPart {
+  return {
+    ...part,
+    report: withErrors(part.report, errors),
+    exitCode: toGravest([part.exitCode, EXIT.invalid]),
+    options: { ...(locate !== undefined && { locate }) },
+  };
+}
+
+/** A report of what was planned or compared, whatever became of it, with errors that forbid it. */
+function withErrors(report: Report, errors: readonly Diagnostic[]): Report {
+  const add = (found: readonly Diagnostic[] = []): readonly Diagnostic[] => [...errors, ...found];
+  // It was rehearsed as if the other stack were not there.
+  const toPlan = ({ rehearsal: _, ...plan }: Plan): Plan => ({ ...plan, diagnostics: add(plan.diagnostics) });
+  switch (report.about) {
+    case 'plan':
+      return { ...report, plan: toPlan(report.plan) };
+    case 'apply':
+      return { about: 'plan', plan: toPlan(report.plan), standing: [] };
+    case 'drift':
+      return { ...report, drift: { ...report.drift, diagnostics: add(report.drift.diagnostics) } };
+    case 'validation':
+      return { ...report, validation: { ...report.validation, diagnostics: add(report.validation.diagnostics) } };
+    case 'failure':
+      return { ...report, failure: { ...report.failure, diagnostics: add(report.failure.diagnostics) } };
+    default:
+      return report;
+  }
 }

@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream';
-import { once } from '../../model/once.ts';
-import type { Output } from '../context.ts';
+import { createJobCommandFilter, isReadByRunner } from '../../model/pipeline.ts';
+import type { Secrets } from '../../model/secrets.ts';
+import type { Context, Output } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import type { DirectWrite } from './direct-write.ts';
 
 /** An output of the process that knows what became of it. */
-export interface ProcessOutput extends Output {
+interface ProcessOutput extends Output {
   /** Waits until everything is written, and gives the reason if that failed. A reader that went away (a pipe to `head`) is no failure. */
   readonly settle: () => Promise<string | undefined>;
 }
@@ -13,40 +13,29 @@ export interface ProcessOutput extends Output {
 /** A stream of the process. */
 type ProcessStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Where an output writes to. */
-export interface OutputOptions {
-  /** Opens the stream. */
-  readonly open: () => ProcessStream;
-  /** How to write without it; absent, or giving `undefined`: there is no way. */
-  readonly findDirect?: () => DirectWrite | undefined;
-}
-
-/**
- * Writes to a stream until that fails. The command goes on even if its output is lost. The stream is opened when it is first needed, since that takes
- * time: many runs write to one of them only, and without the stream where that can be.
- */
-export function createOutput({ open, findDirect }: OutputOptions): ProcessOutput {
+/** Writes to a stream until that fails. The command goes on even if its output is lost. A run may need one of its streams only: each is opened by its first text. */
+export function createOutput(
+  open: () => ProcessStream,
+  { isFile = () => false }: { readonly isFile?: () => boolean } = {},
+): ProcessOutput {
   let opened: ProcessStream | undefined;
   let isGone = false;
-  let fault: string | undefined;
-  const direct = once(() => findDirect?.());
+  let failure: string | undefined;
   const lose = (error: NodeJS.ErrnoException): void => {
-    if (!isGone && error.code !== 'EPIPE') fault = error.message;
+    if (!isGone && error.code !== 'EPIPE') failure = error.message;
     isGone = true;
   };
   const get = (): ProcessStream => {
     opened ??= open().on('error', lose);
     return opened;
   };
-  const write = (text: string, end?: () => void): void => {
+  const write = (text: string, end: () => void = () => undefined): void => {
     const finish = (error?: Error | null): void => {
       if (error) lose(error);
-      end?.();
+      end();
     };
     try {
-      const rest = opened === undefined ? writeWithout(direct(), text) : text;
-      if (rest === undefined) finish();
-      else get().write(rest, finish);
+      get().write(text, finish);
     } catch (error) {
       // Some streams throw errors that others emit.
       finish(error instanceof Error ? error : new Error(String(error)));
@@ -56,20 +45,18 @@ export function createOutput({ open, findDirect }: OutputOptions): ProcessOutput
     write: (text) => {
       if (!isGone) write(text);
     },
-    get isTerminal() {
-      return direct() === undefined && get().isTTY === true;
+    get isFile() {
+      return isFile();
     },
-    columns: () => (direct() === undefined ? (get().columns ?? 0) : 0),
+    get isTerminal() {
+      return get().isTTY === true;
+    },
+    columns: () => get().columns ?? 0,
     settle: async () => {
       if (opened !== undefined && !isGone) await new Promise<void>((done) => write('', done));
-      return fault;
+      return failure;
     },
   };
-}
-
-/** What is left of a text for the stream. */
-function writeWithout(direct: DirectWrite | undefined, text: string): string | Uint8Array | undefined {
-  return direct === undefined ? text : direct(Buffer.from(text));
 }
 
 /** The exit code of a command whose output has been waited for: a result that was lost is a failure, and stderr says so. */
@@ -77,9 +64,51 @@ export async function settleOutputs(
   exitCode: ExitCode,
   { stdout, stderr }: { readonly stdout: ProcessOutput; readonly stderr: ProcessOutput },
 ): Promise<ExitCode> {
-  const fault = await stdout.settle();
-  if (fault !== undefined) stderr.write(`edgewise: The result cannot be written to standard output: ${fault}\n`);
+  const failure = await stdout.settle();
+  if (failure !== undefined) stderr.write(`edgewise: The result cannot be written to standard output: ${failure}\n`);
   await stderr.settle();
   const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
-  return fault !== undefined && isGood ? EXIT.failed : exitCode;
+  return failure !== undefined && isGood ? EXIT.failed : exitCode;
+}
+
+/**
+ * What every text goes through on its way out of the process: nothing that is printed holds a secret of the run, or acts on the runner of the job that it
+ * is printed in.
+ */
+export function guardOutputs<T extends Context>(context: T, secrets: Secrets): T & { readonly secrets: Secrets } {
+  const stdout = strikeOutput(context.stdout, secrets);
+  return {
+    ...context,
+    secrets,
+    stdout: isReadByRunner(context.env) ? guardOutput(stdout) : stdout,
+    // A container that a job starts does not know of the job, and nobody but people and runners reads what is said here.
+    stderr: guardOutput(strikeOutput(context.stderr, secrets)),
+  };
+}
+
+function strikeOutput(output: Output, { redact }: Secrets): Output {
+  const { writeCommands } = output;
+  return {
+    write: (text) => output.write(redact(text)),
+    ...(writeCommands !== undefined && { writeCommands: (text: string) => writeCommands(redact(text)) }),
+    ...(output.isFile !== undefined && { isFile: output.isFile }),
+    get isTerminal() {
+      return output.isTerminal;
+    },
+    columns: () => output.columns(),
+  };
+}
+
+/** What is in a file is not read by the runner, and stays as it is. */
+function guardOutput(output: Output): Output {
+  if (output.isFile === true) return output;
+  const filter = createJobCommandFilter();
+  return {
+    write: (text) => output.write(filter(text)),
+    writeCommands: (text) => output.write(text),
+    get isTerminal() {
+      return output.isTerminal;
+    },
+    columns: () => output.columns(),
+  };
 }

@@ -1,6 +1,8 @@
 import type { FormName } from '../../report/forms.ts';
 import type { TextOptions } from '../../report/report.ts';
+import type { TrustFlags } from '../../stack/trust.ts';
 import type { Context, Output } from '../context.ts';
+import type { ExitCode } from '../exit-code.ts';
 
 /** One more form of a result, and the file for it: `--report FORMAT=FILE`. */
 export interface ReportTarget {
@@ -21,14 +23,14 @@ export interface FormatFlags {
 }
 
 /** Whether a result is to be shown in a form, or written into a file in it. */
-export function asksFor(form: FormName, { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>): boolean {
+export function wantsFormat(form: FormName, { format, report = [] }: Pick<FormatFlags, 'format' | 'report'>): boolean {
   return format === form || report.some((target) => target.form === form);
 }
 
 /** Where the lines of a stream of events go while it goes on; absent: no form that is asked for has them. */
 export function findEventOutput(flags: FormatFlags, { stdout }: Pick<Context, 'stdout'>): Output['write'] | undefined {
   if (flags.format === 'json-lines') return stdout.write;
-  return asksFor('json-lines', flags) ? () => undefined : undefined;
+  return wantsFormat('json-lines', flags) ? () => undefined : undefined;
 }
 
 /** The flags of commands whose result has one form only. */
@@ -44,3 +46,16 @@ export function toTextOptions(output: Output, { env }: Pick<Context, 'env'>, fla
     compact: flags.compact === true,
   };
 }
+
+/** How a result is shown, and what a command may run and read to get it. */
+export interface ActFlags extends FormatFlags, TrustFlags {
+  /** The commands of `spec.render` may be run. */
+  readonly render?: boolean;
+  /** A file, or with many stacks a folder, for what was planned. */
+  readonly out?: string;
+  /** A file for what is sent. */
+  readonly journal?: string;
+}
+
+/** Runs the body of a command and keeps its exit code. A failure is shown in the form that the flags ask for. */
+export type CommandAction = (flags: ActFlags, body: (context: Context) => Promise<ExitCode>) => Promise<void>;

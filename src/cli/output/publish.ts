@@ -1,19 +1,22 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { readPipeline } from '../../model/pipeline.ts';
-import { type FormName, loadForm } from '../../report/forms.ts';
-import type { FormOptions, Report, RuleDescription, SentEvents } from '../../report/report.ts';
-import { loadStacksForm } from '../../report/stacks-forms.ts';
+import { findRepository } from '../../files/boundary.ts';
+import { ApiError, NetworkError } from '../../model/errors.ts';
+import { readPipeline, withoutJobCommands } from '../../model/pipeline.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { type FormName, loadForm, loadStacksForm } from '../../report/forms.ts';
+import type { Failure, FormOptions, Report, RuleDescription, SentEvents } from '../../report/report.ts';
 import type { StacksReport } from '../../report/stacks-report.ts';
-import type { Context } from '../context.ts';
+import { renderFailureText } from '../../report/text/diagnostics.ts';
+import { InvalidManifests, type RunSubject, StackError } from '../../stack/host.ts';
+import { type Context, VERSION } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { VERSION } from '../version.ts';
-import { asksFor, type FormatFlags, type ReportTarget, toTextOptions } from './present.ts';
-import { writeResultFile } from './result-file.ts';
+import { writeResultFile } from './output-files.ts';
+import { type FormatFlags, type ReportTarget, toTextOptions, wantsFormat } from './present.ts';
 
 /** How a report is published. */
-export interface Publication {
+interface Publication {
   readonly flags: FormatFlags;
   /** What `--format` asks for is on stdout already. */
   readonly isShown?: boolean;
@@ -56,23 +59,30 @@ type LoadRenderer = (name: FormName) => Promise<(options: FormOptions) => string
 
 async function publishAs(load: LoadRenderer, publication: Publication, context: Context): Promise<ExitCode> {
   const { flags, isShown = false, exitCode } = publication;
-  const surroundings = { ...toSurroundings(publication, context), ...(await loadRules(flags)) };
+  const host = { ...toHost(publication, context), ...(await loadRules(flags)) };
   if (!isShown) {
     const render = await load(flags.format);
-    const text = render({ ...toTextOptions(context.stdout, context, flags), ...surroundings });
-    context.stdout.write(flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text);
+    const text = render({ ...toTextOptions(context.stdout, context, flags), ...host });
+    show(flags.format, flags.format === 'json-lines' ? text.slice(publication.sent?.text.length ?? 0) : text, context);
   }
-  const faults: string[] = [];
+  const failures: string[] = [];
   const { verbose = false, compact = false } = flags;
-  const options: FormOptions = { color: false, width: 0, verbose, compact, ...surroundings };
-  for (const target of flags.report ?? []) faults.push(...(await writeReport(load, target, { options, context })));
-  for (const fault of faults) context.stderr.write(`edgewise: ${fault}\n`);
+  const options: FormOptions = { color: false, width: 0, verbose, compact, ...host };
+  for (const target of flags.report ?? []) failures.push(...(await writeReport(load, target, { options, context })));
+  for (const failure of failures) context.stderr.write(`edgewise: ${toPrintable(failure)}\n`);
   const isGood = exitCode === EXIT.done || exitCode === EXIT.changes;
-  return faults.length > 0 && isGood ? EXIT.failed : exitCode;
+  return failures.length > 0 && isGood ? EXIT.failed : exitCode;
+}
+
+/** Texts of others are in every form. One is made of commands to a runner, and sees itself that no other command is in them. */
+function show(form: FormName, text: string, { stdout }: Context): void {
+  if (form !== 'github') stdout.write(withoutJobCommands(text));
+  else if (stdout.writeCommands === undefined) stdout.write(text);
+  else stdout.writeCommands(text);
 }
 
 /** What forms for programs want to know of the run. */
-function toSurroundings(
+function toHost(
   { exitCode, applyCommand, locate, sent }: Publication,
   { env, cwd, now }: Context,
 ): Partial<FormOptions> {
@@ -92,7 +102,7 @@ function toSurroundings(
 
 /** What the codes mean, loaded only for the form that says it. */
 async function loadRules(flags: FormatFlags): Promise<Pick<FormOptions, 'describeRule'>> {
-  if (!asksFor('sarif', flags)) return {};
+  if (!wantsFormat('sarif', flags)) return {};
   const { EXPLANATIONS } = await import('../../explain/explanations.ts');
   const byCode: ReadonlyMap<string, RuleDescription> = new Map(Object.entries(EXPLANATIONS));
   return { describeRule: (id) => byCode.get(id) };
@@ -105,7 +115,10 @@ async function loadRules(flags: FormatFlags): Promise<Pick<FormOptions, 'describ
 function findOrigin(path: string, stack: string | undefined, cwd: string): string {
   const below = path.replace(/^(?:[.][.]?\/)+/, '');
   const beside = stack === undefined ? [] : [join(dirname(stack), path)];
-  return [...beside, path, below].find((candidate) => existsSync(resolve(cwd, candidate))) ?? path;
+  // Nothing is said of what is there outside.
+  const top = findRepository(cwd) ?? cwd;
+  const isInside = (candidate: string) => !relative(top, resolve(cwd, candidate)).startsWith('..');
+  return [...beside, path, below].find((one) => isInside(one) && existsSync(resolve(cwd, one))) ?? path;
 }
 
 /** The path from a folder, with slashes; as it was given when it is not below it. */
@@ -139,10 +152,67 @@ async function writeReport(
     return [`The report ${name}=${file} was not written: ${file} is a file that this run reads.`];
   const render = await load(name);
   try {
-    await writeResultFile(file, render(options), context);
+    const text = render(options);
+    // Jobs print such files.
+    await writeResultFile(file, name === 'github' ? text : withoutJobCommands(text), context);
     return [];
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (!(error instanceof CommandError || (error instanceof Error && 'code' in error))) throw error;
     return [`The report ${name}=${file} cannot be written: ${error.message}`];
   }
+}
+
+/** The command that failed, and how it was to show its result. */
+export interface FailedCommand extends RunSubject {
+  /** Absent: there is no such command. */
+  readonly command?: string;
+  readonly flags: FormatFlags;
+  /** Events that were sent before it failed. */
+  readonly sent?: SentEvents;
+}
+
+/** Shows why a command did not complete, and gives its exit code. Text goes to stderr; every other form that was asked for is a whole document. */
+export async function showFailure(
+  error: unknown,
+  { command, stack, locate, flags: given, sent }: FailedCommand,
+  context: Context,
+): Promise<ExitCode> {
+  const flags = error instanceof CommandError && error.isUnreported ? { ...given, report: [] } : given;
+  const failure: Failure = {
+    ...(command !== undefined && { command }),
+    ...(stack !== undefined && { stack }),
+    ...toReported(error),
+  };
+  const isShown = flags.format === 'text';
+  const exitCode = await publish(
+    { about: 'failure', failure },
+    {
+      flags,
+      isShown,
+      exitCode: toFailedExitCode(error),
+      ...(sent !== undefined && { sent }),
+      ...(locate !== undefined && { locate }),
+    },
+    context,
+  );
+  context.stderr.write(renderFailureText(failure, toTextOptions(context.stderr, context, flags)));
+  return exitCode;
+}
+
+/** What a command ends with that came to no result. */
+export function toFailedExitCode(error: unknown): ExitCode {
+  if (error instanceof CommandError) return error.exitCode;
+  if (error instanceof StackError) return EXIT[error.reason];
+  if (error instanceof InvalidManifests) return EXIT.invalid;
+  if (error instanceof ApiError) return error.isAuthentication ? EXIT.authentication : EXIT.failed;
+  return error instanceof NetworkError ? EXIT.failed : EXIT.bug;
+}
+
+/** What is reported of an error. */
+export function toReported(error: unknown): Pick<Failure, 'diagnostics' | 'error'> {
+  if (error instanceof InvalidManifests) return { diagnostics: error.diagnostics };
+  if (!(error instanceof CommandError || error instanceof StackError))
+    return { error: error instanceof Error ? error : new Error(String(error)) };
+  const { message, remedy } = error;
+  return { error: { message, ...(remedy !== undefined && { remedy }) } };
 }

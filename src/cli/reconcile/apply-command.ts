@@ -1,7 +1,8 @@
 import type { Plan } from '../../model/plan.ts';
 import type { CommandLine } from '../../report/report.ts';
-import { isEmbedded } from '../../stack/embedded-url.ts';
-import { givesToken } from '../../stack/token-sinks.ts';
+import { givesToken } from '../../stack/run-plan.ts';
+import { isEmbedded } from '../../stack/settings.ts';
+import { listOffered } from '../../stack/trust.ts';
 import type { Context } from '../context.ts';
 import type { PlanFlags } from './plan-flags.ts';
 
@@ -17,6 +18,7 @@ export interface Planned {
 export function toApplyCommand({ paths, flags, env }: Planned): CommandLine {
   const words = [
     ...paths.map(toPath),
+    ...listOfferWords({ flags, env }),
     ...CONNECTION.flatMap((option) => listConnectionWords(option, { flags, env })),
     ...listPlanWords(flags),
     ...listConsentWords(flags),
@@ -24,30 +26,37 @@ export function toApplyCommand({ paths, flags, env }: Planned): CommandLine {
   return toLine(words, paths);
 }
 
-/** The command line that applies a plan that was saved, with what a plan file must not say: where the key and the tokens may go. */
+/**
+ * The command line that applies a plan that was saved, with what a plan file must not say: where the key and the tokens may go. With manifests the plan is made again,
+ * so it has what the plan was made with.
+ */
 export function toSavedCommand(file: string, { paths, flags, env }: Planned): CommandLine {
+  const isPlannedAgain = paths.length > 0;
+  const options = CONNECTION.filter(({ isInPlan }) => isPlannedAgain || !isInPlan);
   const words = [
     toPath(file),
-    ...paths.flatMap((path) => ['--stack', toPath(path)]),
-    ...CONNECTION.filter(({ isInPlan }) => !isInPlan).flatMap((option) => listConnectionWords(option, { flags, env })),
+    ...paths.flatMap((path) => ['--manifests', toPath(path)]),
+    ...(isPlannedAgain ? listOfferWords({ flags, env }) : []),
+    ...options.flatMap((option) => listConnectionWords(option, { flags, env })),
+    ...(isPlannedAgain ? listPlanWords(flags) : []),
     ...listConsentWords(flags),
   ];
   return toLine(words, paths);
 }
 
 /**
- * The command line that applies a plan file of which nothing more is known than what `--stack` names; nothing when that is not enough. The file
+ * The command line that applies a plan file of which nothing more is known than what `--manifests` names; nothing when that is not enough. The file
  * itself must not say where the key and the tokens go: whoever edited it would have that pasted.
  */
 export function findShownCommand(
   file: string,
   plan: Plan,
-  { stack, env }: { readonly stack: readonly string[]; readonly env: Context['env'] },
+  { manifests, env }: { readonly manifests: readonly string[]; readonly env: Context['env'] },
 ): CommandLine | undefined {
   const isPlaceKnown = isEmbedded(plan.baseUrl) || (env['EDGEWISE_BASE_URL'] ?? '') !== '';
   const isEnough = isPlaceKnown && !plan.writes.some(givesToken);
-  if (lacksSink(plan) || (stack.length === 0 && !isEnough)) return undefined;
-  return toSavedCommand(file, { paths: stack, flags: { target: [], allowProtected: [] }, env });
+  if (lacksSink(plan) || (manifests.length === 0 && !isEnough)) return undefined;
+  return toSavedCommand(file, { paths: manifests, flags: { target: plan.targets, allowProtected: [] }, env });
 }
 
 /** Whether an apply would refuse a plan for something that no file and no flag of the run says: where new tokens are to go. */
@@ -69,14 +78,10 @@ interface ConnectionOption {
 
 const CONNECTION: readonly ConnectionOption[] = [
   { name: '--base-url', flag: 'baseUrl', variable: 'EDGEWISE_BASE_URL' },
+  { name: '--key-env', flag: 'keyEnv', variable: 'EDGEWISE_KEY_ENV' },
   { name: '--version-header', flag: 'versionHeader', variable: 'EDGEWISE_VERSION_HEADER', isInPlan: true },
-  { name: '--concurrency', flag: 'concurrency', variable: 'EDGEWISE_CONCURRENCY', isInPlan: true },
-  { name: '--page-size', flag: 'pageSize', variable: 'EDGEWISE_PAGE_SIZE', isInPlan: true },
   { name: '--rate-limit', flag: 'rateLimit', variable: 'EDGEWISE_RATE_LIMIT', isInPlan: true },
-  { name: '--connect-timeout', flag: 'connectTimeout', variable: 'EDGEWISE_CONNECT_TIMEOUT' },
-  { name: '--headers-timeout', flag: 'headersTimeout', variable: 'EDGEWISE_HEADERS_TIMEOUT' },
-  { name: '--body-timeout', flag: 'bodyTimeout', variable: 'EDGEWISE_BODY_TIMEOUT' },
-  { name: '--request-timeout', flag: 'requestTimeout', variable: 'EDGEWISE_REQUEST_TIMEOUT' },
+  { name: '--timeout', flag: 'timeout', variable: 'EDGEWISE_TIMEOUT' },
   { name: '--ca-file', flag: 'caFile', variable: 'EDGEWISE_CA_FILE' },
 ];
 
@@ -89,6 +94,11 @@ function listConnectionWords(
   return typeof value === 'string' && value !== '' ? [name, value] : [];
 }
 
+/** The variables that the manifests may read. */
+function listOfferWords({ flags, env }: Pick<Planned, 'flags' | 'env'>): readonly string[] {
+  return listOffered({ env: flags.env ?? [] }, env).flatMap((name) => ['--env', name]);
+}
+
 /** What a plan covers. */
 function listPlanWords(flags: PlanFlags): readonly string[] {
   return [
@@ -98,6 +108,8 @@ function listPlanWords(flags: PlanFlags): readonly string[] {
     ...(flags.takeOver ?? []).flatMap((stack) => ['--take-over', stack]),
     ...(flags.delete === false ? ['--no-delete'] : []),
     ...(flags.revertDrift === false ? ['--no-revert-drift'] : []),
+    ...(flags.skipRejected === true ? ['--skip-rejected'] : []),
+    ...(flags.rehearsal === false ? ['--no-rehearsal'] : []),
   ];
 }
 
@@ -107,6 +119,7 @@ function listConsentWords({ tokenCommand, ...flags }: PlanFlags): readonly strin
     ...(flags.policies ?? []).flatMap((path) => ['--policies', toPath(path)]),
     ...(flags.allowDeletes === true ? ['--allow-deletes'] : []),
     ...flags.allowProtected.flatMap((address) => ['--allow-protected', address]),
+    ...(flags.allowRejected ?? []).flatMap((address) => ['--allow-rejected', address]),
     ...(flags.tokenDirectory === undefined ? [] : ['--token-directory', flags.tokenDirectory]),
     ...(tokenCommand === undefined ? [] : ['--token-command', JSON.stringify(tokenCommand)]),
   ];

@@ -1,18 +1,21 @@
 import type { Locate } from '../../model/diagnostic.ts';
 import type { ApplyResult } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
 import { createEventStream, type EventStream, listStartEvents, toEventBody } from '../../report/programs/json-lines.ts';
+import type { TextOptions } from '../../report/report.ts';
 import { renderApplyResultText } from '../../report/text/apply.ts';
+import { renderPlanText } from '../../report/text/plan.ts';
+import { toDangerCount } from '../../report/view/danger-view.ts';
+import { toPlanView } from '../../report/view/plan-view.ts';
 import type { RunOptions } from '../../stack/run-plan.ts';
-import type { TellBy } from '../connection/notices.ts';
+import type { SetLineWriter } from '../connection/notices.ts';
 import type { Context, Output } from '../context.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
-import { showFailure } from '../output/failure.ts';
-import { isLogWanted } from '../output/log-level.ts';
+import { isLogWanted } from '../output/logger.ts';
 import { type FormatFlags, findEventOutput, toTextOptions } from '../output/present.ts';
 import { createProgress, type Progress } from '../output/progress.ts';
-import { publish } from '../output/publish.ts';
-import { renderAskedPlan } from '../output/show-plan.ts';
+import { publish, showFailure } from '../output/publish.ts';
 
 /** A plan that was let through, and how it is applied. */
 export interface Execution {
@@ -20,7 +23,7 @@ export interface Execution {
   readonly apply: (options: RunOptions) => Promise<ApplyResult>;
   readonly flags: FormatFlags & { readonly yes?: boolean; readonly journal?: string };
   /** Has what the client tells shown beside the progress. */
-  readonly tellBy: TellBy;
+  readonly setLineWriter: SetLineWriter;
   /** Aborted: before the first write, nothing is written; then no new write starts. */
   readonly signal: AbortSignal;
   readonly locate: Locate;
@@ -51,7 +54,9 @@ export async function executePlan(execution: Execution, context: Context): Promi
 async function confirm({ plan, flags }: Execution, writes: number, context: Context): Promise<boolean> {
   if (flags.yes === true) return true;
   const what = writes === 1 ? 'this write' : `these ${writes} writes`;
-  const question = writes === 0 ? 'Write the files?' : `Do ${what} on ${plan.baseUrl}?`;
+  const dangers = toDangerCount(plan.changes);
+  const warning = dangers === '' ? '' : `! ${dangers}. `;
+  const question = `${warning}${writes === 0 ? 'Write the files?' : `Do ${what} on ${plan.baseUrl}?`}`;
   const unseen = flags.format !== 'text' ? `${renderAskedPlan(plan, context, flags)}\n` : '';
   const answer = await context.ask(`${unseen}${question} Only "yes" does it: `);
   if (answer === undefined)
@@ -73,7 +78,7 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
   const endProgress = (): void => {
     progress?.end();
     progress = undefined;
-    execution.tellBy(undefined);
+    execution.setLineWriter(undefined);
   };
   try {
     return await execution.apply({
@@ -82,13 +87,12 @@ async function applyWithProgress(execution: Execution, stream: EventStream, cont
       confirm: (writes) => confirm(execution, writes, context),
       onWarning: (message) => {
         endProgress();
-        context.stderr.write(`Warning: ${message}\n`);
+        context.stderr.write(`Warning: ${toPrintable(message)}\n`);
       },
       onStart: () => {
-        context.onLetGo?.();
         for (const event of listStartEvents(plan)) stream.send(event);
         progress = createProgress(toProgressOutput(context), ahead, toTextOptions(context.stderr, context, flags));
-        execution.tellBy(progress.tell);
+        execution.setLineWriter(progress.tell);
       },
       onEvent: (event) => {
         progress?.onEvent(event);
@@ -115,4 +119,19 @@ export function toAppliedExitCode({ outcomes, files, interrupted }: ApplyResult)
   const isRefused = failed.length > 0 && failed.every((one) => one.isAuthentication);
   const isNothingDone = outcomes.every(({ outcome }) => outcome !== 'applied');
   return isRefused && isNothingDone ? EXIT.authentication : EXIT.failed;
+}
+
+/** A plan that no safety rule blocks, for the person who is asked about it. It is always text, and goes where questions go. */
+function renderAskedPlan(plan: Plan, context: Context, flags: FormatFlags): string {
+  return renderUnblocked(plan, toTextOptions(context.stderr, context, flags));
+}
+
+/** With text, a plan is shown before it is applied, and its result after it. Other forms are one document, at the end. */
+export function showPlanFirst(plan: Plan, flags: FormatFlags, context: Context): void {
+  if (flags.format !== 'text') return;
+  context.stdout.write(renderUnblocked(plan, toTextOptions(context.stdout, context, flags)));
+}
+
+function renderUnblocked(plan: Plan, options: TextOptions): string {
+  return renderPlanText(toPlanView({ ...plan, violations: [] }, { isReadOnce: true }), options);
 }

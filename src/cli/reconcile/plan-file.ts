@@ -1,20 +1,26 @@
-import { open, readdir, rm, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { open, rm, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { InputError, readInput } from '../../files/read-input.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import { toReason } from '../../model/errors.ts';
-import { findJsonExcess, isJsonObject, parseJson } from '../../model/json.ts';
+import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
+import { toPrintable } from '../../model/printable.ts';
 import { renderPlanJson } from '../../report/programs/json.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../exit-code.ts';
-import { writeResultFile } from '../output/result-file.ts';
+import { type OutputContext, writeResultFile } from '../output/output-files.ts';
 
 /** Writes a plan file. */
-export async function writePlanFile(file: string, plan: Plan, context: Pick<Context, 'cwd' | 'stderr'>): Promise<void> {
+export async function writePlanFile(
+  file: string,
+  plan: Plan,
+  context: OutputContext & Pick<Context, 'stderr' | 'secrets'>,
+): Promise<void> {
   try {
     await writeResultFile(file, renderPlanJson(plan), context);
   } catch (error) {
+    if (error instanceof CommandError) throw error;
     throw new CommandError(`The plan cannot be written to ${file}: ${toReason(error)}`, {
       exitCode: EXIT.failed,
       cause: error,
@@ -23,11 +29,12 @@ export async function writePlanFile(file: string, plan: Plan, context: Pick<Cont
 }
 
 /** Takes an older plan out of the way when none came to replace it: nobody must take it for the new one. Gives what to say. */
-export async function withdrawPlanFile(file: string, cwd: string): Promise<string> {
+export async function removeStalePlanFile(file: string, cwd: string): Promise<string> {
   const path = resolve(cwd, file);
-  if (!(await isPlanFile(file, cwd))) return `${file} was not written, because there is no plan that can be applied.`;
+  const said = `${toPrintable(file)} was not written, because there is no plan that can be applied.`;
+  if (!(await isPlanFile(file, cwd))) return said;
   await rm(path, { force: true });
-  return `${file} was not written, because there is no plan that can be applied. The old plan in it was removed.`;
+  return `${said} The old plan in it was removed.`;
 }
 
 /** Reads a plan file, and tells what it is about. What is not one is refused with the first thing that is wrong with it. */
@@ -54,22 +61,12 @@ export async function isPlanFile(path: string, cwd: string): Promise<boolean> {
     const file = resolve(cwd, path);
     if (!(await startsAsObject(file))) return false;
     const text = readInput(file).toString('utf8');
-    const value = findJsonExcess(text) === undefined ? parseJson(text) : undefined;
+    const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
     return isJsonObject(value) && 'writes' in value && 'changes' in value;
   } catch (error) {
     if (error instanceof InputError || (error instanceof Error && 'code' in error)) return false;
     throw error;
   }
-}
-
-/** The plan files of a folder that holds nothing else that could be read; none for any other path. */
-export async function listPlanFiles(folder: string, cwd: string): Promise<readonly string[]> {
-  const entries = await readdir(resolve(cwd, folder)).catch(() => []);
-  const names = entries.filter((name) => /\.(?:json|ya?ml)$/.test(name) && !name.startsWith('.')).sort();
-  if (names.some((name) => !name.endsWith('.json'))) return [];
-  const files = names.map((name) => join(folder, name));
-  for (const file of files) if (!(await isPlanFile(file, cwd))) return [];
-  return files;
 }
 
 /** Manifests may be long, and YAML is not parsed twice. What is no regular file, such as a pipe, could be read only once. */

@@ -1,18 +1,23 @@
+import { KEY_VARIABLE } from '../../model/api-key.ts';
 import type { GuardViolation, Plan } from '../../model/plan.ts';
+import type { StackSettings } from '../../model/stack.ts';
 import type { DesiredState } from '../../model/state.ts';
 import { type Allowances, listStanding } from '../../plan/guard.ts';
 import { isInvalid, type PlanOptions } from '../../stack/plan-live.ts';
-import { type ConnectionFlags, type RunSettings, resolveSettings, toStoredSettings } from '../../stack/settings.ts';
+import type { TokenFlags } from '../../stack/run-plan.ts';
+import type { SavedFile } from '../../stack/saved-plan.ts';
+import { isEmbedded, type RunSettings, resolveManifestSettings, resolveSettings } from '../../stack/settings.ts';
 import type { ApplyOptions } from '../../stack/stack.ts';
-import type { TokenFlags } from '../../stack/token-sinks.ts';
+import { type ConnectionFlags, parseConnectionFlags } from '../connection/stack-session.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode } from '../exit-code.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
 
 /** Flags that say what a plan covers and what it may do. */
 export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly target: readonly string[];
   readonly allowDeletes?: boolean;
   readonly allowProtected: readonly string[];
+  readonly allowRejected?: readonly string[];
   readonly rotate?: readonly string[];
   /** Other stacks whose resources may be taken over. */
   readonly takeOver?: readonly string[];
@@ -24,13 +29,17 @@ export interface PlanFlags extends ConnectionFlags, TokenFlags {
   readonly policies?: readonly string[];
   /** False with --no-rehearsal. */
   readonly rehearsal?: boolean;
+  /** What the service will reject is left out. */
+  readonly skipRejected?: boolean;
   /** The commands of `spec.render` may be run. */
   readonly render?: boolean;
+  /** The variables that manifests may read. */
+  readonly env?: readonly string[];
 }
 
 /** The settings of a run on manifests. */
 export function resolveStackSettings(flags: ConnectionFlags, context: Context, { stack }: DesiredState): RunSettings {
-  return resolveSettings(flags, context.env, toStoredSettings(stack.api));
+  return resolveManifestSettings(parseConnectionFlags(flags), context, stack.api);
 }
 
 /** What flags say of a plan. */
@@ -46,20 +55,22 @@ export function toPlanOptions(
     revertDrift: flags.revertDrift !== false,
     delete: flags.delete !== false,
     rehearsal: flags.rehearsal !== false,
+    skipRejected: flags.skipRejected === true,
   };
 }
 
 /** What flags consent to. */
-export function toAllowances({ allowDeletes, allowProtected }: PlanFlags): Allowances {
-  return { deletes: allowDeletes === true, protected: allowProtected };
+export function toAllowances({ allowDeletes, allowProtected, allowRejected = [] }: PlanFlags): Allowances {
+  return { deletes: allowDeletes === true, protected: allowProtected, rejected: allowRejected };
 }
 
 /** The same for the apply of a stack. */
 export function toConsent({
   allowDeletes,
   allowProtected,
-}: PlanFlags): Pick<ApplyOptions, 'allowDeletes' | 'allowProtected'> {
-  return { allowDeletes: allowDeletes === true, allowProtected };
+  allowRejected = [],
+}: PlanFlags): Pick<ApplyOptions, 'allowDeletes' | 'allowProtected' | 'allowRejected'> {
+  return { allowDeletes: allowDeletes === true, allowProtected, allowRejected };
 }
 
 /** The safety rules that a plan breaks and that no flag allows. */
@@ -76,4 +87,73 @@ export function toPlanExitCode(
   if (isInvalid(plan)) return EXIT.invalid;
   if (standing.length > 0) return EXIT.refused;
   return detailedExitcode === true && plan.writes.length + plan.files.length > 0 ? EXIT.changes : EXIT.done;
+}
+
+/**
+ * How to reach the service that a plan was made for, when no manifests are named. A file that was edited could name another one, which would then get the key:
+ * whoever starts edgewise has to name it too, but for the embedded server.
+ */
+export function resolvePlanSettings(
+  saved: SavedFile,
+  flags: ConnectionFlags,
+  { env, isUntrusted = false }: Pick<Context, 'env' | 'isUntrusted'>,
+): RunSettings {
+  const { plan } = saved;
+  const baseUrl = isEmbedded(plan.baseUrl) ? plan.baseUrl : undefined;
+  const stored = isUntrusted ? {} : { ...plan.settings, baseUrl, keyEnv: undefined };
+  const settings = resolveSettings(parseConnectionFlags(flags), env, stored);
+  refuseOtherService(saved, { settings });
+  return settings;
+}
+
+/** Refuses a plan file that is of another stack than the manifests, or for another service or another account than this run. */
+export function refuseOtherService(
+  saved: SavedFile,
+  { settings, stack }: { readonly settings: RunSettings; readonly stack?: StackSettings },
+): void {
+  const { plan, name } = saved;
+  if (stack !== undefined && stack.name !== plan.stack) {
+    const message = `${name} was made for the stack ${plan.stack}, and the manifests are of the stack ${stack.name}.`;
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Name the manifests that it was made of.' });
+  }
+  refuseOtherKey(saved, { settings, stack });
+  if (settings.baseUrl === plan.baseUrl) return;
+  const message = `${name} was made for ${plan.baseUrl}, not for ${settings.baseUrl}.`;
+  throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+}
+
+/** A plan of another account would create everything anew there. Which key that is, a file that was edited must not choose. */
+function refuseOtherKey(
+  { plan, name }: SavedFile,
+  { settings, stack }: { readonly settings: RunSettings; readonly stack: StackSettings | undefined },
+): void {
+  const { keyEnv } = plan.settings;
+  if (isEmbedded(plan.baseUrl) || keyEnv === settings.keyEnv) return;
+  const made = `${name} was made with the key in ${keyEnv ?? KEY_VARIABLE}`;
+  if (stack !== undefined || settings.keyEnv !== undefined) {
+    const message = `${made}, and this run uses ${settings.keyEnv ?? KEY_VARIABLE}.`;
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+  }
+  throw new CommandError(`${made}, which a plan file alone cannot choose.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name its manifests with --manifests, or the variable with --key-env.',
+  });
+}
+
+/** Refuses the same, and a plan that calls another id by a name than the manifests do: whoever approved it has read the name. */
+export function refuseOtherManifests(
+  saved: SavedFile,
+  {
+    settings,
+    state: { stack, externals },
+  }: { readonly settings: RunSettings; readonly state: Pick<DesiredState, 'stack' | 'externals'> },
+): void {
+  refuseOtherService(saved, { settings, stack });
+  const { plan, name } = saved;
+  for (const [address, named] of externals) {
+    const id = plan.externals[address];
+    if (id === undefined || id === named) continue;
+    const message = `${name} calls ${id} ${address}, and in the manifests ${address} is ${named}.`;
+    throw new CommandError(message, { exitCode: EXIT.stale, remedy: 'Make a new plan.' });
+  }
 }

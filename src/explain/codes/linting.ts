@@ -1,4 +1,4 @@
-import type { LintCode } from '../../model/diagnostic-codes.ts';
+import type { LintCode } from '../../model/diagnostic.ts';
 import { type Explanation, toDocument, toStream } from '../explanation.ts';
 
 /** A manifest before and after, both seen by lint. */
@@ -26,6 +26,19 @@ function toPool(weight: number): string {
 
 function toCredential(...lines: readonly string[]): string {
   return toDocument('Credential', 'agent', ...lines);
+}
+
+function toSink(text: string): string {
+  const command = [
+    'spec:',
+    '  tokens:',
+    '    default:',
+    '      command:',
+    '        - sh',
+    '        - -c',
+    `        - ${text}`,
+  ];
+  return toDocument('Stack', 'shop', ...command);
 }
 
 function toCertificate(...more: readonly string[]): string {
@@ -173,6 +186,16 @@ export const LINTING = {
       'The manifests write out an id although an External, HTTPSEdge or HTTPSEdgeRoute document gives it a name. When the id changes, one of the two places is easily forgotten.',
     remedy: 'Write the address instead of the id.',
     ...toExamples(toStream(OFFICE, toEndpoints('ipp_office')), toStream(OFFICE, toEndpoints('External/office'))),
+  },
+  'placeholder-in-shell': {
+    meaning:
+      'A command for tokens runs a shell, or another program that takes a text to run, and has `{name}`, `{address}`, `{id}` or `{stack}` in that text. What is filled in becomes a part of the program that runs, with the token at hand. Edgewise checks each of these values, but a shell should not depend on that.',
+    remedy:
+      'Use the variable with the same value, in double quotes: `"$EDGEWISE_NAME"`, `"$EDGEWISE_ADDRESS"`, `"$EDGEWISE_ID"`, `"$EDGEWISE_STACK"`. Or give the placeholder as an argument of its own.',
+    ...toExamples(
+      toSink(`'vault kv put "secret/{name}" token=-'`),
+      toSink(`'vault kv put "secret/$EDGEWISE_NAME" token=-'`),
+    ),
   },
   'suppression-unused': {
     meaning:

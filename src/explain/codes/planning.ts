@@ -1,9 +1,19 @@
-import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
+import type { DiagnosticCode } from '../../model/diagnostic.ts';
 import { type Explanation, type LiveResources, toDocument, toMarked } from '../explanation.ts';
 
 const STACK = toDocument('Stack', 'production');
 const CREDENTIAL = toDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]');
 const POOL = toPool();
+
+const TAKEN_POOL = toDocument(
+  'WeightedBackend',
+  'taken',
+  'spec:',
+  '  backends:',
+  '    bkdhr_blue: 1',
+  'lifecycle:',
+  '  renamed_from: { stack: production, name: taken }',
+);
 
 function toPool(...more: readonly string[]): string {
   return toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 1', ...more);
@@ -15,6 +25,18 @@ function toIngress(domain: string, ...more: readonly string[]): string {
 
 function toRestriction(...lines: readonly string[]): string {
   return toDocument('IPRestriction', 'api', 'spec:', '  type: api', '  ip_policy_ids: [ipp_office]', ...lines);
+}
+
+function toCertificate(from: string): string {
+  return toDocument(
+    'SSHUserCertificate',
+    'alice',
+    'spec:',
+    '  ssh_certificate_authority_id: sshca_bastion',
+    '  public_key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L',
+    '  principals: [alice]',
+    `  valid_after: "${from}"`,
+  );
 }
 
 /** A plan of one manifest beside the Stack. */
@@ -118,11 +140,39 @@ export const PLANNING = {
   },
   'foreign-missing': {
     meaning:
-      'An `External` stands for a resource of another stack, which is found by its mark. No live resource of that kind has a mark with that stack and name, and no other stack of this run creates one.',
+      'An `External` stands for a resource of another stack, which is found by its mark. No live resource of that kind has a mark with that stack and name, and no other stack of this run creates one; or this run deletes or renames it.',
     remedy:
       'Apply the other stack first, or both in one run with `-R`. If it is applied, correct the name of the stack or the address.',
     bad: toPlanOf(toShop('pool'), { live: toPools({ bkdwd_pool: ['network', 'pools'] }) }),
     good: mended(toShop('pools')),
+  },
+  'taker-unread': {
+    meaning:
+      'A resource of this stack is in no manifest any more, so it would be deleted. But another stack of the folder takes it over, or may do so, and cannot be read: the variable of its API key is not set, its manifests are not valid YAML, its command was not run, or its own document is missing. What is deleted is gone, so the resource is kept until that is known.',
+    remedy:
+      'Correct what the message names, and plan again. If nothing takes the resource over, remove the `lifecycle.renamed_from` that says so.',
+    bad: {
+      command: 'plan -R .',
+      files: { 'a/edgewise.yaml': STACK, 'a/pool.yaml': POOL, 'b/pool.yaml': TAKEN_POOL },
+      live: toPools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
+    },
+    good: { files: { 'b/edgewise.yaml': toDocument('Stack', 'web') } },
+  },
+  'taken-elsewhere': {
+    meaning:
+      'A resource of this stack is in no manifest any more, so it would be deleted. The manifests of another stack of the same repository say that it moves there, with `lifecycle.renamed_from`. The run is of this stack alone, so it does not wait for that. Other repositories, manifests that a command prints and what cannot be read are not looked at.',
+    remedy:
+      'Apply the other stack first, or both in one run with `-R`: then only the mark moves, and nothing is deleted. Where each stack has a job of its own, list the resource in `spec.released` of the old one.',
+    bad: {
+      command: 'plan a --root . --allow-deletes',
+      files: {
+        'a/edgewise.yaml': STACK,
+        'a/pool.yaml': POOL,
+        'b/edgewise.yaml': `${toDocument('Stack', 'web')}---\n${TAKEN_POOL}`,
+      },
+      live: toPools({ bkdwd_pool: ['production', 'pool'], bkdwd_taken: ['production', 'taken'] }),
+    },
+    good: { command: 'plan -R .' },
   },
   'used-elsewhere': {
     meaning:
@@ -146,7 +196,7 @@ export const PLANNING = {
     meaning:
       'The resource already carries a mark: of another stack, or of another address in this stack. Adopting it would take it away from there.',
     remedy:
-      'To take it from another stack, add --take-over with the name of that stack. If it was renamed in this stack, use `lifecycle.renamed_from` instead.',
+      'If it was renamed in this stack, use `lifecycle.renamed_from` instead. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: toPlanOf(toPool('lifecycle:', '  adopt: bkdwd_pool'), {
       live: toPools({ bkdwd_pool: ['staging', 'pool'] }),
     }),
@@ -198,6 +248,14 @@ export const PLANNING = {
     bad: toPlanOf(POOL, { live: { WeightedBackend: [{ id: 'bkdwd_byhand', backends: { bkdhr_blue: 1 } }] } }),
     good: mended(toPool('lifecycle:', '  adopt: bkdwd_byhand')),
   },
+  'renamed-from-missing': {
+    meaning:
+      'The manifest says what its resource was called before, and nothing has that name: neither an old resource of the stack, nor the new one. So the plan creates a resource. Where the name is misspelt, the same plan deletes the resource that was meant. After a rename the line has no effect and no warning.',
+    remedy:
+      'If the name is misspelt, correct it: then the resource is kept. If the resource is gone, or is not there yet in this account, remove the line or leave it.',
+    bad: toPlanOf(toIngress('agents.example.com', 'lifecycle:', '  renamed_from: conect')),
+    good: mended(toIngress('agents.example.com')),
+  },
   'renamed-maybe': {
     meaning:
       'A new `metadata.name` means a new resource with a new id; the old one is deleted. Here the new resource claims all unique values (hostport, type or domain) of one that is no longer in the manifests. Most likely it is the same resource with a new name.',
@@ -211,8 +269,9 @@ export const PLANNING = {
   },
   'claimed-elsewhere': {
     meaning:
-      'The value must be unique at the service. It is held by a resource of somebody else, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply.',
-    remedy: 'Adopt the resource that holds it, remove the value there, or choose another value.',
+      'The value must be unique at the service. It is held by a resource of somebody else, or by a resource of this stack that the plan does not change. The write would fail in the middle of an apply. With `-R` it is a warning where the holder is of another stack of the run, which gives the value up: the write comes after that.',
+    remedy:
+      'Choose another value, or remove it there. A resource that no stack manages can be adopted. If another stack manages it, agree with that stack: its document moves here, with `lifecycle.renamed_from: { stack: OLD, name: NAME }`. `--take-over` is for emergencies: the other stack may still describe the resource.',
     bad: toPlanOf(toIngress('agents.example.com'), {
       live: toLiveIngress('agents.example.com'),
     }),
@@ -220,10 +279,17 @@ export const PLANNING = {
   },
   'rehearsal-failed': {
     meaning:
-      'Before a plan is shown, edgewise applies it to a copy of the account in memory. There a write failed, or something was left to do afterwards. It is an error when every service refuses such a write: a value that somebody else holds, a resource that is in use, a reference to nothing. Otherwise it is a warning, because services may be more liberal.',
+      'Before a plan is shown, edgewise applies it to a copy of the account in memory. There a write failed, or something was left to do afterwards. It is a warning, because services may be more liberal, or because the failure follows from something that is only assumed. A write that every service rejects breaks the safety rule `rejected-write` instead.',
+    remedy: 'Correct what the message names, or apply the plan and see whether the service takes it.',
+    bad: toPlanOf(toCertificate('9999-12-31T12:00:00Z')),
+    good: mended(toCertificate('2030-01-01T00:00:00Z')),
+  },
+  'write-left-out': {
+    meaning:
+      'The rehearsal foretells that the service rejects a write, and the plan was made with --skip-rejected. So the change is left out, and with it every change that depends on it. The plan does everything else. What is left out is planned again next time.',
     remedy:
-      'Mend what the message names. With --no-rehearsal, the plan is not tried, and fails at the service instead.',
-    bad: toPlanOf(toIngress('agents.example.com'), { live: USED_POOL }),
+      'Free the way for the change: the message names what is in the way. To send it all the same, use --allow-rejected with its address instead.',
+    bad: toPlanOf(toIngress('agents.example.com'), { command: 'plan --skip-rejected', live: USED_POOL }),
     good: { files: { 'manifest.yaml': toIngress('agents.example.com'), 'pool.yaml': POOL } },
   },
   'rehearsal-gap': {

@@ -1,12 +1,9 @@
-import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
-import { type Explanation, type LiveResources, toDocument, toMarked } from '../explanation.ts';
+import type { DiagnosticCode } from '../../model/diagnostic.ts';
+import { toFieldDigest } from '../../model/mark.ts';
+import { type Explanation, type LiveResources, toDocument, toMarked, toStream } from '../explanation.ts';
 
 const STACK = toDocument('Stack', 'production');
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L';
-
-function toPool(weight: number): string {
-  return toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', `    bkdhr_blue: ${weight}`);
-}
 
 function toCertificate(...more: readonly string[]): string {
   return toDocument(
@@ -58,6 +55,12 @@ const LIVE_POOL: LiveResources = {
   WeightedBackend: [{ id: 'bkdwd_pool', backends: { bkdhr_blue: 1 }, metadata: toMarked('production', 'pool') }],
 };
 
+const WEIGHTS = { bkdhr_blue: 1 };
+const APPLIED = { fields: { backends: toFieldDigest(WEIGHTS) } };
+const APPLIED_POOL: LiveResources = {
+  WeightedBackend: [{ id: 'bkdwd_pool', backends: WEIGHTS, metadata: toMarked('production', 'pool', APPLIED) }],
+};
+
 /** The codes about what becomes of resources in time, and what others do meanwhile. */
 export const RUNNING = {
   'service-trouble': {
@@ -67,6 +70,19 @@ export const RUNNING = {
       'Follow the help of the diagnostic, for example set the NS records of the domain. The next plan checks again.',
     bad: { command: 'plan', files: inStack(toIngress('agents.invalid')), live: toLiveIngress('agents.invalid') },
     good: { files: inStack(toIngress('agents.example.com')), live: toLiveIngress('agents.example.com') },
+  },
+  'not-shown': {
+    meaning:
+      'A service may leave a field out of its responses. If any response about that kind shows the field, its absence elsewhere means that it is empty. If none does, or if the field cannot be empty, its live value is unknown: it counts as last applied, and only a changed manifest is written.',
+    remedy:
+      'Check the field at the service, or update the service. To leave the field to others, list it in `lifecycle.ignore`.',
+    bad: {
+      command: 'plan',
+      files: inStack(toPool('pool', 1)),
+      live: APPLIED_POOL,
+      faults: 'rules: [{ on: GET /backends/weighted, fault: left_out, fields: [backends] }]\n',
+    },
+    good: { faults: null },
   },
   'validity-ends': {
     meaning:
@@ -86,7 +102,7 @@ export const RUNNING = {
     remedy: 'Plan again. The field appears as drift: apply to revert it, or copy it into the manifest.',
     bad: {
       command: 'apply --yes',
-      files: inStack(toPool(2)),
+      files: inStack(toPool('pool', 2)),
       live: LIVE_POOL,
       meanwhile: {
         before: 'PATCH /backends/weighted/bkdwd_pool',
@@ -102,7 +118,7 @@ export const RUNNING = {
     remedy: 'Run only one apply of a stack at a time. Pipelines have a setting for that, such as a concurrency group.',
     bad: {
       command: 'apply --yes',
-      files: inStack(toPool(1)),
+      files: inStack(toPool('pool', 1)),
       meanwhile: {
         before: 'POST /backends/weighted',
         request: 'POST /backends/weighted',
@@ -113,5 +129,163 @@ export const RUNNING = {
       },
     },
     good: { meanwhile: null },
+  },
+  'untrusted-setting': {
+    meaning:
+      'The run is on manifests that are not merged yet (`--untrusted`), and their Stack says something else than the flags and variables of the run about the URL of the service, its certificate authorities, the version header, the variable of the API key, or the rate limit. A pull request could send the key to its author that way. So flags and variables decide, and the Stack may only say the same.',
+    remedy:
+      'Remove the line, or make it say what the run says. If the pipeline should use the new value, change its flag or variable.',
+    bad: {
+      command: 'plan --untrusted',
+      files: {
+        'edgewise.yaml': toDocument(
+          'Stack',
+          'production',
+          'spec:',
+          '  api:',
+          '    base_url: https://elsewhere.example.com',
+        ),
+      },
+    },
+    good: { files: { 'edgewise.yaml': toDocument('Stack', 'production') } },
+  },
+} as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
+
+function toPool(name: string, weight = 1, ...more: readonly string[]): string {
+  return toDocument('WeightedBackend', name, 'spec:', '  backends:', `    bkdhr_blue: ${weight}`, ...more);
+}
+
+function toEdge(name: string, port: number, backend = 'bkdhr_blue'): string {
+  return toDocument(
+    'TCPEdge',
+    name,
+    'spec:',
+    `  hostports: ["1.tcp.example.net:${port}"]`,
+    '  backend:',
+    `    backend_id: ${backend}`,
+  );
+}
+
+/** The codes about documents that do not go together. */
+export const RELATIONS = {
+  'duplicate-address': {
+    meaning:
+      'Kind and name form an address, such as TCPEdge/postgres. An address stands for one resource. With two documents, the order of the files would decide which one applies.',
+    remedy: 'Rename or remove one of them.',
+    bad: { command: 'validate', files: { 'a.yaml': toPool('pool'), 'b.yaml': toPool('pool') } },
+    good: { files: { 'b.yaml': toPool('pool-b') } },
+  },
+  'duplicate-claim': {
+    meaning:
+      'Some values must be unique: a hostport, the domain of an ingress, the type of an IP restriction, an id to adopt, a former name, a file that something is written to. The service would refuse the second resource, or both would take the value from each other. With `-R`, this holds for the documents of all stacks of one account. A document for an HTTPS edge or route is the whole truth about its modules: a second document would remove the modules of the first.',
+    remedy:
+      'Remove the value from one of the documents. Put the modules of one edge or route into one document. Give each stack a folder of its own for tokens.',
+    bad: { command: 'validate', files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20001)) } },
+    good: { files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20002)) } },
+  },
+  'renamed-from-standing': {
+    meaning:
+      '`lifecycle.renamed_from` gives the mark of an existing resource a new name. That is impossible while another document still describes the old name.',
+    remedy: 'Remove the document with the old name. If this is a new resource, remove the line instead.',
+    bad: {
+      command: 'validate',
+      files: {
+        'pools.yaml': toStream(toPool('new', 1, 'lifecycle:', '  renamed_from: old'), toPool('old')),
+      },
+    },
+    good: { files: { 'pools.yaml': toPool('new', 1, 'lifecycle:', '  renamed_from: old') } },
+  },
+  'dangling-reference': {
+    meaning:
+      'A reference is Kind/name, and a document must describe that address. For a resource that this stack does not manage, add an `External` document.',
+    remedy: 'Correct the name, add the document, or write a literal id.',
+    bad: {
+      command: 'validate',
+      files: { 'edge.yaml': toStream(toEdge('postgres', 20001, 'WeightedBackend/pol'), toPool('pool')) },
+    },
+    good: {
+      files: { 'edge.yaml': toStream(toEdge('postgres', 20001, 'WeightedBackend/pool'), toPool('pool')) },
+    },
+  },
+  'wrong-reference': {
+    meaning:
+      'The field accepts references to certain kinds only. This is the id (its prefix shows the kind) or the address of another kind. The service would refuse it in the middle of an apply.',
+    remedy:
+      'Use a kind or prefix that the message lists. `edgewise explain Kind.field` shows what a field may refer to.',
+    bad: { command: 'validate', files: { 'edge.yaml': toEdge('postgres', 20001, 'ipp_office') } },
+    good: { files: { 'edge.yaml': toEdge('postgres', 20001, 'bkdhr_blue') } },
+  },
+  'circular-reference': {
+    meaning: 'References lead from one document to the next and back to the first, so no id can be found.',
+    remedy: 'Write a literal id in one of the documents.',
+    bad: {
+      command: 'validate',
+      files: {
+        'names.yaml': toStream(
+          toDocument('External', 'office', 'spec:', '  id: External/headquarters'),
+          toDocument('External', 'headquarters', 'spec:', '  id: External/office'),
+        ),
+      },
+    },
+    good: {
+      files: {
+        'names.yaml': toStream(
+          toDocument('External', 'office', 'spec:', '  id: External/headquarters'),
+          toDocument('External', 'headquarters', 'spec:', '  id: ipp_office'),
+        ),
+      },
+    },
+  },
+  'no-stack': {
+    meaning:
+      'The name of the stack is part of every mark. By it a later run knows which resources the stack owns. There is no default name, because two repositories with the same name would delete the resources of each other.',
+    remedy: 'Add a `Stack` document with a unique name. It can also hold settings.',
+    bad: { command: 'plan', files: { 'pool.yaml': toPool('pool') } },
+    good: { files: { 'edgewise.yaml': STACK } },
+  },
+  'unused-kind': {
+    meaning:
+      'Only the kinds in `spec.kinds` of the Stack are read from the service. A manifest of another kind could not be compared with anything.',
+    remedy: 'Add the kind to `spec.kinds`, or remove the document.',
+    bad: {
+      command: 'validate',
+      files: {
+        'edgewise.yaml': toDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge]'),
+        'pool.yaml': toPool('pool'),
+      },
+    },
+    good: {
+      files: {
+        'edgewise.yaml': toDocument('Stack', 'production', 'spec:', '  kinds: [TCPEdge, WeightedBackend]'),
+      },
+    },
+  },
+  'several-stacks': {
+    meaning:
+      'A run has exactly one stack. Its name goes into the marks and its settings apply. Most often the given path contains two folders that are separate stacks.',
+    remedy: 'Remove one of the Stack documents, or run every folder as a stack of its own with `-R`.',
+    bad: {
+      command: 'validate',
+      files: {
+        'edgewise.yaml': STACK,
+        'stack.yaml': toDocument('Stack', 'staging'),
+        'pool.yaml': toPool('pool'),
+      },
+    },
+    good: { files: { 'stack.yaml': null } },
+  },
+  'duplicate-stack': {
+    meaning:
+      'The name of a stack is part of the mark on everything that it owns. Two stacks of one name at one service would each take what the other made for its own, and delete it.',
+    remedy: 'Rename one of them before its first apply; afterwards use `--take-over` with the old name.',
+    bad: {
+      command: 'stacks',
+      files: {
+        'network/edgewise.yaml': STACK,
+        'network/pool.yaml': toPool('pool'),
+        'web/edgewise.yaml': STACK,
+      },
+    },
+    good: { files: { 'web/edgewise.yaml': toDocument('Stack', 'web') } },
   },
 } as const satisfies Partial<Record<DiagnosticCode, Explanation>>;

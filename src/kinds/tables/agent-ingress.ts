@@ -1,6 +1,7 @@
 import { isJsonArray, isJsonObject, type JsonObject } from '../../model/json.ts';
+import { renderTimeSpan } from '../duration.ts';
 import { field, formatted, listOf, objectOf, oneOf, setOf, text, timestamp } from '../field.ts';
-import { defineKind, type Trouble } from '../kind.ts';
+import { defineKind, type HealthFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
 const JOB = objectOf({
@@ -23,7 +24,8 @@ export const AGENT_INGRESS = defineKind({
   path: '/agent_ingresses',
   listKey: 'ingresses',
   uri: 'path',
-  findTroubles: findProvisioningTroubles,
+  checkHealth: checkProvisioning,
+  describeState: describeCertificate,
   fields: {
     ...IDENTITY,
     description: DESCRIPTION,
@@ -35,11 +37,14 @@ export const AGENT_INGRESS = defineKind({
         lifecycle: 'immutable',
         required: true,
         unique: true,
+        carries: 'by-each',
         tells: { said: 'listens on' },
       },
     ),
     ns_targets: field(setOf(text()), 'Values for the NS records of the domain, which delegate it to the service.', {
       lifecycle: 'computed',
+      whenReplaced: 'delegate the domain again',
+      whenCreated: 'set the NS records of its domain to',
     }),
     region_domains: field(listOf(text()), 'Regional domains below the domain. More appear as regions are added.', {
       lifecycle: 'computed',
@@ -66,13 +71,14 @@ export const AGENT_INGRESS = defineKind({
 });
 
 /** Certificates that fail provisioning. Source: section 2.3 of the interface. */
-function findProvisioningTroubles({
+function checkProvisioning({
   certificate_management_status: status = null,
   ns_targets: targets = null,
-}: JsonObject): readonly Trouble[] {
+}: JsonObject): readonly HealthFinding[] {
   const job = isJsonObject(status) ? status['provisioning_job'] : undefined;
   if (!isJsonObject(job) || typeof job['error_code'] !== 'string' || job['error_code'] === '') return [];
-  const said = typeof job['msg'] === 'string' ? `: ${job['msg']}` : '';
+  // A sentence of its own, which another one follows.
+  const said = typeof job['msg'] === 'string' ? `: ${job['msg'].replace(/[.\s]+$/, '')}` : '';
   const message = `its certificate cannot be provisioned: ${job['error_code']}${said}`;
   const retry = typeof job['retries_at'] === 'string' ? `, at ${job['retries_at']}` : '';
   const servers = isJsonArray(targets) && targets.length > 0 ? ` (${targets.join(', ')})` : '';
@@ -81,4 +87,17 @@ function findProvisioningTroubles({
       ? `Set the NS records of the domain to its ns_targets${servers}. Until then every attempt fails.`
       : `The service retries${retry}. If it keeps failing, contact the operator of the service.`;
   return [{ message, remedy, field: 'certificate_management_policy' }];
+}
+
+/** How far its automatic certificate is. */
+function describeCertificate(
+  { certificate_management_status: status = null }: JsonObject,
+  now: Date,
+): readonly string[] {
+  if (!isJsonObject(status)) return [];
+  const { provisioning_job: job = null, renews_at: renewsAt } = status;
+  if (isJsonObject(job)) return [job['error_code'] ? 'certificate fails' : 'certificate is being provisioned'];
+  const leftMs = typeof renewsAt === 'string' ? Date.parse(renewsAt) - now.getTime() : Number.NaN;
+  if (Number.isNaN(leftMs)) return [];
+  return [leftMs > 0 ? `certificate renews in ${renderTimeSpan(leftMs)}` : 'certificate is due for renewal'];
 }

@@ -23,6 +23,7 @@ export const CREDENTIAL = defineKind({
     metadata: METADATA,
     token: field(text(), 'The authtoken. Only in the response to the creation; null afterwards.', {
       lifecycle: 'one-time',
+      whenReplaced: 'agents with the old token are disconnected',
     }),
     acl: field(
       setOf(formatted('acl-rule'), { unrestricted: '*' }),

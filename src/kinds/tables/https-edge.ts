@@ -1,4 +1,5 @@
-import { field, idOf, moduleOf, refTo, setOf } from '../field.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { field, formatted, type IdleReason, idOf, integer, mapOf, moduleOf, number, refTo, setOf } from '../field.ts';
 import { defineKind } from '../kind.ts';
 
 export const HTTPS_EDGE = defineKind({
@@ -24,3 +25,102 @@ export const HTTPS_EDGE = defineKind({
     ),
   },
 });
+
+const UINT32_MAX = 4_294_967_295;
+const NO_NUMBER = { default: 0 } as const;
+
+export const HTTPS_EDGE_ROUTE = defineKind({
+  name: 'HTTPSEdgeRoute',
+  role: 'attached',
+  title: 'HTTPS edge route',
+  description:
+    'Modules on a route of an existing HTTPS edge. The document is the whole truth about these modules. Removing the document leaves them unchanged.',
+  idPrefix: 'edghtsrt',
+  path: '/edges/https/{edge_id}/routes/{id}',
+  fields: {
+    edge_id: field(idOf('edghts'), 'Id of the HTTPS edge that the route belongs to.', {
+      lifecycle: 'immutable',
+      required: true,
+    }),
+    id: field(idOf('edghtsrt'), 'Id of the route.', { lifecycle: 'immutable', required: true, unique: true }),
+    circuit_breaker: field(
+      moduleOf(
+        {
+          tripped_duration: field(
+            integer(0, UINT32_MAX),
+            'Seconds to wait, once tripped, before upstream health is evaluated again.',
+            NO_NUMBER,
+          ),
+          rolling_window: field(
+            integer(0, UINT32_MAX),
+            'Seconds in the rolling window in which metrics are retained.',
+            NO_NUMBER,
+          ),
+          num_buckets: field(
+            integer(0, 128),
+            'Number of buckets into which metrics are retained, at most 128.',
+            NO_NUMBER,
+          ),
+          volume_threshold: field(
+            integer(0, UINT32_MAX),
+            'Requests in a rolling window that can trip the circuit.',
+            NO_NUMBER,
+          ),
+          error_threshold_percentage: field(
+            number(0, 1),
+            'Share of errors that trips the circuit, from 0 to 1.0 (not a percentage).',
+            NO_NUMBER,
+          ),
+        },
+        { findIdle: findNeverTripping },
+      ),
+      'Circuit breaker module: stops traffic to an upstream that fails.',
+      { clear: 'delete', hasPath: true },
+    ),
+    request_headers: field(
+      moduleOf({
+        add: field(
+          mapOf(formatted('header-name'), formatted('header-value'), { caseInsensitive: true }),
+          'Headers added to the request before it goes upstream, after `remove`. Names that differ only in case are the same header.',
+        ),
+        remove: field(
+          setOf(formatted('header-name')),
+          'Names of headers removed from the request before it goes upstream.',
+        ),
+      }),
+      'Request headers module.',
+      { clear: 'delete', hasPath: true },
+    ),
+    user_agent_filter: field(
+      moduleOf({
+        allow: field(setOf(formatted('re2-pattern')), 'RE2 patterns, unanchored. A match allows the request.', {
+          protects: 'unproven',
+        }),
+        deny: field(
+          setOf(formatted('re2-pattern')),
+          'RE2 patterns, unanchored. A match denies the request unless an allow pattern matches.',
+          { protects: 'unproven' },
+        ),
+      }),
+      'User agent filter module.',
+      { clear: 'delete', hasPath: true, protects: 'while-on' },
+    ),
+  },
+});
+
+/** A circuit breaker without a threshold, or without metrics, never opens. */
+function findNeverTripping(breaker: JsonObject): readonly IdleReason[] {
+  const isZero = (name: string): boolean => (breaker[name] ?? 0) === 0;
+  const toReason = (field: string, message: string): IdleReason => ({ code: 'breaker-never-trips', field, message });
+  const thresholds = ['volume_threshold', 'error_threshold_percentage'];
+  const counts = ['rolling_window', 'num_buckets'].filter(isZero);
+  return [
+    ...(thresholds.every(isZero)
+      ? [toReason('volume_threshold', 'never trips: volume_threshold and error_threshold_percentage are both zero')]
+      : []),
+    ...counts.map((name) => toReason(name, `never trips: ${name} is zero, so it keeps no metrics`)),
+    ...(isZero('tripped_duration')
+      ? [toReason('tripped_duration', 'never stays tripped: tripped_duration is zero, so traffic flows again at once')]
+      : []),
+  ];
+}

@@ -41,7 +41,7 @@ export const IP_RESTRICTION = defineKind({
         required: true,
         responseName: 'ip_policies',
         alwaysSent: true,
-        protects: 'by-each',
+        protects: 'unproven',
         tells: { said: 'admits' },
       },
     ),

@@ -1,9 +1,9 @@
-import { isJsonObject } from '../../model/json.ts';
+import { isIP } from 'node:net';
+import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Spec } from '../../model/state.ts';
 import { renderTimeSpan, toDurationMs } from '../duration.ts';
 import { field, formatted, idOf, mapOf, oneOf, setOf, text, timestamp } from '../field.ts';
-import { defineKind, type SpecProblem } from '../kind.ts';
-import { checkSourceAddress } from '../source-address.ts';
+import { defineKind, type SpecFinding } from '../kind.ts';
 import { DESCRIPTION, IDENTITY, METADATA } from './standard-fields.ts';
 
 /** How long a certificate is valid by default. Source: section 8 of the interface. */
@@ -21,6 +21,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
   check: checkTimesAndOptions,
   checkLifecycle: checkRenewal,
   fileField: 'certificate',
+  checkFile: (text, { public_key: publicKey }) => checkSshCertificate(text, publicKey),
   validity: { after: 'valid_after', until: 'valid_until', defaultMs: DEFAULT_VALIDITY_MS },
   lifecycle: {
     valid_for: field(
@@ -66,7 +67,7 @@ export const SSH_USER_CERTIFICATE = defineKind({
     ),
     critical_options: field(
       mapOf(formatted('critical-option'), text()),
-      'Critical options of the certificate. Only `force-command` and `source-address` are defined.',
+      'Critical options of the certificate. Only two are defined: `force-command` is the command that runs instead of any other; `source-address` lists the addresses that may connect, in CIDR form, separated by commas: `203.0.113.0/24,2001:db8::/32`.',
       { lifecycle: 'immutable', protects: 'by-each' },
     ),
     extensions: field(
@@ -86,11 +87,11 @@ export const SSH_USER_CERTIFICATE = defineKind({
   },
 });
 
-function checkTimesAndOptions(spec: Spec): readonly SpecProblem[] {
+function checkTimesAndOptions(spec: Spec): readonly SpecFinding[] {
   return [...checkTimes(spec), ...checkAddresses(spec)];
 }
 
-function checkTimes(spec: Spec): readonly SpecProblem[] {
+function checkTimes(spec: Spec): readonly SpecFinding[] {
   const { valid_after: after, valid_until: until } = spec;
   if (typeof after !== 'string' || typeof until !== 'string' || toSeconds(after) < toSeconds(until)) return [];
   return [{ path: ['valid_until'], message: 'valid_until must be later than valid_after' }];
@@ -101,14 +102,14 @@ function toSeconds(time: string): number {
   return Math.floor(Date.parse(time) / 1000);
 }
 
-function checkAddresses({ critical_options: options }: Spec): readonly SpecProblem[] {
+function checkAddresses({ critical_options: options }: Spec): readonly SpecFinding[] {
   const addresses = isJsonObject(options) ? options['source-address'] : undefined;
   const wrong = typeof addresses === 'string' ? checkSourceAddress(addresses) : undefined;
   if (wrong === undefined) return [];
   return [{ path: ['critical_options', 'source-address'], message: `critical_options.source-address ${wrong}` }];
 }
 
-function checkRenewal(settings: Spec, spec: Spec): readonly SpecProblem[] {
+function checkRenewal(settings: Spec, spec: Spec): readonly SpecFinding[] {
   const { valid_for: validFor, renew_before: renewBefore } = settings;
   const stated = ['valid_after', 'valid_until'].filter((name) => spec[name] !== undefined);
   if (validFor !== undefined && stated.length > 0)
@@ -121,3 +122,78 @@ function checkRenewal(settings: Spec, spec: Spec): readonly SpecProblem[] {
   const message = `lifecycle.renew_before must be shorter than the ${renderTimeSpan(validMs)} for which the certificate is valid`;
   return [{ path: ['renew_before'], message }];
 }
+
+/** What is wrong with a list of addresses for the critical option source-address: comma-separated IPs or CIDR blocks. */
+function checkSourceAddress(text: string): string | undefined {
+  const bad = text.split(',').find((part) => !isCidr(part));
+  return bad === undefined ? undefined : `contains \`${bad}\`, which is neither an IP address nor a CIDR block`;
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/**
+ * What an SSH user certificate must be before it is written to a file: one line that is nothing else, for the key that was asked for. The file may be one that
+ * other programs read line by line. Source: OpenSSH PROTOCOL.certkeys. Signatures are not checked: `sshd` does that.
+ */
+
+/** Type, base64, and a comment without anything that a shell would act on. */
+const LINE = /^([a-z0-9-]+)-cert-v01@openssh\.com ([A-Za-z0-9+/]+={0,2})(?: [\w.@:+=,/ -]*)?$/;
+
+const USER_CERTIFICATE = 1;
+
+/** What is wrong with the text of a certificate; `undefined`: nothing. `publicKey`: of the manifest; left out: the key is not compared. */
+function checkSshCertificate(text: string, publicKey: Json | undefined): string | undefined {
+  const [, type = '', base64 = ''] = LINE.exec(text.replace(/\n$/, '')) ?? [];
+  if (type === '') return 'is not one line with an SSH certificate';
+  const bytes = Buffer.from(base64, 'base64');
+  const key = readKey(bytes, type);
+  if (key === undefined) return 'is not a whole SSH user certificate';
+  if (typeof publicKey !== 'string') return undefined;
+  const [asked = '', blob = ''] = publicKey.trim().split(/\s+/);
+  const isSame = asked === type && key.equals(Buffer.from(blob, 'base64').subarray(4 + asked.length));
+  return isSame ? undefined : 'is for another public key';
+}
+
+/** The fields of the key in a certificate, which is read to its end; `undefined`: it is none of a user, or not a whole one. */
+function readKey(bytes: Buffer, type: string): Buffer | undefined {
+  let at = 0;
+  const take = (length: number): Buffer => {
+    const part = bytes.subarray(at, at + length);
+    if (part.length < length) throw new RangeError('The certificate ends too early.');
+    at += length;
+    return part;
+  };
+  const takeField = (): Buffer => take(take(4).readUInt32BE(0));
+  try {
+    if (takeField().toString('latin1') !== `${type}-cert-v01@openssh.com`) return undefined;
+    takeField(); // nonce
+    const start = at;
+    for (let left = KEY_FIELDS[type] ?? 0; left > 0; left -= 1) takeField();
+    const key = bytes.subarray(start, at);
+    take(8); // serial
+    const isUser = take(4).readUInt32BE(0) === USER_CERTIFICATE;
+    takeField(); // key id
+    takeField(); // principals
+    take(16); // validity
+    // Critical options, extensions, reserved, the key of the authority, the signature.
+    for (let left = 5; left > 0; left -= 1) takeField();
+    return isUser && key.length > 0 && at === bytes.length ? key : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** How many fields the key of each type has behind its name. */
+const KEY_FIELDS: Readonly<Record<string, number>> = {
+  'ssh-ed25519': 1,
+  'ssh-rsa': 2,
+  'ecdsa-sha2-nistp256': 2,
+  'ecdsa-sha2-nistp384': 2,
+  'ecdsa-sha2-nistp521': 2,
+};

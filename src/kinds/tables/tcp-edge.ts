@@ -47,7 +47,12 @@ export const TCP_EDGE = defineKind({
     hostports: field(
       setOf(formatted('hostport')),
       'Hostports that this edge serves, each `host:port`. A hostport belongs to one TCP edge at a time.',
-      { unique: true, nullWhenUnset: true, tells: { said: 'listens on', unset: 'listens nowhere' } },
+      {
+        unique: true,
+        nullWhenUnset: true,
+        carries: 'by-each',
+        tells: { said: 'listens on', unset: 'listens nowhere' },
+      },
     ),
     backend: field(
       moduleOf({
@@ -60,6 +65,7 @@ export const TCP_EDGE = defineKind({
       {
         clear: 'delete',
         hasPath: true,
+        carries: 'while-on',
         tells: { said: 'leads to', unset: 'leads nowhere' },
         whenUnset: {
           code: 'edge-without-backend',
@@ -72,7 +78,7 @@ export const TCP_EDGE = defineKind({
         ip_policy_ids: field(
           setOf(refTo('ipp'), { minItems: 1 }),
           'The IP policies that check whether a source IP may access the edge. At least one.',
-          { required: true, responseName: 'ip_policies', protects: 'by-each' },
+          { required: true, responseName: 'ip_policies', protects: 'unproven' },
         ),
       }),
       'IP restriction module: which source addresses may connect.',
@@ -86,10 +92,10 @@ export const TCP_EDGE = defineKind({
     policy: field(
       moduleOf({
         inbound: field(listOf(RULE, { orSingle: true }), 'Rules for inbound traffic: one rule or a list.', {
-          protects: 'by-each',
+          protects: 'by-rules',
         }),
         outbound: field(listOf(RULE, { orSingle: true }), 'Rules for outbound traffic: one rule or a list.', {
-          protects: 'by-each',
+          protects: 'by-rules',
         }),
       }),
       'Traffic policy of this edge. A disabled policy without rules is the same as none.',

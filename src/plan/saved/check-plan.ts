@@ -1,31 +1,32 @@
-import { toAttachment } from '../../kinds/attachment.ts';
-import { fillUnknown } from '../../kinds/fill-unknown.ts';
-import { type Kind, listOneTimeFields } from '../../kinds/kind.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { toAttachment } from '../../kinds/paths.ts';
+import { fillAllLeftOut, fillUnknown } from '../../kinds/read-response.ts';
+import { listReferences } from '../../kinds/references.ts';
+import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import type { CreatedIds } from '../../kinds/write-request.ts';
-import { parseAddress } from '../../model/address.ts';
+import { parseAddress, toName } from '../../model/address.ts';
 import { type Change, toShownChange } from '../../model/change.ts';
 import { assertNever } from '../../model/errors.ts';
 import { isSameJson, type Json } from '../../model/json.ts';
 import type { Mark } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
-import type { Act, WriteId } from '../../model/write.ts';
+import type { WriteId, WriteType } from '../../model/write.ts';
 import { listAwaited } from '../desired-form.ts';
 import { toFileText } from '../files.ts';
-import { resolveMark } from '../mark-draft.ts';
 import type { ReadRequest } from '../select-targets.ts';
+import { resolveMark } from '../writes.ts';
 import { createFinder, type Finder, resolveSpec } from './finder.ts';
-import type { Moved } from './moved.ts';
-import { listMisnamed, listReferenced } from './referenced.ts';
-import { listModules, listSavedChanges, listSent, listTouchable, type SavedChange } from './saved-change.ts';
+import { listCheckedFields, listModules, listSavedChanges, listSent, type SavedChange } from './saved-change.ts';
 
 /** A saved plan held against what is live now. */
 export interface PlanCheck {
   /** If not empty, the plan is stale and must not be applied. */
-  readonly moved: readonly Moved[];
+  readonly moved: readonly StaleItem[];
   /** Writes that were done already, with the id of their resource. */
   readonly done: ReadonlyMap<WriteId, string | undefined>;
+  /** What is as an update is to leave it, by the address that is shown, though not every write of it may have been done. */
+  readonly met: ReadonlySet<string>;
   /** Ids of resources that the plan creates and that exist already. */
   readonly ids: CreatedIds;
   /** Texts for files, of those resources, by address. */
@@ -33,7 +34,7 @@ export interface PlanCheck {
 }
 
 /** What has to be read to check a plan: the kinds and modules that it would touch, what those refer to, and the kinds whose values it writes to files. */
-export function toCheckRequest(plan: Plan): ReadRequest {
+export function toStaleCheckReadRequest(plan: Plan): ReadRequest {
   const touched = listSavedChanges(plan).filter(({ change }) => change.action !== 'no-op');
   const filed = new Set<string>(plan.files.map(({ address }) => address));
   const named = plan.changes.filter(({ address }) => filed.has(address));
@@ -57,21 +58,24 @@ function toWritten({ change, kind, writes }: SavedChange) {
 export function checkPlan(plan: Plan, live: LiveState): PlanCheck {
   const found = createFinder(plan, live);
   const subjects = listSavedChanges(plan);
-  const verdicts = subjects.map((subject) => checkChange(subject, { ...found, changes: plan.changes }));
+  const checks = subjects.map((subject) => checkChange(subject, { ...found, changes: plan.changes }));
   return {
     moved: [
-      ...verdicts.flatMap(({ moved }) => moved),
+      ...checks.flatMap(({ moved }) => moved),
       ...listMovedFiles(plan, found),
-      ...listMisnamed(plan, found),
+      ...listNameMismatches(plan, found),
       ...listStillAwaited(plan, found),
     ],
-    done: new Map(verdicts.flatMap(({ done }) => [...done])),
+    done: new Map(checks.flatMap(({ done }) => [...done])),
+    met: new Set(
+      checks.flatMap(({ isMet }, at) => (isMet === true ? plan.changes.slice(at, at + 1) : [])).map(toShownChange),
+    ),
     ids: found.ids,
     texts: new Map([...found.created].flatMap(([address, one]) => toTextEntries(address, one))),
   };
 }
 
-function listStillAwaited({ awaited = {} }: Plan, { ids }: Finder): readonly Moved[] {
+function listStillAwaited({ awaited = {} }: Plan, { ids }: Finder): readonly StaleItem[] {
   return Object.entries(awaited).flatMap(([address, { stack, resource }]) =>
     ids.has(address)
       ? []
@@ -89,8 +93,8 @@ function readFileText({ kind, computed }: LiveResource): string | undefined {
 }
 
 /** The text for a file must be the one that the service holds; any other text in a plan file was not issued by it. */
-function listMovedFiles({ files, changes }: Plan, found: Finder): readonly Moved[] {
-  return files.flatMap(({ address, path, text }): readonly Moved[] => {
+function listMovedFiles({ files, changes }: Plan, found: Finder): readonly StaleItem[] {
+  return files.flatMap(({ address, path, text }): readonly StaleItem[] => {
     const change = changes.find((one) => one.address === address && one.duplicateOf === undefined);
     const live = change && found.start(change);
     if (text === undefined || (live !== undefined && readFileText(live) === text)) return [];
@@ -98,19 +102,21 @@ function listMovedFiles({ files, changes }: Plan, found: Finder): readonly Moved
   });
 }
 
-interface Verdict {
-  readonly moved: readonly Moved[];
+interface ChangeCheck {
+  readonly moved: readonly StaleItem[];
   readonly done: ReadonlyMap<WriteId, string | undefined>;
+  /** Every field is as the change is to leave it. */
+  readonly isMet?: boolean;
 }
 
-const UNMOVED: Verdict = { moved: [], done: new Map() };
+const UNMOVED: ChangeCheck = { moved: [], done: new Map() };
 
 /** Where to look, and what else the plan changes. */
 interface Context extends Finder {
   readonly changes: readonly Change[];
 }
 
-function checkChange(subject: SavedChange, context: Context): Verdict {
+function checkChange(subject: SavedChange, context: Context): ChangeCheck {
   const { action } = subject.change;
   switch (action) {
     case 'no-op':
@@ -132,20 +138,34 @@ function checkChange(subject: SavedChange, context: Context): Verdict {
 }
 
 /** A resource has the mark of one that is to be created: the plan was applied before, or by somebody else. */
-function checkCreate(subject: SavedChange, context: Context): Verdict {
-  const { change, kind } = subject;
-  const exists = context.bearer(change);
+function checkCreate(subject: SavedChange, context: Context): ChangeCheck {
+  const exists = context.bearer(subject.change);
   if (exists === undefined) return UNMOVED;
-  const whole = (message: string): Verdict => toWhole(change, `exists already as ${exists.id}, and ${message}`);
-  const fields = listMovedFields(subject, exists, context).filter(({ field }) => field !== undefined);
-  if (fields.length > 0) return merge(whole('differs from what the plan would create'), { ...UNMOVED, moved: fields });
-  if (listOneTimeFields(kind).length > 0 && exists.mark?.delivered !== true)
-    return whole('its token was not delivered');
-  if (!hasMarkOf(subject, exists, context)) return whole('its mark differs from the planned one');
-  return toDone(subject, ['create', 'deliver', 'deliver-again'], exists.id);
+  const abandoned = context.abandoned(subject.change);
+  const checks = abandoned.map((live) => checkAbandoned(subject, live, context));
+  if (abandoned.includes(exists)) return checks.reduce(merge);
+  const done = toDone(subject, ['create', 'deliver', 'deliver-again'], exists.id);
+  return checks.reduce(merge, findDifferentCreation(subject, exists, context) ?? done);
 }
 
-function checkDelete(subject: SavedChange, context: Context): Verdict {
+/** What was created as planned and has no token that anybody knows. */
+function checkAbandoned(subject: SavedChange, live: LiveResource, context: Context): ChangeCheck {
+  const finding = findDifferentCreation(subject, live, context);
+  if (finding !== undefined) return finding;
+  const { moved } = toWhole(subject.change, `exists already as ${live.id}, and its token was not delivered`);
+  return { ...UNMOVED, moved: moved.map((one) => ({ ...one, isAbandoned: true })) };
+}
+
+/** In what something is not as the plan would create it. */
+function findDifferentCreation(subject: SavedChange, exists: LiveResource, context: Context): ChangeCheck | undefined {
+  const whole = (message: string): ChangeCheck =>
+    toWhole(subject.change, `exists already as ${exists.id}, and ${message}`);
+  const fields = listMovedFields(subject, exists, context).filter(({ field }) => field !== undefined);
+  if (fields.length > 0) return merge(whole('differs from what the plan would create'), { ...UNMOVED, moved: fields });
+  return hasMarkOf(subject, exists, context) ? undefined : whole('its mark differs from the planned one');
+}
+
+function checkDelete(subject: SavedChange, context: Context): ChangeCheck {
   const { change } = subject;
   const live = context.start(change);
   if (live === undefined) return toDone(subject, ['delete'], change.live?.id);
@@ -164,7 +184,7 @@ function isLast({ address, duplicateOf }: Change, { id }: LiveResource, { change
   return found.bearing(address).every((other) => other.id === id || deleted.has(other.id));
 }
 
-function checkRelease(subject: SavedChange, context: Context): Verdict {
+function checkRelease(subject: SavedChange, context: Context): ChangeCheck {
   const live = context.start(subject.change);
   if (live === undefined) return toGone(subject.change);
   if (live.mark === undefined) return toDone(subject, ['release'], live.id);
@@ -172,7 +192,7 @@ function checkRelease(subject: SavedChange, context: Context): Verdict {
 }
 
 /** If the plan deletes first, a missing resource without its successor is an interrupted replace. */
-function checkReplace(subject: SavedChange, context: Context): Verdict {
+function checkReplace(subject: SavedChange, context: Context): ChangeCheck {
   const { change } = subject;
   const isGone = context.start(change) === undefined && context.bearer(change) === undefined;
   if (isGone && !isDeletedFirst(subject)) return toGone(change);
@@ -185,23 +205,26 @@ function isDeletedFirst({ writes }: SavedChange): boolean {
   return creation !== undefined && removal !== undefined && !removal.needs.includes(creation.id);
 }
 
-function checkUpdate(subject: SavedChange, context: Context): Verdict {
+function checkUpdate(subject: SavedChange, context: Context): ChangeCheck {
   const live = context.start(subject.change);
   if (live === undefined) return toGone(subject.change);
   const moved = listMovedFields(subject, live, context);
-  const isDone = moved.length === 0 && isAsDesired(subject, live, context) && hasMarkOf(subject, live, context);
-  return { moved, done: new Map(isDone ? subject.writes.map(({ id }) => [id, live.id]) : []) };
+  const isAsWanted = moved.length === 0 && isAsDesired(subject, live, context);
+  const isOfFields = subject.change.differences.every(({ field }) => field !== undefined);
+  const isMet = isAsWanted && isOfFields && subject.change.differences.length > 0;
+  const isDone = isAsWanted && hasMarkOf(subject, live, context);
+  return { moved, isMet, done: new Map(isDone ? subject.writes.map(({ id }) => [id, live.id]) : []) };
 }
 
-function toDone({ writes }: SavedChange, acts: readonly Act[], id: string | undefined): Verdict {
+function toDone({ writes }: SavedChange, acts: readonly WriteType[], id: string | undefined): ChangeCheck {
   return { moved: [], done: new Map(writes.filter(({ act }) => acts.includes(act)).map((write) => [write.id, id])) };
 }
 
-function toGone(change: Change): Verdict {
+function toGone(change: Change): ChangeCheck {
   return toWhole(change, `${change.live?.id} is gone`);
 }
 
-function toWhole(change: Change, message: string): Verdict {
+function toWhole(change: Change, message: string): ChangeCheck {
   return { moved: [{ address: toShownChange(change), message }], done: new Map() };
 }
 
@@ -209,23 +232,21 @@ function withoutDesired(subject: SavedChange): SavedChange {
   return { ...subject, change: { ...subject.change, desired: {} } };
 }
 
-function merge(left: Verdict, right: Verdict): Verdict {
+function merge(left: ChangeCheck, right: ChangeCheck): ChangeCheck {
   return { moved: [...left.moved, ...right.moved], done: new Map([...left.done, ...right.done]) };
 }
 
 /** Fields with a value that is neither the old one, nor the desired one, nor one that a write of the plan sets in between. */
-function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Finder): readonly Moved[] {
+function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Finder): readonly StaleItem[] {
   const { change, kind } = subject;
   const address = toShownChange(change);
   const desired = resolveSpec(change.kind, change.desired ?? {}, ids);
   const start = change.live?.id === live.id ? change.live : undefined;
-  const fields = listTouchable(subject).flatMap((field): Moved[] => {
+  const fields = listCheckedFields(subject).flatMap((field): StaleItem[] => {
     const now = live.spec[field];
     const planned = start?.spec?.[field];
-    const known = [planned, desired[field], ...listSent(subject, field)];
-    const isKnown = known.some(
-      (value) => value !== undefined && isSameJson(value, toSeen(kind, field, { now, value })),
-    );
+    const known = [planned ?? toFilled(kind, field, undefined), desired[field], ...listSent(subject, field)];
+    const isKnown = known.some((value) => value !== undefined && isSeen(kind, field, { now, value }));
     if (now === undefined || isKnown || (planned === undefined && desired[field] === undefined)) return [];
     return [{ address, field, ...(planned !== undefined && { planned }), live: now }];
   });
@@ -233,20 +254,26 @@ function listMovedFields(subject: SavedChange, live: LiveResource, { ids }: Find
   return isMarkKnown ? fields : [...fields, { address, message: 'its mark was changed' }];
 }
 
-/** A live value; parts that the service does not show are taken from another value. */
-function toSeen(
+/** Whether a live value is the one that is known. Parts that the service does not show are taken from that, and parts that were not shown then are empty. */
+function isSeen(
   kind: Kind,
   field: string,
   { now, value }: { readonly now: Json | undefined; readonly value: Json },
-): Json {
-  const live = now === undefined ? {} : { [field]: now };
-  return fillUnknown(kind, live, { [field]: value })[field] ?? null;
+): boolean {
+  const from = toFilled(kind, field, value) ?? null;
+  const seen = fillUnknown(kind, now === undefined ? {} : { [field]: now }, { [field]: from });
+  return isSameJson(from, seen[field] ?? null);
+}
+
+/** A value with empty parts where the service did not show them. */
+function toFilled(kind: Kind, field: string, value: Json | undefined): Json | undefined {
+  return fillAllLeftOut(kind, value === undefined ? {} : { [field]: value })[field];
 }
 
 function isAsDesired(subject: SavedChange, live: LiveResource, { ids }: Finder): boolean {
   const desired = resolveSpec(subject.change.kind, subject.change.desired ?? {}, ids);
   const known = fillUnknown(subject.kind, live.spec, desired);
-  return listTouchable(subject).every(
+  return listCheckedFields(subject).every(
     (name) => desired[name] === undefined || isSameJson(known[name] ?? null, desired[name]),
   );
 }
@@ -266,4 +293,57 @@ function hasMarkOf(
 
 function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
   return isSameJson(left === undefined ? null : { ...left }, right === undefined ? null : { ...right });
+}
+
+/** Unchanged resources that changes of a plan refer to. Nothing is sent to them, but people see what is referred to by their names. */
+function listReferenced({ changes }: Plan): readonly Change[] {
+  const ids = new Set(
+    changes.flatMap(({ kind, desired = {} }) => listReferences(getKind(kind), desired).map(({ value }) => value)),
+  );
+  const isReferenced = ({ action, kind, live }: Change): boolean =>
+    action === 'no-op' && getKind(kind).role === 'owned' && live !== undefined && ids.has(live.id);
+  return changes.filter(isReferenced);
+}
+
+/** Those whose mark has another name than in the plan. The service reports those that are gone. */
+function listNameMismatches(plan: Plan, found: Pick<Finder, 'start'>): readonly StaleItem[] {
+  return listReferenced(plan).flatMap((change): readonly StaleItem[] => {
+    const live = found.start(change);
+    if (live === undefined) return [];
+    const { kind, mark } = live;
+    const isNamed = kind === change.kind && mark?.stack === plan.stack && mark.name === toName(change.address);
+    const message = `${live.id}, which the plan refers to, has another name`;
+    return isNamed ? [] : [{ address: toShownChange(change), message }];
+  });
+}
+
+/** Something that is not as it was when the plan was made, and not as the plan would leave it either. */
+export interface StaleItem {
+  /** As it is shown. */
+  readonly address: string;
+  /** A top-level field; absent: the resource as a whole. */
+  readonly field?: string;
+  /** What happened to the resource as a whole. */
+  readonly message?: string;
+  readonly planned?: Json;
+  readonly live?: Json;
+  /** An apply of the plan created it as planned and broke off before it delivered the token: a plan made again replaces it. */
+  readonly isAbandoned?: true;
+}
+
+/** What is known of files. */
+interface KnownFiles {
+  /** Texts that are there, by path. */
+  readonly present: ReadonlyMap<string, string>;
+  /** Texts that the plan did not know and that are to be written, by address. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** Files that did not exist for the plan and now have other content. Content that an earlier apply of the plan wrote, and an empty file, do not count. */
+export function listAppeared({ files }: Plan, { present, texts }: KnownFiles): readonly StaleItem[] {
+  return files.flatMap(({ address, path, text = texts.get(address), replaces }): readonly StaleItem[] => {
+    const found = present.get(path) ?? '';
+    if (replaces === true || found === '' || found === text) return [];
+    return [{ address, message: `${path} did not exist when the plan was made, and would be overwritten` }];
+  });
 }

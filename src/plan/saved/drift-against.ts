@@ -1,6 +1,7 @@
-import { type Attachment, toAttachment } from '../../kinds/attachment.ts';
-import { fillUnknown, isUnknown } from '../../kinds/fill-unknown.ts';
-import { isModule, type Kind, listSpecFields } from '../../kinds/kind.ts';
+import type { Field } from '../../kinds/field.ts';
+import { isModule, type Kind } from '../../kinds/kind.ts';
+import { type Attachment, toAttachment } from '../../kinds/paths.ts';
+import { fillAllLeftOut, fillUnknown, isUnknown } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import type { Drift, DriftState, ResourceDrift } from '../../model/drift.ts';
@@ -8,16 +9,25 @@ import { isSameJson } from '../../model/json.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState } from '../../model/state.ts';
-import { toDefaultDigest } from '../attribute.ts';
-import { listStrangers, sortByAddress, toLack, toOwner, toValidUntil } from '../compute-drift.ts';
+import {
+  listUnowned,
+  sortByAddress,
+  toDriftedField,
+  toOwner,
+  toUnownedReason,
+  toValidUntil,
+} from '../compute-drift.ts';
+import { listDeletionDangers, listDriftDangers, withEnded } from '../dangers.ts';
+import { type ComparedLive, listNotShown } from '../decide-plan.ts';
 import { diffSpecs } from '../diff.ts';
+import { toDefaultDigest } from '../differences.ts';
 import { toFileText } from '../files.ts';
 import { listUsedKinds, type ReadRequest } from '../select-targets.ts';
 import { toLiveDigest } from '../to-change.ts';
 import { createFinder, type Finder, isCreation, resolveSpec } from './finder.ts';
 
 /** What comparing with a saved plan reads: every kind that its stack uses, and the modules that the plan found or sets. */
-export function toAgainstRequest(plan: Plan): ReadRequest {
+export function toDriftReadRequest(plan: Plan): ReadRequest {
   const attached = plan.changes.filter(({ kind }) => getKind(kind).role === 'attached');
   return { kinds: listUsedKinds(plan.settings), attachments: attached.map(toCompared) };
 }
@@ -35,7 +45,7 @@ export interface Against {
 /** What is live, compared with what a saved plan would have left. */
 export function toDriftAgainst(plan: Plan, { live, present, now, file }: Against): Drift {
   const found = createFinder(plan, live);
-  const { stack, baseUrl, targets, externals } = plan;
+  const { stack, baseUrl, made, targets, externals } = plan;
   const resources = plan.changes
     .flatMap((change) => compareChange(change, { ...found, stack }))
     .map((resource) => withFile(resource, plan.files, { live, present }));
@@ -45,11 +55,14 @@ export function toDriftAgainst(plan: Plan, { live, present, now, file }: Against
     baseUrl,
     at: now.toISOString(),
     against: file,
+    ...(made !== undefined && { plannedAt: made.at }),
+    ...(made?.commit !== undefined && { commit: made.commit }),
     targets,
-    resources: sortByAddress(resources),
+    resources: sortByAddress(resources.map((resource) => withEnded(resource, now))),
     kinds: [...live.resources.keys()],
-    strangers: listStrangers({ stack, known }, live),
-    diagnostics: [],
+    strangers: listUnowned({ stack, known }, live),
+    diagnostics: listNotShown(plan.changes.flatMap((change) => toComparedLive(change, found))),
+    violations: [],
     externals,
     requests: live.requests,
   };
@@ -66,10 +79,10 @@ function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): rea
   const live = findResult(change, found);
   const base = { address, ...(duplicateOf !== undefined && { duplicateOf }), kind, differences: [] };
   if (change.action === 'delete') return live === undefined ? [] : [{ ...base, ...toFacts(live), state: 'left-over' }];
-  if (live === undefined) return [{ ...base, state: 'missing' }];
+  if (live === undefined) return [{ ...base, state: 'missing', ...toDeleted(change) }];
   const isOwned = getKind(kind).role === 'owned' && change.action !== 'release';
   if (isOwned && live.mark?.stack !== found.stack)
-    return [{ ...base, ...toFacts(live), state: 'unowned', reason: toLack(live) }];
+    return [{ ...base, ...toFacts(live), state: 'unowned', reason: toUnownedReason(live) }];
   const isUnread = change.action === 'no-op' && change.live?.spec === undefined;
   return [
     {
@@ -78,6 +91,29 @@ function compareChange(change: Change, found: Finder & Pick<Plan, 'stack'>): rea
       ...(isUnread ? compareDigests(change, live) : compareSpecs(change, live, found)),
     },
   ];
+}
+
+/** What was there when the plan was made has been deleted since. */
+function toDeleted({ kind, live, desired }: Change): Pick<ResourceDrift, 'reason' | 'dangers'> {
+  if (live === undefined) return {};
+  const dangers = listDeletionDangers({ kind, expected: live.spec ?? desired });
+  const reason = `deleted at the service: the plan found it there as ${live.id}`;
+  return { reason, ...(dangers.length > 0 && { dangers }) };
+}
+
+/** Of what the plan leaves alone it holds digests only. */
+function toComparedLive(change: Change, found: Finder): readonly ComparedLive[] {
+  const kind = getKind(change.kind);
+  const live = findResult(change, found);
+  const spec = change.desired ?? change.live?.spec;
+  if (live === undefined || change.action === 'delete') return [];
+  const compared = new Set(
+    spec === undefined ? Object.keys(change.live?.mark?.fields ?? {}) : listCompared(kind, change),
+  );
+  const ignored = change.ignored ?? [];
+  const isCompared = (name: string) =>
+    (spec === undefined || spec[name] !== undefined) && compared.has(name) && !ignored.includes(name);
+  return [{ kind, live: live.spec, isCompared }];
 }
 
 /** Issued values are also in files; the plan names the files that it would have written. */
@@ -100,7 +136,7 @@ function toFacts(live: LiveResource): Pick<ResourceDrift, 'id' | 'validUntil'> {
   return { id: live.id, ...toValidUntil(live) };
 }
 
-type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved'>;
+type Compared = Pick<ResourceDrift, 'state' | 'differences' | 'moved' | 'dangers'>;
 
 /** A field that still has its old value is pending; any other difference is drift. */
 function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Compared {
@@ -109,12 +145,16 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Comp
   const names = new Set(listCompared(kind, change));
   const left = resolveSpec(change.kind, change.desired ?? start ?? {}, ids);
   const desired = Object.fromEntries(Object.entries(left).filter(([name]) => names.has(name)));
+  const before = start && fillAllLeftOut(kind, start);
+  const now = fillAllLeftOut(kind, live.spec);
   const differences = diffSpecs(kind, fillUnknown(kind, live.spec, desired), desired).map((difference) => {
     const { field } = difference;
-    const isBefore = start !== undefined && isSameJson(start[field] ?? null, live.spec[field] ?? null);
-    return { ...difference, origin: isBefore ? ('manifest' as const) : ('drift' as const) };
+    const isBefore = before !== undefined && isSameJson(before[field] ?? null, now[field] ?? null);
+    return toDriftedField({ ...difference, origin: isBefore ? 'manifest' : 'drift' });
   });
-  if (differences.length > 0) return { state: toOwner(differences), differences };
+  const dangers = listDriftDangers({ kind: kind.name, fields: differences, expected: desired, live: now });
+  if (differences.length > 0)
+    return { state: toOwner(differences), differences, ...(dangers.length > 0 && { dangers }) };
   return { state: isReplaced(change, live) ? 'in-sync' : 'pending', differences };
 }
 
@@ -126,28 +166,45 @@ function isReplaced({ action, live: start }: Change, live: LiveResource): boolea
 /** For unchanged resources a plan stores digests only. The digests in the mark tell which field moved. */
 function compareDigests(change: Change, live: LiveResource): Compared {
   if (change.live?.digest === toLiveDigest(live)) return { state: 'in-sync', differences: [] };
-  const moved = listMoved(getKind(change.kind), live, change.live?.mark);
+  const kind = getKind(change.kind);
+  const moved = listMoved(kind, live, change.live?.mark);
+  if (moved.length === 0 && isPartlyUnknown(kind, live) && isSameMark(change.live?.mark, live.mark))
+    return { state: 'in-sync', differences: [] };
   const state: DriftState = 'drifted';
   return { state, differences: [], moved: moved.length === 0 ? ['metadata'] : moved };
 }
 
+/** Whether a digest says nothing, because the service does not show everything that it is of. */
+function isPartlyUnknown(kind: Kind, { spec }: LiveResource): boolean {
+  return kind.specFields.some(([name, { type }]) => isUnknown(type, spec[name]));
+}
+
+function isSameMark(left: Mark | undefined, right: Mark | undefined): boolean {
+  return isSameJson(left === undefined ? null : { ...left }, right === undefined ? null : { ...right });
+}
+
 function listMoved(kind: Kind, { spec }: LiveResource, mark: Mark | undefined): readonly string[] {
-  return listSpecFields(kind)
-    .filter(([name, field]) => {
-      const applied = mark?.fields[name] ?? toDefaultDigest(kind, name);
-      return (
-        applied !== undefined &&
-        applied !== UNMANAGED &&
-        !isUnknown(field.type, spec[name]) &&
-        toFieldDigest(spec[name] ?? null) !== applied
-      );
-    })
-    .map(([name]) => name);
+  const isMoved = (name: string, field: Field): boolean =>
+    !isUnknown(field.type, spec[name]) && toFieldDigest(spec[name] ?? null) !== toApplied(kind, name, mark);
+  const applied = new Set(listApplied(kind, mark));
+  return kind.specFields.flatMap(([name, field]) => (applied.has(name) && isMoved(name, field) ? [name] : []));
+}
+
+/** The fields of which a mark says what was last applied. */
+function listApplied(kind: Kind, mark: Mark | undefined): readonly string[] {
+  return kind.specFields.flatMap(([name]) => {
+    const applied = toApplied(kind, name, mark);
+    return applied === undefined || applied === UNMANAGED ? [] : [name];
+  });
+}
+
+function toApplied(kind: Kind, name: string, mark: Mark | undefined): string | undefined {
+  return mark?.fields[name] ?? toDefaultDigest(kind, name);
 }
 
 /** The modules that the plan found or sets. It does not know whose the other ones are. */
 function listCompared(kind: Kind, { desired, live }: Change): readonly string[] {
-  return listSpecFields(kind).flatMap(([name, field]) => {
+  return kind.specFields.flatMap(([name, field]) => {
     const isStated = [desired?.[name], live?.spec?.[name]].some((value) => value !== undefined && value !== null);
     return kind.role === 'owned' || !isModule(field) || isStated ? [name] : [];
   });

@@ -1,21 +1,24 @@
 import { normalizeField } from '../../kinds/normalize.ts';
 import { mapReferences } from '../../kinds/references.ts';
+import type { CreatedIds } from '../../kinds/request-body.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
-import type { CreatedIds } from '../../kinds/write-request.ts';
 import { type Address, toAddress } from '../../model/address.ts';
 import type { Change } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { LiveResource, LiveState, Spec } from '../../model/state.ts';
-import { findForeign } from '../foreign.ts';
-import { listKnownIds } from '../known-ids.ts';
+import { findForeign } from '../cross-stack-references.ts';
+import { withDangers } from '../dangers.ts';
+import { isUndelivered } from '../match.ts';
 
 /** Look-ups in what is live now, by what a saved plan says. */
 export interface Finder {
   /** The resource that a change starts from. */
   readonly start: (change: Change) => LiveResource | undefined;
-  /** A resource with the mark of a creation that was not there when the plan was made. */
+  /** A resource with the mark of a creation that was not there when the plan was made; of several one with a token. */
   readonly bearer: (change: Change) => LiveResource | undefined;
+  /** All such of which nothing shows that their token was delivered: each apply that broke off may have left one. */
+  readonly abandoned: (change: Change) => readonly LiveResource[];
   /** Everything of the stack that bears a name. */
   readonly bearing: (address: Address) => readonly LiveResource[];
   /** What exists of the plan's creations, by address. */
@@ -32,12 +35,18 @@ export function createFinder(plan: Plan, live: LiveState): Finder {
   const byAddress = Map.groupBy(ours, ({ kind, mark }) => toAddress(kind, mark?.name ?? ''));
   const known = listKnownIds(plan);
   const bearing = (address: Address) => byAddress.get(address) ?? [];
-  const bearer = ({ address }: Change) => bearing(address).find(({ id }) => !known.has(id));
+  const appeared = ({ address }: Change) => bearing(address).filter(({ id }) => !known.has(id));
+  const isAbandoned = (live: LiveResource) => isUndelivered(getKind(live.kind), live);
+  const bearer = (change: Change) => {
+    const all = appeared(change);
+    return all.find((live) => !isAbandoned(live)) ?? all[0];
+  };
   const found = plan.changes.filter(isCreation).map((change) => [change.address, bearer(change)] as const);
   const created = new Map(found.flatMap(([address, one]) => (one === undefined ? [] : [[address, one]])));
   return {
     start: ({ address, live: start }) => live.attachments.get(address) ?? byId.get(start?.id ?? ''),
     bearer,
+    abandoned: (change) => appeared(change).filter(isAbandoned),
     bearing,
     created,
     ids: new Map([...listAwaitedIds(plan, live), ...[...created].map(([address, { id }]) => [address, id] as const)]),
@@ -45,7 +54,7 @@ export function createFinder(plan: Plan, live: LiveState): Finder {
 }
 
 /** The ids of other stacks' resources that were not there when the plan was made. */
-function listAwaitedIds({ awaited = {} }: Plan, live: LiveState): readonly (readonly [string, string])[] {
+export function listAwaitedIds({ awaited = {} }: Plan, live: LiveState): readonly (readonly [string, string])[] {
   return Object.entries(awaited).flatMap(([address, foreign]) => {
     const id = findForeign(foreign, live)?.id;
     return id === undefined ? [] : [[address, id] as const];
@@ -66,4 +75,49 @@ export function resolveSpec(kindName: string, spec: Spec, ids: CreatedIds): Spec
     return [name, field === undefined ? value : normalizeField(field, value)];
   });
   return Object.fromEntries(entries);
+}
+
+/** A plan as it would be if no apply had broken off between a creation and the delivery of its token. */
+interface Unbroken {
+  readonly plan: Plan;
+  /** What is created once more, because nobody has its token. */
+  readonly renewed: ReadonlySet<Address>;
+}
+
+/**
+ * Counts the replacement of what an apply created and abandoned as the creation that the shown plan has. Only what is of no use to anybody counts:
+ * it bears the mark of that very address, nothing shows that its token was delivered, and the shown plan did not know it.
+ */
+export function countAsCreated(plan: Plan, shown: Plan): Unbroken {
+  const known = listKnownIds(shown);
+  const creations = new Set<Address>(shown.changes.filter(isCreation).map(({ address }) => address));
+  const isAbandoned = (change: Change): boolean =>
+    creations.has(change.address) && !known.has(change.live?.id ?? '') && isUnused(change, plan);
+  const renewed = plan.changes.filter((change) => isRenewal(change) && isAbandoned(change));
+  const changes = plan.changes.flatMap((change): readonly Change[] => {
+    if (!isRenewal(change) || !isAbandoned(change)) return [change];
+    return change.duplicateOf === undefined ? toCreation(change, plan) : [];
+  });
+  return { plan: { ...plan, changes }, renewed: new Set(renewed.map(({ address }) => address)) };
+}
+
+/** Whether it is replaced for the loss of its token alone, or deleted beside what bears the same mark. */
+function isRenewal({ action, duplicateOf, differences }: Change): boolean {
+  return duplicateOf === undefined ? action === 'replace' && differences.length === 0 : action === 'delete';
+}
+
+function isUnused({ address, kind, live }: Change, { stack }: Plan): boolean {
+  const mark = live?.mark;
+  if (mark === undefined || mark.stack !== stack || toAddress(kind, mark.name) !== address) return false;
+  return isUndelivered(getKind(kind), { mark });
+}
+
+function toCreation({ live: _, reason: __, ...change }: Change, plan: Plan): readonly Change[] {
+  return withDangers({ ...plan, changes: [{ ...change, action: 'create' }], writes: [] });
+}
+
+/** Ids of everything that a plan knew of its stack. */
+export function listKnownIds({ changes, withheld = [] }: Plan): ReadonlySet<string> {
+  const started = changes.flatMap(({ live }) => (live === undefined ? [] : [live.id]));
+  return new Set([...started, ...withheld.map(({ id }) => id)]);
 }

@@ -1,4 +1,4 @@
-import { isModule, type Kind, listSpecFields } from '../../kinds/kind.ts';
+import { isModule, type Kind } from '../../kinds/kind.ts';
 import { normalizeField } from '../../kinds/normalize.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
@@ -24,6 +24,11 @@ export function listSavedChanges({ changes, writes }: Plan): readonly SavedChang
   }));
 }
 
+/** The same, to be looked up. */
+export function mapSavedChanges(plan: Plan): ReadonlyMap<Change, SavedChange> {
+  return new Map(listSavedChanges(plan).map((one) => [one.change, one]));
+}
+
 /** Of writes at one address, those on a duplicate serve its own change. */
 function serves(write: Write, { duplicateOf, live }: Change): boolean {
   const isOfDuplicate = (write.act === 'delete' || write.act === 'release') && write.duplicateOf !== undefined;
@@ -31,9 +36,9 @@ function serves(write: Write, { duplicateOf, live }: Change): boolean {
 }
 
 /** The fields that tell whether the resource moved: of what modules are attached to, those that the plan writes, since only they are read. */
-export function listTouchable({ kind, writes }: SavedChange): readonly string[] {
+export function listCheckedFields({ kind, writes }: SavedChange): readonly string[] {
   const written = new Set(writes.flatMap(listModules));
-  return listSpecFields(kind).flatMap(([name, field]) =>
+  return kind.specFields.flatMap(([name, field]) =>
     kind.role === 'owned' || !isModule(field) || written.has(name) ? [name] : [],
   );
 }

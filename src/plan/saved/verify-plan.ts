@@ -1,51 +1,60 @@
-import { type PlanDocument, type ShownWrite, toPlanDocument } from '../../kinds/plan-document.ts';
-import { getKind } from '../../kinds/tables/registry.ts';
-import { type Change, toShownChange } from '../../model/change.ts';
+import { isModule, type Kind, listOneTimeFields } from '../../kinds/kind.ts';
+import { normalizeSpec } from '../../kinds/normalize.ts';
+import { isId, listPathFields } from '../../kinds/paths.ts';
+import { type PlanDocument, type ShownWrite, toPlanDocument } from '../../kinds/request-body.ts';
+import { findKind, getKind } from '../../kinds/tables/registry.ts';
+import { isResourceName, parseAddress, toAddress, toName } from '../../model/address.ts';
+import { type Action, type Change, type Difference, toShownChange, toShownTotals } from '../../model/change.ts';
+import { countDangers } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { assertDefined } from '../../model/errors.ts';
 import { toPathText } from '../../model/field-path.ts';
 import { isJsonArray, isJsonObject, isSameJson, type Json } from '../../model/json.ts';
-import type { Plan, PlannedFile, Withheld } from '../../model/plan.ts';
-import type { FieldPath } from '../../model/state.ts';
-import { toShownTotals } from '../../model/totals.ts';
+import type { Plan, PlannedFile, SuppressedDelete } from '../../model/plan.ts';
+import type { FieldPath, Spec } from '../../model/state.ts';
 import { withDangers } from '../dangers.ts';
+import { listDifferences } from '../differences.ts';
 import { orderWrites } from '../order.ts';
-import { findChangeFault } from './verify-change.ts';
+import { toLiveDigest } from '../to-change.ts';
 
 /**
  * Checks a plan file against itself. People approve its changes, and apply makes its writes; so the writes are computed again from the
- * changes, and a file with other writes was edited and is refused. Returns the plan, or a sentence on the first fault.
+ * changes, and a file with other writes was edited and is refused. Returns the plan, or a sentence on the first finding.
  */
 export function verifyPlan(document: PlanDocument): Plan | string {
-  const fault = findPlanFault(document);
-  if (fault !== undefined) return fault;
-  const { totals, ...rest } = document;
+  const finding = findPlanFinding(document);
+  if (finding !== undefined) return finding;
+  const { totals, dangers, ...rest } = document;
   const { changes, stack, diagnostics } = rest;
   const plan = { ...rest, writes: hasErrors(diagnostics) ? [] : orderWrites(changes, stack) };
   return (
-    findWriteFault(document.writes, toPlanDocument(plan).writes) ??
-    findDangerFault(plan) ??
-    findTotalFault(totals, plan) ??
+    findWriteFinding(document.writes, toPlanDocument(plan).writes) ??
+    findDangerFinding(plan) ??
+    findTotalFinding({ totals, dangers }, plan) ??
     plan
   );
 }
 
 /** What is wrong with the changes, one by one and as a whole, and with what stands beside them. */
-function findPlanFault(plan: PlanDocument): string | undefined {
-  const { changes, withheld = [], files } = plan;
+function findPlanFinding(plan: PlanDocument): string | undefined {
+  const { changes, withheld = [], files, awaited = {} } = plan;
   for (const change of changes) {
-    const fault = findChangeFault(change, plan);
-    if (fault !== undefined) return fault;
+    const finding = findChangeFinding(change, plan);
+    if (finding !== undefined) return finding;
   }
   return (
-    findTwin(changes) ?? findStrayDuplicate(changes) ?? findStrayFile(files, changes) ?? findPrune(changes, withheld)
+    findTwin(changes) ??
+    findStrayDuplicate(changes) ??
+    findStrayFile(files, changes) ??
+    findPrune(changes, withheld) ??
+    findStrayAwaited(awaited)
   );
 }
 
 function findTwin(changes: readonly Change[]): string | undefined {
   const seen = new Set<string>();
-  const twin = changes.map(toShownChange).find((address) => seen.has(address) || !seen.add(address));
-  return twin === undefined ? undefined : `${twin} is there twice`;
+  const repeated = changes.map(toShownChange).find((address) => seen.has(address) || !seen.add(address));
+  return repeated === undefined ? undefined : `${repeated} is there twice`;
 }
 
 /** What a duplicate duplicates is in the plan, too. */
@@ -73,7 +82,7 @@ function findStrayFile(files: readonly PlannedFile[], changes: readonly Change[]
 }
 
 /** A plan with kept resources (`--no-delete`) deletes nothing else, except what an interrupted replace left. */
-function findPrune(changes: readonly Change[], withheld: readonly Withheld[]): string | undefined {
+function findPrune(changes: readonly Change[], withheld: readonly SuppressedDelete[]): string | undefined {
   if (withheld.length === 0) return undefined;
   const ids = new Set(withheld.map(({ id }) => id));
   const replaced = new Set(changes.filter(({ action }) => action === 'replace').map(({ address }) => address));
@@ -83,8 +92,16 @@ function findPrune(changes: readonly Change[], withheld: readonly Withheld[]): s
   return prune && `it says that it deletes nothing, but would ${prune.action} ${toShownChange(prune)}`;
 }
 
+/** What a stack waits for is looked for in the list of its kind. */
+function findStrayAwaited(awaited: NonNullable<PlanDocument['awaited']>): string | undefined {
+  const stray = Object.values(awaited).find(
+    ({ resource }) => findKind(parseAddress(resource)?.kind ?? '')?.role !== 'owned',
+  );
+  return stray && `it waits for ${stray.resource}, which no stack can own`;
+}
+
 /** The first write that is not the one that the changes make, and where it differs. */
-function findWriteFault(writes: readonly ShownWrite[], computed: readonly ShownWrite[]): string | undefined {
+function findWriteFinding(writes: readonly ShownWrite[], computed: readonly ShownWrite[]): string | undefined {
   const known = new Set<string>(computed.map(({ id }) => id));
   const found = new Set<string>(writes.map(({ id }) => id));
   const extra = writes.find(({ id }) => !known.has(id));
@@ -101,8 +118,9 @@ function findWriteFault(writes: readonly ShownWrite[], computed: readonly ShownW
 }
 
 /** The dangers are those that follow from the changes and their writes. */
-function findDangerFault({ changes, writes }: Plan): string | undefined {
-  const computed = withDangers(changes, writes);
+function findDangerFinding(plan: Plan): string | undefined {
+  const { changes } = plan;
+  const computed = withDangers(plan);
   const index = computed.findIndex(
     ({ dangers }, at) => !isSameValue(toDangers(dangers), toDangers(changes[at]?.dangers)),
   );
@@ -110,8 +128,12 @@ function findDangerFault({ changes, writes }: Plan): string | undefined {
   return change && `${toShownChange(change)} has other dangers than it shows`;
 }
 
-function findTotalFault(totals: PlanDocument['totals'], { changes }: Plan): string | undefined {
-  const isSame = isSameJson({ ...totals }, { ...toShownTotals(changes) });
+function findTotalFinding(
+  { totals, dangers }: Pick<PlanDocument, 'totals' | 'dangers'>,
+  { changes }: Plan,
+): string | undefined {
+  const counts = countDangers(changes.flatMap((change) => change.dangers ?? []));
+  const isSame = isSameJson({ ...totals }, { ...toShownTotals(changes) }) && isSameJson({ ...dangers }, { ...counts });
   return isSame ? undefined : 'its totals are not those of its changes';
 }
 
@@ -136,4 +158,142 @@ function findPath(left: Json, right: Json): FieldPath {
 
 function isSameValue(left: Json | undefined, right: Json | undefined): boolean {
   return left === undefined || right === undefined ? left === right : isSameJson(left, right);
+}
+
+/** The parts of a plan against which its changes are checked. */
+type PlanFrame = Pick<Plan, 'stack' | 'takeOver' | 'mode'>;
+
+/** What is wrong with a change of a plan file. None: it shows all that its writes are computed from. */
+function findChangeFinding(change: Change, plan: PlanFrame): string | undefined {
+  const shown = toShownChange(change);
+  const kind = findKind(change.kind);
+  if (kind === undefined || kind.role === 'submitted')
+    return `${shown} has the kind ${change.kind}, which does not exist`;
+  const finding =
+    findShapeFinding(kind, change) ??
+    findSpecFinding(kind, change) ??
+    findOwnerFinding(kind, change, plan) ??
+    findDifferenceFinding(kind, change, plan) ??
+    findActionFinding(kind, change, plan);
+  return finding === undefined ? undefined : `${shown} ${finding}`;
+}
+
+/** What a change of each action has. */
+const SHAPES: Readonly<Record<Action, { readonly hasLive: boolean; readonly hasDesired: boolean }>> = {
+  create: { hasLive: false, hasDesired: true },
+  update: { hasLive: true, hasDesired: true },
+  replace: { hasLive: true, hasDesired: true },
+  adopt: { hasLive: true, hasDesired: true },
+  delete: { hasLive: true, hasDesired: false },
+  release: { hasLive: true, hasDesired: false },
+  'no-op': { hasLive: true, hasDesired: false },
+};
+
+function findShapeFinding(kind: Kind, { action, address, live, desired, duplicateOf }: Change): string | undefined {
+  const name = toName(address);
+  const { hasLive, hasDesired } = SHAPES[action];
+  if (address !== toAddress(kind.name, name) || !isResourceName(name))
+    return `is not an address of the kind ${kind.name}`;
+  if (hasLive !== (live !== undefined)) return hasLive ? 'has no live resource' : 'has a live resource';
+  if (hasDesired !== (desired !== undefined))
+    return hasDesired ? 'has no desired spec' : `has a desired spec, although it is a ${action}`;
+  if (duplicateOf !== undefined && !isId(duplicateOf)) return 'is a duplicate of what has no valid id';
+  if (live === undefined) return undefined;
+  if (!isId(live.id)) return 'has a live resource without a valid id';
+  if (action !== 'no-op' && live.spec === undefined) return 'has a live resource without a spec';
+  const isPlaced = kind.role === 'owned' || listPathFields(kind).every((field) => isId(live.spec?.[field]));
+  return isPlaced ? undefined : 'does not say what it is attached to';
+}
+
+/** The desired spec is in normal form, and the values sent mean the same. */
+function findSpecFinding(kind: Kind, { live, desired, sent = {} }: Change): string | undefined {
+  const start = live?.spec ?? {};
+  const unknown = [start, desired ?? {}, sent].flatMap(Object.keys).find((name) => kind.fields[name] === undefined);
+  if (unknown !== undefined) return `has ${unknown}, which ${kind.name} does not have`;
+  const broken = [start, desired ?? {}].map((spec) => findBrokenModule(kind, spec)).find((name) => name !== undefined);
+  if (broken !== undefined) return `has an invalid ${broken}`;
+  const odd = desired === undefined ? undefined : findOther(normalizeSpec(kind, desired), desired);
+  if (odd !== undefined) return `has ${odd} in another form than plans store`;
+  const meant = normalizeSpec(kind, sent);
+  const other = Object.keys(sent).find((name) => !isSameValue(meant[name], desired?.[name]));
+  if (other !== undefined) return `sends another ${other} than it shows`;
+  const isSealed =
+    live?.spec === undefined || live.digest === toLiveDigest({ kind: kind.name, spec: live.spec, mark: live.mark });
+  return isSealed ? undefined : 'has a digest that does not match its live resource';
+}
+
+/** A module is an object, or nothing. */
+function findBrokenModule(kind: Kind, spec: Spec): string | undefined {
+  return Object.keys(spec).find((name) => {
+    const field = kind.fields[name];
+    return field !== undefined && isModule(field) && spec[name] !== null && !isJsonObject(spec[name]);
+  });
+}
+
+/** The first field that two specs do not have alike. */
+function findOther(left: Spec, right: Spec): string | undefined {
+  return Object.keys({ ...left, ...right }).find((name) => !isSameValue(left[name], right[name]));
+}
+
+/** Whose resource it is, and under which name, changes only where the plan says so. */
+function findOwnerFinding(
+  kind: Kind,
+  { action, address, live, differences, duplicateOf }: Change,
+  { stack, takeOver }: PlanFrame,
+): string | undefined {
+  if (kind.role === 'attached' || live === undefined) return undefined;
+  const { mark } = live;
+  if (mark === undefined) return action === 'adopt' ? undefined : 'is about a resource that is not ours';
+  if (mark.stack !== stack) {
+    // What is handed over without its token is replaced.
+    const mayTake = action === 'adopt' || (action === 'replace' && listOneTimeFields(kind).length > 0);
+    const isTaken = mayTake && takeOver.includes(mark.stack);
+    return isTaken ? undefined : `is about a resource of the stack ${mark.stack}, which the plan does not take over`;
+  }
+  if (action === 'adopt') return 'adopts a resource that is ours';
+  const isRenamed = differences.length > 0 && action !== 'delete' && action !== 'release';
+  const isOwn = mark.name === toName(address);
+  return isOwn || isRenamed || duplicateOf !== undefined ? undefined : 'is about a resource of another name';
+}
+
+/** What differs follows from what it starts from and what will be there. */
+function findDifferenceFinding(kind: Kind, change: Change, { stack }: PlanFrame): string | undefined {
+  const expected = computeDifferences(kind, change, stack);
+  const { differences } = change;
+  const index = expected.findIndex((one, at) => !isSameDifference(one, differences[at]));
+  const wrong = expected[index] ?? differences[expected.length];
+  return wrong === undefined ? undefined : `shows another difference of ${wrong.path} than there is`;
+}
+
+function computeDifferences(kind: Kind, change: Change, stack: string): readonly Difference[] {
+  const { address, live, desired, ignored = [], kept = [], validForMs, protect = false } = change;
+  if (live?.spec === undefined || desired === undefined) return [];
+  const { spec, mark } = live;
+  return listDifferences({
+    ...{ kind, address, stack, live: { spec, mark }, normal: desired },
+    ...{ ignored, kept, validForMs, protect },
+  });
+}
+
+function isSameDifference(left: Difference, right: Difference | undefined): boolean {
+  return right !== undefined && isSameJson(toDifferenceJson(left), toDifferenceJson(right));
+}
+
+function toDifferenceJson(difference: Difference): Json {
+  return { ...difference } as Json; // every property of a difference is JSON
+}
+
+/** The action follows from what differs; that something is due to be replaced needs a reason. */
+function findActionFinding(kind: Kind, change: Change, { mode }: PlanFrame): string | undefined {
+  const { action, differences, reason, duplicateOf, live, protect = false } = change;
+  const isForced = differences.some(({ forcesReplace }) => forcesReplace);
+  const isRemoval = action === 'delete' || action === 'release';
+  if ((action === 'release') !== (mode === 'release')) return `cannot be a ${action} in a plan to ${mode}`;
+  if (kind.role === 'attached' && action !== 'update' && action !== 'no-op') return `cannot be a ${action}`;
+  if (duplicateOf !== undefined && !isRemoval) return 'is called a duplicate, but is not deleted';
+  if (action === 'replace' && !isForced && reason === undefined) return 'is replaced without a reason';
+  if (isForced && action !== 'replace') return 'shows a difference that needs a replace';
+  if (action === 'update' && differences.length === 0) return 'is updated without a difference';
+  const isKept = action !== 'no-op' || kind.role === 'attached' || protect === live?.mark?.protect;
+  return isKept ? undefined : 'is unchanged, but its protection differs';
 }

@@ -1,7 +1,134 @@
 import { createHash } from 'node:crypto';
 import { type Html, html } from './node.ts';
-import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
+
+/**
+ * What a page does besides being read: filtering, opening and closing, and light or dark. It holds nothing of a report, and puts nothing into
+ * the page but numbers and words of its own. Controls are hidden until it runs.
+ */
+export const SCRIPT = `
+'use strict';
+const all = (selector) => Array.from(document.querySelectorAll(selector));
+const stackOf = (element) => element.closest('[data-stack]')?.dataset.stack ?? '';
+const items = all('.item').map((element) => ({ element, key: stackOf(element) + ' ' + element.dataset.key, text: undefined }));
+const theme = document.querySelector('.theme');
+const filter = document.querySelector('.filter');
+
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+const isDark = () => (document.documentElement.dataset.theme ?? (systemIsDark.matches ? 'dark' : 'light')) === 'dark';
+const showTheme = () => theme.setAttribute('aria-pressed', String(isDark()));
+theme.addEventListener('click', () => {
+  document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
+  showTheme();
+});
+systemIsDark.addEventListener('change', showTheme);
+theme.hidden = false;
+showTheme();
+
+function textOf(item) {
+  item.text ??= item.element.textContent.toLowerCase();
+  return item.text;
+}
+
+if (filter !== null) {
+  const input = filter.querySelector('input');
+  const status = filter.querySelector('.status');
+  const clear = filter.querySelector('[data-act="clear"]');
+  const buttons = all('.filter [data-facet] button');
+  const sections = all('.part');
+  const stacks = all('.stack');
+  const facets = all('.filter [data-facet]').map(({ dataset }) => dataset.facet);
+  const wanted = Object.fromEntries(facets.map((facet) => [facet, new Set()]));
+  const valuesOf = ({ element }, facet) => {
+    const value = facet === 'stack' ? stackOf(element) : element.dataset[facet];
+    return value === undefined ? [] : facet === 'danger' ? value.split(' ') : [value];
+  };
+  const total = new Set(items.map(({ key }) => key)).size;
+  const count = (counts, word, key) => counts.set(word, (counts.get(word) ?? new Set()).add(key));
+  const isWanted = (facet, item) => wanted[facet].size === 0 || valuesOf(item, facet).some((value) => wanted[facet].has(value));
+
+  const update = () => {
+    const words = input.value.toLowerCase().split(/\\s+/).filter((word) => word !== '');
+    const counts = Object.fromEntries(facets.map((facet) => [facet, new Map()]));
+    const shown = new Set();
+    for (const item of items) {
+      const hasWords = words.every((word) => textOf(item).includes(word));
+      const missed = facets.filter((facet) => !isWanted(facet, item));
+      for (const facet of facets) {
+        const isCounted = hasWords && missed.every((other) => other === facet);
+        if (isCounted) for (const value of valuesOf(item, facet)) count(counts[facet], value, item.key);
+      }
+      item.element.hidden = !hasWords || missed.length > 0;
+      if (!item.element.hidden) shown.add(item.key);
+    }
+    for (const button of buttons) {
+      const facet = button.closest('[data-facet]').dataset.facet;
+      const number = counts[facet].get(button.dataset.value)?.size ?? 0;
+      button.querySelector('.count').textContent = String(number);
+      button.classList.toggle('none', number === 0);
+      button.setAttribute('aria-pressed', String(wanted[facet].has(button.dataset.value)));
+    }
+    for (const section of sections) section.hidden = section.querySelector('.item:not([hidden])') === null;
+    const isNarrowed = words.length > 0 || facets.some((facet) => wanted[facet].size > 0);
+    for (const stack of stacks) stack.hidden = isNarrowed && stack.querySelector('.item:not([hidden])') === null;
+    status.textContent = isNarrowed ? shown.size + ' of ' + total + ' shown' : total + ' in all';
+    status.classList.toggle('narrowed', isNarrowed);
+    clear.hidden = !isNarrowed;
+  };
+
+  const reset = () => {
+    input.value = '';
+    for (const facet of facets) wanted[facet].clear();
+    update();
+  };
+
+  const setOpen = (isOpen) => {
+    for (const { element } of items) if (element.localName === 'details' && !element.hidden) element.open = isOpen;
+  };
+
+  filter.addEventListener('click', ({ target }) => {
+    const button = target.closest('button');
+    if (button === null) return;
+    const { act, value } = button.dataset;
+    if (act === 'expand') setOpen(true);
+    else if (act === 'collapse') setOpen(false);
+    else if (act === 'clear') {
+      reset();
+      input.focus();
+    } else {
+      const chosen = wanted[button.closest('[data-facet]').dataset.facet];
+      if (!chosen.delete(value)) chosen.add(value);
+      update();
+    }
+  });
+  input.addEventListener('input', update);
+  input.addEventListener('keydown', ({ key }) => {
+    if (key === 'Escape') reset();
+  });
+
+  const reveal = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (target === null) return;
+    if (target.closest('[hidden]') !== null) reset();
+    for (let outer = target.closest('details'); outer !== null; outer = outer.parentElement.closest('details')) outer.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener('hashchange', reveal);
+
+  filter.hidden = false;
+  update();
+  reveal();
+}
+
+let closed = [];
+addEventListener('beforeprint', () => {
+  closed = all('details:not([open])');
+  for (const details of closed) details.open = true;
+});
+addEventListener('afterprint', () => {
+  for (const details of closed) details.open = false;
+});
+`;
 
 /** What a page shows. */
 export interface Page {
@@ -10,7 +137,9 @@ export interface Page {
   /** Sentences below it that limit what the page is about. */
   readonly notes: readonly string[];
   /** What it all comes to. */
-  readonly verdict: readonly (Html | undefined)[];
+  readonly conclusion: readonly (Html | undefined)[];
+  /** What is dangerous, without what makes a list of it. It is in the body too, where the page is not a part of another. */
+  readonly dangers?: readonly Html[];
   readonly body: readonly (Html | undefined)[];
 }
 
@@ -18,7 +147,7 @@ export interface Page {
  * A whole document that loads nothing, from anywhere: its only style and its only script are those that stand in it, known by their digests,
  * so that no other could run even if one got in. What it shows is readable without the script.
  */
-export function renderDocument({ heading, notes, verdict, body }: Page): string {
+export function renderDocument({ heading, notes, conclusion, body }: Page): string {
   const { source } = html`<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +167,7 @@ export function renderDocument({ heading, notes, verdict, body }: Page): string 
 <p class="brand">edgewise</p>
 <button type="button" class="theme" aria-pressed="false" hidden>Dark</button>
 <h1>${heading}</h1>
-${notes.map((note) => html`<p class="note">${note}</p>\n`)}${verdict.map((sentence) => sentence && html`<p class="verdict">${sentence}</p>\n`)}</header>
+${notes.map((note) => html`<p class="note">${note}</p>\n`)}${conclusion.map((sentence) => sentence && html`<p class="conclusion">${sentence}</p>\n`)}</header>
 <main id="main" tabindex="-1">
 ${body}</main>
 <script>${{ source: SCRIPT }}</script>

@@ -1,5 +1,6 @@
-import { hasErrors } from '../../model/diagnostic.ts';
+import { type Diagnostic, hasErrors, type SourcePlace } from '../../model/diagnostic.ts';
 import { assertNever } from '../../model/errors.ts';
+import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type {
   ApplyReport,
   ComparisonReport,
@@ -10,154 +11,420 @@ import type {
   Report,
   ValidationReport,
 } from '../report.ts';
-import { toApplyView } from '../view/apply-view.ts';
-import { APPLIED_PLAN, NOT_ALL } from '../view/apply-wording.ts';
+import {
+  APPLIED_PLAN,
+  type AppliedView,
+  type ApplyView,
+  type FailedView,
+  type FileView,
+  NOT_ALL,
+  RESULT_HEADINGS,
+  type SkippedView,
+  toApplyView,
+} from '../view/apply-view.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
-import { toPrintableDiagnostic } from '../view/diagnostic-view.ts';
+import { findFieldPlace } from '../view/danger-view.ts';
+import {
+  createPlaceLinks,
+  type ErrorView,
+  findSubject,
+  toFailureView,
+  toPrintableDiagnostic,
+} from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
-import { toFailureView } from '../view/failure-view.ts';
-import { type PlanView, toPlanView } from '../view/plan-view.ts';
-import { LIST_HEADINGS } from '../view/plan-wording.ts';
-import { toNoResult, toValidationSize } from '../view/wording.ts';
-import { renderList } from './counts.ts';
-import { renderDangers } from './dangers.ts';
-import { renderDiagnostics, renderError, renderPointers, renderViolations } from './diagnostics.ts';
-import { renderDocument } from './document.ts';
-import { renderDriftCounts, renderDrifted } from './drift.ts';
+import { type PlanView, toLintSentence, toPlanView, type WriteView } from '../view/plan-view.ts';
+import { LIST_HEADINGS, REQUESTS_HEADING, REQUESTS_ORDER, toOwnerNote, toStandingText } from '../view/plan-wording.ts';
+import { countSeverities, toCount, toNoResult, toValidationSize } from '../view/wording.ts';
+import {
+  listDriftDangers,
+  type RenderPlace,
+  renderChanges,
+  renderClause,
+  renderCommand,
+  renderDriftCounts,
+  renderDrifted,
+  renderPlanCounts,
+  renderUnmanaged,
+  toChangeAnchor,
+} from './change-list.ts';
+import { type Page, renderDocument } from './document.ts';
 import { renderGraph } from './graph.ts';
-import { type Html, html } from './node.ts';
-import { renderDone, renderOutcomeCounts, renderTrouble } from './outcomes.ts';
-import { renderChanges, renderCommand, renderPlanCounts } from './plan.ts';
-import { renderWrites } from './writes.ts';
+import { type Html, html, renderCounts, renderList } from './node.ts';
 
 /** A report as one self-contained page that loads nothing: to be kept as the artifact of a pipeline, and read in a browser. */
 export function renderHtmlForm(report: Report, options: FormOptions): string {
+  return renderDocument(toPage(report, options));
+}
+
+/** What the page of a report shows. As a part of a longer one it says nothing that stands above it there. */
+export function toPage(report: Report, options: FormOptions): Page {
   switch (report.about) {
     case 'plan':
-      return renderPlanPage(report, options);
+      return toPlanPage(report, options);
     case 'apply':
-      return renderApplyPage(report, options);
+      return toApplyPage(report, options);
     case 'comparison':
-      return renderComparisonPage(report);
+      return toComparisonPage(report);
     case 'drift':
-      return renderDriftPage(report);
+      return toDriftPage(report, options);
     case 'validation':
-      return renderValidationPage(report);
+      return toValidationPage(report);
     case 'failure':
-      return renderFailurePage(report);
+      return toFailurePage(report);
     default:
       return assertNever(report);
   }
 }
 
-function renderPlanPage({ plan, standing }: PlanReport, { applyCommand }: FormOptions): string {
-  const view = toPlanView({ ...plan, violations: standing });
+function toPlanPage({ plan, standing }: PlanReport, options: FormOptions): Page {
+  const { applyCommand, isPart = false } = options;
+  const view = toPlanView({ ...plan, violations: standing }, options);
   const { title, notes, violations, diagnostics } = view;
-  const changes = renderChanges(view);
+  const renderPlace = createPlaces(plan, options);
+  const changes = renderChanges(view, { renderPlace, isPart });
+  const dangers = listDangers(view, renderPlace);
   const found = renderDiagnostics(diagnostics);
-  return renderDocument({
+  return {
     heading: title,
     notes,
-    verdict: [
+    dangers,
+    conclusion: [
       hasErrors(diagnostics) || view.isEmpty ? html`<strong>${view.summary}</strong>` : undefined,
       html`${view.requests}`,
       renderPointers(violations, diagnostics),
     ],
     body: [
-      hasErrors(diagnostics) ? undefined : renderPlanCounts(view),
-      renderCommand(view, applyCommand),
+      hasErrors(diagnostics) || isPart ? undefined : renderPlanCounts(view),
       renderViolations(violations),
-      renderDangers(view),
-      ...(hasErrors(diagnostics) ? [found, changes] : [changes, found]),
+      isPart ? undefined : renderDangers(view.dangerCount, dangers),
+      renderCommand(view, applyCommand),
+      ...(hasErrors(diagnostics) ? [found, ...changes] : [...changes, found]),
       renderList('planned-files', LIST_HEADINGS.files, view.files),
-      ...listMore(view),
+      ...listMore(view, options),
     ],
-  });
+  };
 }
 
-/** What stands below the changes of a plan, whether it was applied or not. */
-function listMore({ withheld, unchanged, lint, writes }: PlanView): readonly (Html | undefined)[] {
+/** What stands below the changes of a plan, whether it was applied or not. Of many plans nobody looks at drawings: the list says what waits for what. */
+function listMore(
+  { withheld, unchanged, lint, writes }: PlanView,
+  { isPart = false }: Pick<FormOptions, 'isPart'>,
+): readonly (Html | undefined)[] {
   return [
     renderList('withheld', LIST_HEADINGS.withheld, withheld),
     renderList('unchanged', LIST_HEADINGS.unchanged, unchanged),
-    renderList(
-      'lint',
-      LIST_HEADINGS.lint,
-      lint.map(({ position, said }) => (position === undefined ? said : `${position}: ${said}`)),
-    ),
-    renderGraph(writes),
+    renderList('lint', LIST_HEADINGS.lint, lint.map(toLintSentence)),
+    isPart ? undefined : renderGraph(writes),
     renderWrites(writes),
   ];
 }
 
-function renderApplyPage({ plan, result }: ApplyReport, options: FormOptions): string {
+function toApplyPage({ plan, result }: ApplyReport, options: FormOptions): Page {
   const ended = toApplyView(plan, result, options);
   const view = toPlanView({ ...plan, violations: [] });
   const { title, isComplete, summary, diagnostics } = ended;
-  return renderDocument({
+  return {
     heading: title,
     notes: view.notes,
-    verdict: [
+    conclusion: [
       isComplete ? html`<strong>${summary}.</strong>` : html`<strong class="bad">${NOT_ALL}${summary}.</strong>`,
     ],
     body: [
       renderOutcomeCounts(ended),
-      ...renderTrouble(ended),
+      ...renderFailure(ended),
       renderDiagnostics([...diagnostics, ...view.diagnostics]),
       ...renderDone(ended),
       html`<section aria-labelledby="plan"><h2 id="plan">${APPLIED_PLAN}</h2></section>\n`,
       renderPlanCounts(view),
-      renderChanges(view),
-      ...listMore(view),
+      ...renderChanges(view, { renderPlace: createPlaces(plan, options), isPart: options.isPart }),
+      ...listMore(view, options),
     ],
-  });
+  };
 }
 
-function renderComparisonPage(report: ComparisonReport): string {
+function toComparisonPage(report: ComparisonReport): Page {
   const { title, summary, remedy, parts, isRefused } = toComparisonView(report);
   const sentences = [`${summary}`, ...(remedy === undefined ? [] : [remedy])].join(' ');
-  return renderDocument({
+  return {
     heading: title,
     notes: [],
-    verdict: [isRefused ? html`<strong class="bad">${sentences}</strong>` : html`<strong>${sentences}</strong>`],
+    conclusion: [isRefused ? html`<strong class="bad">${sentences}</strong>` : html`<strong>${sentences}</strong>`],
     body: [
-      renderChanges({ parts: parts.filter(({ changes }) => changes.length > 0) }),
+      ...renderChanges({ parts: parts.filter(({ changes }) => changes.length > 0) }),
       ...parts.map(({ part, heading, files }) => renderList(`${part}-files`, `${heading}: files`, files)),
     ],
-  });
+  };
 }
 
-function renderDriftPage({ drift }: DriftReport): string {
-  const view = toDriftView(drift);
-  return renderDocument({
+function toDriftPage({ drift }: DriftReport, options: FormOptions): Page {
+  const { isPart = false } = options;
+  const view = toDriftView(drift, options);
+  const dangers = listDriftDangers(view);
+  return {
     heading: view.title,
     notes: view.notes,
-    verdict: [
+    dangers,
+    conclusion: [
       view.groups.length === 0 ? html`<strong>${view.summary}</strong>` : undefined,
       html`${view.coverage} ${view.requests}`,
       renderPointers([], view.diagnostics),
     ],
-    body: [renderDriftCounts(view.counts), renderDrifted(view), renderDiagnostics(view.diagnostics)],
-  });
+    body: [
+      ...(isPart ? [] : [renderDriftCounts(view.counts), renderDangers(view.dangerCount, dangers)]),
+      html`${view.remarks.map((remark) => html`<p class="note">${remark}</p>\n`)}`,
+      ...renderDrifted(view),
+      renderDiagnostics(view.diagnostics),
+      renderUnmanaged(view.unmanaged),
+    ],
+  };
 }
 
-function renderValidationPage({ validation }: ValidationReport): string {
+function toValidationPage({ validation }: ValidationReport): Page {
   const { diagnostics } = validation;
   const isValid = !hasErrors(diagnostics);
-  return renderDocument({
+  return {
     heading: isValid ? 'The manifests are valid' : 'The manifests are invalid',
     notes: [],
-    verdict: [html`${toValidationSize(validation)}.`, renderPointers([], diagnostics)],
+    conclusion: [html`${toValidationSize(validation)}.`, renderPointers([], diagnostics)],
     body: [renderDiagnostics(diagnostics.map(toPrintableDiagnostic))],
+  };
+}
+
+function toFailurePage({ failure }: FailureReport): Page {
+  const { error, diagnostics } = toFailureView(failure);
+  return {
+    heading: toNoResult(failure.command),
+    notes: [],
+    conclusion: [renderPointers([], diagnostics)],
+    body: [error === undefined ? undefined : renderError(error), renderDiagnostics(diagnostics)],
+  };
+}
+
+/** How many writes ended in which way. */
+function renderOutcomeCounts({ totals }: Pick<ApplyView, 'totals'>): Html {
+  return renderCounts('Writes by outcome', [
+    { look: 'failed', label: 'failed', number: totals.failed },
+    { look: 'skipped', label: 'skipped', number: totals.skipped },
+    { look: 'applied', label: 'applied', number: totals.applied },
+  ]);
+}
+
+/** What to do next, and what did not go as planned. Nothing when all did. */
+function renderFailure({ failed, skipped, notStarted, next }: ApplyView): readonly (Html | undefined)[] {
+  return [
+    failed.length === 0 ? undefined : renderSection('failed', failed.map(renderFailed)),
+    next.length === 0 ? undefined : renderSteps(next),
+    skipped.length === 0 && notStarted === undefined
+      ? undefined
+      : renderSection('skipped', [...skipped.map(renderSkipped), ...renderNotStarted(notStarted)]),
+  ];
+}
+
+/** What was done: writes, tokens, files. */
+function renderDone({ applied, tokens, files }: ApplyView): readonly (Html | undefined)[] {
+  return [
+    renderSentences('tokens', tokens.map(renderToken)),
+    renderSentences('files', files.map(renderFile)),
+    applied.length === 0 ? undefined : renderApplied(applied),
+  ];
+}
+
+type Part = keyof typeof RESULT_HEADINGS;
+
+function renderSection(part: Part, messages: readonly Html[]): Html {
+  return html`<section aria-labelledby="${part}"><h2 id="${part}">${RESULT_HEADINGS[part]}</h2>
+${messages}</section>
+`;
+}
+
+function renderFailed({ name, request, sentences, place }: FailedView): Html {
+  const where = request === undefined ? '' : html`<p class="where"><code>${request}</code></p>\n`;
+  return html`<article class="message error"><p class="headline"><span class="label">failed</span> ${name}</p>
+${where}${sentences.map((sentence) => html`<p>${sentence}</p>\n`)}${renderPlace(place)}</article>
+`;
+}
+
+function renderSkipped({ name, reasons }: SkippedView): Html {
+  return html`<article class="message warning"><p class="headline"><span class="label">skipped</span> ${name}</p>
+${reasons.map((reason) => html`<p class="where">${reason}</p>\n`)}</article>
+`;
+}
+
+function renderNotStarted(sentence: string | undefined): readonly Html[] {
+  return sentence === undefined ? [] : [html`<p class="note">${sentence}</p>\n`];
+}
+
+function renderSteps(steps: readonly string[]): Html {
+  return html`<section aria-labelledby="next"><h2 id="next">${RESULT_HEADINGS.next}</h2>
+<ul class="list">${steps.map((step) => html`<li>${step}</li>\n`)}</ul></section>
+`;
+}
+
+function renderSentences(part: Part, sentences: readonly Html[]): Html | undefined {
+  if (sentences.length === 0) return undefined;
+  return html`<section aria-labelledby="${part}"><h2 id="${part}">${RESULT_HEADINGS[part]}</h2>
+<ul class="list">${sentences.map((sentence) => html`<li>${sentence}</li>\n`)}</ul></section>
+`;
+}
+
+function renderToken({ address, place, rescued }: ApplyView['tokens'][number]): Html {
+  return html`<code>${address}</code>: ${rescued ? html`<strong>rescued</strong> to ` : ''}${place}`;
+}
+
+function renderFile({ address, path, outcome, message = '' }: FileView): Html {
+  const end = outcome === 'applied' ? '' : html` <strong>${outcome}</strong>: ${message}`;
+  return html`<code>${path}</code> of <code>${address}</code>${end}`;
+}
+
+function renderApplied(applied: readonly AppliedView[]): Html {
+  const rows = applied.map(
+    ({ name, id = '', remark = '' }) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td><code>${id}</code></td><td>${remark}</td></tr>\n`,
+  );
+  return html`<details class="requests" open><summary><h2>${toCount(applied.length, 'write')} applied</h2></summary>
+<table class="grid" aria-label="Applied writes"><thead><tr><th scope="col">Write</th><th scope="col">Id</th><th scope="col">Remark</th></tr></thead>
+<tbody>
+${rows}</tbody></table></details>
+`;
+}
+
+/** The API calls of a plan, in a valid order. Nothing when there are none. */
+export function renderWrites(writes: readonly WriteView[]): Html | undefined {
+  if (writes.length === 0) return undefined;
+  return html`<details class="requests"><summary><h2>${toCount(writes.length, 'request')}, ${REQUESTS_ORDER}</h2></summary>
+<table class="grid" aria-label="${REQUESTS_HEADING}">
+<thead><tr><th scope="col" class="number">No.</th><th scope="col">Request</th><th scope="col">What for</th><th scope="col">Waits for</th></tr></thead>
+<tbody>
+${writes.map(renderWrite)}</tbody></table></details>
+`;
+}
+
+function renderWrite({ number, id, method, path, reason, waitsFor, last }: WriteView): Html {
+  const waits = waitsFor.map((one, index) => html`${index === 0 ? '' : ', '}<a href="#write-${one}">${one}</a>`);
+  return html`<tr id="write-${number}"><td class="number">${number}</td><th scope="row"><code>${method} ${path}</code></th><td><code>${id}</code><br>${reason}</td><td>${waits}${last ? ' all others: it comes last' : ''}</td></tr>
+`;
+}
+
+/** Where manifests state fields, with links to pages of the forge where it is known. */
+function createPlaces(plan: Plan, options: FormOptions): RenderPlace {
+  const findLink = createPlaceLinks(plan, options);
+  return (about) => {
+    const place = findFieldPlace(about, options);
+    const link = place === undefined ? undefined : findLink(place);
+    if (link === undefined) return undefined;
+    const label = html`<code>${link.label}</code>`;
+    return link.page === undefined ? label : html`<a href="${link.page}">${label}</a>`;
+  };
+}
+
+/** What is dangerous in a plan, by group, each with its owner and links to its change and its line. */
+function listDangers({ dangers, parts }: PlanView, renderPlace: RenderPlace): readonly Html[] {
+  const changes = parts.flatMap((part) => part.changes);
+  const findAnchor = createFinder(changes);
+  const owners = new Map(changes.map(({ change, owner }) => [change, owner]));
+  return dangers.map((danger) => {
+    const { group, address, change } = danger;
+    const anchor = findAnchor(address);
+    const name = html`<code>${address}</code>`;
+    const owner = owners.get(change);
+    const place = renderPlace(danger);
+    return html`<strong>${group}</strong> ${anchor === undefined ? name : html`<a href="#${anchor}">${name}</a>`} ${renderClause(danger)}${owner === undefined ? '' : html` <span class="remark">${toOwnerNote(owner)}</span>`}${place === undefined ? '' : html` ${place}`}`;
   });
 }
 
-function renderFailurePage({ failure }: FailureReport): string {
-  const { error, diagnostics } = toFailureView(failure);
-  return renderDocument({
-    heading: toNoResult(failure.command),
-    notes: [],
-    verdict: [renderPointers([], diagnostics)],
-    body: [error === undefined ? undefined : renderError(error), renderDiagnostics(diagnostics)],
-  });
+/** A list of dangers below how many they are. Nothing when there is none. */
+export function renderDangers(dangerCount: string, dangers: readonly Html[]): Html | undefined {
+  if (dangers.length === 0) return undefined;
+  return html`<section aria-labelledby="dangers"><h2 id="dangers">${dangerCount}</h2>
+<ul class="list dangers">${dangers.map((danger) => html`<li>${danger}</li>\n`)}</ul></section>
+`;
+}
+
+/** A change that is in two parts is found in the first. */
+function createFinder(changes: readonly { readonly address: string }[]): (address: string) => string | undefined {
+  const anchors = new Map<string, string>();
+  for (const [index, { address }] of changes.entries()) {
+    if (!anchors.has(address)) anchors.set(address, toChangeAnchor(index));
+  }
+  return (address) => anchors.get(address);
+}
+
+/** Messages below a heading; nothing when there are none. Their texts are printable. */
+export function renderDiagnostics(diagnostics: readonly Diagnostic[]): Html | undefined {
+  if (diagnostics.length === 0) return undefined;
+  return html`<section aria-labelledby="messages"><h2 id="messages">${hasErrors(diagnostics) ? 'What is wrong' : 'Warnings'}</h2>
+${diagnostics.map(renderDiagnostic)}</section>
+`;
+}
+
+/** Sentences that lead to what stands against a plan, and to what to heed; nothing when all is well. */
+function renderPointers(violations: readonly GuardViolation[], diagnostics: readonly Diagnostic[]): Html | undefined {
+  const found = countSeverities(diagnostics);
+  const look = hasErrors(diagnostics) ? 'bad' : 'heed';
+  if (violations.length === 0 && found === '') return undefined;
+  return html`${violations.length === 0 ? '' : html`<a class="bad" href="#refusals">${toStandingText(violations.length)}</a>. `}${
+    found === '' ? '' : html`<a class="${look}" href="#messages">${found}</a>.`
+  }`;
+}
+
+function renderDiagnostic(diagnostic: Diagnostic): Html {
+  const { severity, code, message, remedy, place, related = [] } = diagnostic;
+  const name = findSubject(diagnostic);
+  const subject = name === undefined ? '' : html` <code>${name}</code>`;
+  return html`<article class="message ${severity}">
+<p class="headline"><span class="label">${severity}</span> ${message}</p>
+<p class="where"><code>${code}</code>${subject}</p>
+${renderPlace(place)}${related.map(renderRelated)}${renderRemedy(remedy)}</article>
+`;
+}
+
+function renderRelated({ message, place }: NonNullable<Diagnostic['related']>[number]): Html {
+  return html`<p class="where">${message}</p>\n${renderPlace(place)}`;
+}
+
+/** A place with its excerpt, whose columns mean something, so it is scrolled and not wrapped. Nothing when there is none. */
+function renderPlace(place: SourcePlace | undefined): Html | undefined {
+  if (place === undefined) return undefined;
+  const { file, line, column, excerpt } = place;
+  const position = `${file}:${line}:${column}`;
+  const lines = excerpt.split('\n').filter((text) => text.trim() !== '');
+  if (lines.length === 0) return html`<p class="where"><code>${position}</code></p>\n`;
+  return html`<figure><figcaption><code>${position}</code></figcaption>
+<pre tabindex="0" role="region" aria-label="Excerpt of ${position}">${lines.map((text) => html`${text}\n`)}</pre></figure>
+`;
+}
+
+/** What to do. The first line is a sentence; others are made to be copied. */
+function renderRemedy(remedy: string | undefined): Html | undefined {
+  if (remedy === undefined) return undefined;
+  const [sentence = '', ...lines] = remedy.split('\n');
+  const copied = lines.length === 0 ? '' : html`<pre tabindex="0">${lines.map((line) => html`${line}\n`)}</pre>\n`;
+  return html`<p class="remedy">${sentence}</p>\n${copied}`;
+}
+
+/** The safety rules that stand against a plan; nothing when there are none. */
+function renderViolations(violations: readonly GuardViolation[]): Html | undefined {
+  if (violations.length === 0) return undefined;
+  return html`<section aria-labelledby="refusals"><h2 id="refusals">Refused by safety rules</h2>
+${violations.map(renderViolation)}</section>
+`;
+}
+
+function renderViolation({ rule, message, remedy, addresses, places = [] }: GuardViolation): Html {
+  const items = addresses.map((address) => html`<li><code>${address}</code></li>`);
+  const list = items.length === 0 ? '' : html`<ul class="addresses">${items}</ul>\n`;
+  return html`<article class="message error">
+<p class="headline"><span class="label">refused</span> ${message}</p>
+<p class="where"><code>${rule}</code></p>
+${list}${places.map(renderRelated)}${renderRemedy(remedy)}</article>
+`;
+}
+
+/** What went wrong besides: a message, what more there is to say, and what to do. */
+function renderError({ lines: [message = '', ...more], remedy }: ErrorView): Html {
+  const said = more.length === 0 ? '' : html`<pre tabindex="0">${more.map((line) => html`${line}\n`)}</pre>\n`;
+  return html`<section aria-labelledby="error"><h2 id="error">What went wrong</h2>
+<article class="message error"><p class="headline">${message}</p>
+${said}${renderRemedy(remedy)}</article></section>
+`;
 }

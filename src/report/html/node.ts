@@ -6,7 +6,7 @@ export interface Html {
 }
 
 /** What may stand in a piece: text, other pieces, or nothing. */
-export type HtmlValue = string | number | Html | undefined | readonly HtmlValue[];
+type HtmlValue = string | number | Html | undefined | readonly HtmlValue[];
 
 /**
  * A piece of HTML or SVG from a template. A text in it is on one line, printable and escaped, whether it stands between tags or in the double
@@ -33,4 +33,26 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 function toEscaped(text: string): string {
   return toPrintable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+/** A number with its name, and the class of its colour. */
+interface Count {
+  readonly look: string;
+  readonly label: string;
+  readonly number: number;
+}
+
+/** The numbers that a page begins with. */
+export function renderCounts(label: string, counts: readonly Count[]): Html {
+  return html`<ul class="counts" aria-label="${label}">
+${counts.map(({ look, label: name, number }) => html`<li class="${look}${number === 0 ? ' zero' : ''}"><strong>${number}</strong><span>${name}</span></li>\n`)}</ul>
+`;
+}
+
+/** Sentences below a heading; nothing when there are none. */
+export function renderList(anchor: string, heading: string, sentences: readonly string[]): Html | undefined {
+  if (sentences.length === 0) return undefined;
+  return html`<section aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>
+<ul class="list">${sentences.map((sentence) => html`<li>${sentence}</li>\n`)}</ul></section>
+`;
 }

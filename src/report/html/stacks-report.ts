@@ -1,50 +1,93 @@
 import type { FormOptions } from '../report.ts';
-import type { StackPart, StacksReport } from '../stacks-report.ts';
-import { type StackRow, toStacksView } from '../view/stacks-view.ts';
-import { renderDocument } from './document.ts';
-import { renderHtmlForm } from './form.ts';
+import type { StacksReport } from '../stacks-report.ts';
+import { type StackRow, sortRows, toStacksView } from '../view/stacks-view.ts';
+import { toCount } from '../view/wording.ts';
+import { type Filter, type FilterPiece, renderFilter } from './change-list.ts';
+import { type Page, renderDocument } from './document.ts';
+import { renderDangers, toPage } from './form.ts';
 import { type Html, html } from './node.ts';
 
-/** A run over many stacks as one file: a table of all, and the page of each stack that has something to say, which opens on a click. */
+/**
+ * A run over many stacks as one page: what is dangerous in all of them, then each stack that has something to say, the worst first, and one filter for
+ * the changes of all.
+ */
 export function renderStacksHtml(run: StacksReport, options: FormOptions): string {
-  const { title, rows, summary } = toStacksView(run);
-  const pages = run.parts.map((part, index) => renderPart({ part, row: rows[index], index }, options));
+  const view = toStacksView(run);
+  const { title, headline, rows, summary, dangers, dangerCount } = view;
+  const stacks = sortRows(view).flatMap((index): readonly ShownStack[] => {
+    const [row, part] = [rows[index], run.parts[index]];
+    if (row === undefined || part === undefined || row.isQuiet) return [];
+    return [{ row, scope: `s${index + 1}-`, page: toPage(part.report, { ...options, ...part.options, isPart: true }) }];
+  });
+  const places = dangers.map(({ index }) => rows[index]);
+  const dangerous = [...new Set(places)].flatMap((row) => stacks.filter((stack) => stack.row === row));
   return renderDocument({
     heading: title,
     notes: [],
-    verdict: [html`<strong>${summary}</strong>`],
-    body: [renderTable(rows), ...pages],
+    conclusion: [html`<strong>${headline}</strong>`, html`${summary}`],
+    body: [
+      renderDangers(dangerCount, dangerous.flatMap(listDangers)),
+      joinFilters(stacks),
+      ...stacks.map(renderStack),
+      renderQuiet(rows.filter(({ isQuiet }) => isQuiet)),
+    ],
   });
 }
 
-function renderTable(rows: readonly StackRow[]): Html | undefined {
+interface ShownStack {
+  readonly row: StackRow;
+  /** Stands before every name that is unique in the page of the stack alone. */
+  readonly scope: string;
+  readonly page: Page;
+}
+
+function listDangers({ row, scope, page: { dangers = [] } }: ShownStack): readonly Html[] {
+  return dangers.map((danger) => html`<a href="#${scope}stack">${row.title}</a>: ${toScoped(danger, scope)}`);
+}
+
+/** One filter for what the filters of all stacks are for, and for the stacks themselves. */
+function joinFilters(stacks: readonly ShownStack[]): Html | undefined {
+  const filters = stacks.flatMap(({ row, page }) =>
+    page.body.filter(isFilter).map(({ filter }): Filter => {
+      return { ...filter, items: filter.items.map((item) => ({ ...item, stack: row.title })) };
+    }),
+  );
+  const [first] = filters;
+  if (first === undefined) return undefined;
+  return renderFilter({
+    ...first,
+    groups: new Map(filters.flatMap(({ groups }) => [...groups])),
+    items: filters.flatMap(({ items }) => items),
+  });
+}
+
+function isFilter(piece: Html | undefined): piece is FilterPiece {
+  return piece !== undefined && 'filter' in piece;
+}
+
+function renderStack({ row, scope, page: { notes, conclusion, body } }: ShownStack): Html {
+  const inside = html`${notes.map((note) => html`<p class="note">${note}</p>\n`)}${conclusion.map((one) => one && html`<p class="note">${one}</p>\n`)}${body.filter((piece) => !isFilter(piece))}`;
+  const time = row.time === '' ? '' : ` · at least ${row.time}`;
+  return html`<section class="stack" data-stack="${row.title}" aria-labelledby="${scope}stack"><h2 id="${scope}stack">${row.title}</h2>
+<p class="said">${row.said}${time}</p>
+${toScoped(inside, scope)}</section>
+`;
+}
+
+/**
+ * The names in a piece, and the links to them, as those of its stack, whose name stands before that of each section. Quotes are escaped in every text, so
+ * that nothing of a text is taken for one.
+ */
+function toScoped({ source }: Html, scope: string): Html {
+  const named = source
+    .replaceAll(' id="', ` id="${scope}`)
+    .replaceAll(' aria-labelledby="', ` aria-labelledby="${scope}stack ${scope}`)
+    .replaceAll(' href="#', ` href="#${scope}`);
+  return { source: named };
+}
+
+function renderQuiet(rows: readonly StackRow[]): Html | undefined {
   if (rows.length === 0) return undefined;
-  const hasTime = rows.some(({ time }) => time !== '');
-  return html`<section aria-labelledby="stacks"><h2 id="stacks">Stacks</h2>
-<div class="scroll"><table><thead><tr><th scope="col">Stack</th><th scope="col">Folder</th><th scope="col">Result</th>${hasTime ? html`<th scope="col">Least time</th>` : undefined}</tr></thead>
-<tbody>${rows.map((row, index) => renderRow(row, index, hasTime))}</tbody></table></div></section>
-`;
-}
-
-function renderRow({ name, folder, said, time, isQuiet }: StackRow, index: number, hasTime: boolean): Html {
-  const named = isQuiet ? html`${name}` : html`<a href="#stack-${index + 1}">${name}</a>`;
-  return html`<tr><th scope="row">${named}</th><td>${folder}</td><td>${said}</td>${hasTime ? html`<td>${time}</td>` : undefined}</tr>
-`;
-}
-
-/** Whole pages, each in a frame of its own, so that neither names nor filters of one stack meet those of another. */
-function renderPart(
-  { part, row, index }: { readonly part: StackPart; readonly row: StackRow | undefined; readonly index: number },
-  options: FormOptions,
-): Html | undefined {
-  if (row === undefined || row.isQuiet) return undefined;
-  const page = renderHtmlForm(part.report, { ...options, ...part.options });
-  return html`<details class="stack" id="stack-${index + 1}"><summary>${row.title}: ${row.said}</summary>
-<iframe title="${row.name}" srcdoc="${{ source: toAttribute(page) }}"></iframe></details>
-`;
-}
-
-/** A whole document as the value of an attribute in double quotes. */
-function toAttribute(document: string): string {
-  return document.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const titles = rows.map(({ title }) => title).join(', ');
+  return html`<p class="note">Nothing to say of ${toCount(rows.length, 'stack')}: ${titles}</p>\n`;
 }

@@ -55,9 +55,9 @@ header > * { grid-column: 1 / -1; }
 .theme { grid-column: 2; grid-row: 1; }
 h1 { margin-top: 0.9rem; }
 .note { color: var(--soft); margin-top: 0.3rem; }
-.verdict { margin-top: 0.7rem; max-width: 95ch; }
-.verdict .bad { color: var(--red); font-weight: 600; }
-.verdict .heed { color: var(--amber); font-weight: 600; }
+.conclusion { margin-top: 0.7rem; max-width: 95ch; }
+.conclusion .bad { color: var(--red); font-weight: 600; }
+.conclusion .heed { color: var(--amber); font-weight: 600; }
 
 .theme, .filter button {
   background: var(--sheet); border: 1px solid var(--edge); border-radius: 999px; padding: 0.12rem 0.7rem;
@@ -80,8 +80,8 @@ h1 { margin-top: 0.9rem; }
 .command { margin-top: 1.1rem; color: var(--soft); }
 .command code { background: var(--raised); color: var(--ink); border-radius: 4px; padding: 0.2rem 0.5rem; user-select: all; }
 
-.delete, .failed, .left-over { --tint: var(--red); --wash: var(--red-wash); }
-.create, .applied, .missing { --tint: var(--green); --wash: var(--green-wash); }
+.delete, .failed, .missing { --tint: var(--red); --wash: var(--red-wash); }
+.create, .applied { --tint: var(--green); --wash: var(--green-wash); }
 .update, .adopt, .drifted, .drifted-and-pending, .skipped { --tint: var(--amber); --wash: var(--amber-wash); }
 .replace, .differs, .unowned, .file-differs { --tint: var(--violet); --wash: var(--violet-wash); }
 .adopt, .pending { --tint: var(--blue); --wash: var(--blue-wash); }
@@ -101,8 +101,10 @@ h1 { margin-top: 0.9rem; }
 .remedy::before { content: "\\2192\\a0"; color: var(--soft); }
 .addresses { columns: 18rem; list-style: none; margin: 0.4rem 0; }
 figure { margin: 0.5rem 0; }
-.stack { margin-top: 0.6rem; }
-.stack iframe { width: 100%; height: 85vh; border: 1px solid var(--line); border-radius: 8px; }
+.stack { border-top: 2px solid var(--line); padding-top: 0.9rem; }
+.stack > h2 { font-size: 1.2rem; }
+.stack > .said { margin-top: -0.4rem; font-weight: 600; }
+.stack section { margin-top: 1rem; }
 .scroll th, .scroll td { padding: 0.2rem 0.9rem 0.2rem 0; vertical-align: top; }
 figcaption { color: var(--soft); }
 pre { margin: 0.2rem 0 0; padding: 0.5rem 0.75rem; background: var(--raised); border-radius: 5px; overflow-x: auto; overflow-wrap: normal; }
@@ -175,6 +177,7 @@ svg a:focus-visible rect, svg a:hover rect { stroke-width: 2.5; }
 .list li { padding: 0.35rem 0.9rem; }
 .list li + li { border-top: 1px solid var(--line); }
 .list.dangers { border-left: 4px solid var(--red); }
+.danger { color: var(--red); }
 ol.steps { margin: 0; padding-left: 1.4rem; }
 .grid { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; font-size: 0.86rem; border-collapse: separate; border-spacing: 0; }
 .grid th, .grid td { padding: 0.35rem 0.8rem; vertical-align: top; font-weight: 400; border-top: 1px solid var(--line); }

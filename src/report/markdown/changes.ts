@@ -1,11 +1,14 @@
-import { toBrief } from '../view/brief.ts';
+import type { Locate, ManifestStart } from '../../model/diagnostic.ts';
+import { assertNever } from '../../model/errors.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { FormOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import type { FieldView } from '../view/field-view.ts';
+import { type DangerView, findFieldPlace } from '../view/danger-view.ts';
+import { createPlaceLinks } from '../view/diagnostic-view.ts';
+import { type FieldLine, type FieldView, listBriefValues, toBrief } from '../view/field-view.ts';
+import { toUnchangedText } from '../view/plan-wording.ts';
 import { toCount } from '../view/wording.ts';
-import { listDiffLines } from './fields.ts';
-import type { LinkTo } from './links.ts';
-import type { Piece } from './pieces.ts';
-import { toCode, toDetails, toFence, toProse, toRow } from './text.ts';
+import { listFoldPieces, type Piece, toCode, toFence, toLink, toProse, toRow } from './text.ts';
 
 /** What a row of a table shows: fields, and characters of each value. */
 interface Room {
@@ -13,12 +16,15 @@ interface Room {
   readonly value: number;
 }
 
-/** More would make a table that nobody reads, and the diff below it has all. */
+/** More would make a table that nobody reads, and the diff has all. */
 const SHORT: Room = { fields: 6, value: 60 };
 
 /** Of few rows whose diff is folded, whoever unfolds nothing has to see all but the longest values. */
 const WHOLE: Room = { fields: 12, value: 240 };
 const MAX_WHOLE_ROWS = 10;
+
+/** Changes whose diff is open, and its lines. */
+const MAX_OPEN_DIFFS = 3;
 
 /** Rows of a table that are open. */
 const MAX_OPEN_ROWS = 50;
@@ -31,23 +37,23 @@ export interface TableContext {
   /** There is a column for whose a resource is. */
   readonly hasOwners: boolean;
   readonly linkTo: LinkTo;
+  readonly locate?: Locate | undefined;
 }
 
 interface RowContext extends TableContext {
-  readonly findRoom: (change: ChangeView) => Room;
+  readonly room: Room;
 }
 
-/** A table of changes with what each does, then one diff for each action. What is long is folded, each as one block. */
+/** A table of changes with what each does, then their diff. What is long is folded, each as one block. */
 export function listChangePieces(changes: readonly ChangeView[], context: TableContext): readonly Piece[] {
   const [open, folded] = [changes.slice(0, MAX_OPEN_ROWS), changes.slice(MAX_OPEN_ROWS)];
-  const diffs = new Map([...Map.groupBy(changes, ({ action }) => action)].map(([key, some]) => [key, toDiff(some)]));
-  const isWhole = (action: ChangeView['action']): boolean =>
-    changes.length <= MAX_WHOLE_ROWS && isLong(diffs.get(action));
-  const rows: RowContext = { ...context, findRoom: ({ action }) => (isWhole(action) ? WHOLE : SHORT) };
+  const diffs = [...Map.groupBy(changes, ({ action }) => action)].map(([action, some]) => toDiff(action, some));
+  const isFolded = changes.length > MAX_OPEN_DIFFS || countLines(diffs) > MAX_OPEN_LINES;
+  const rows: RowContext = { ...context, room: isFolded && changes.length <= MAX_WHOLE_ROWS ? WHOLE : SHORT };
   return [
     ...listTablePieces(open, rows),
     ...(folded.length === 0 ? [] : listFoldedPieces(folded, rows)),
-    ...[...diffs].flatMap(([action, diff]) => listDiffPieces(action, diff)),
+    ...listDiffPieces(diffs, isFolded),
   ];
 }
 
@@ -62,24 +68,22 @@ function listTablePieces(changes: readonly ChangeView[], context: RowContext): r
 
 function listFoldedPieces(changes: readonly ChangeView[], context: RowContext): readonly Piece[] {
   const counts = [...Map.groupBy(changes, ({ action }) => action)].map(([action, { length }]) => `${length} ${action}`);
-  const [start = '', end = ''] = toDetails({ code: `${changes.length} more`, rest: counts.join(', ') }, '\n').split(
-    '\n\n\n\n',
+  return listFoldPieces(
+    { code: `${changes.length} more`, rest: counts.join(', ') },
+    listTablePieces(changes, { ...context, linkTo: (place) => context.linkTo(place, false) }),
   );
-  return [
-    { text: `${start}\n\n`, weight: 'always' },
-    ...listTablePieces(changes, { ...context, linkTo: (place) => context.linkTo(place, false) }),
-    { text: `${end.trim()}\n\n`, weight: 'always' },
-  ];
 }
 
-function toRowPiece(change: ChangeView, { hasOwners, linkTo, findRoom }: RowContext): Piece {
-  const { action, glyph, address, id, owner, place } = change;
-  const names = [address, ...(id === undefined || action !== 'delete' ? [] : [id])].map(toCode);
+function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: RowContext): Piece {
+  const { action, glyph, address, id, owner, fields } = change;
+  const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(toCode);
+  const place = findFieldPlace(change, { locate });
   const at = place === undefined ? '' : linkTo(place);
+  const isDrift = fields.some(({ origin }) => origin === 'drift');
   const cells = [
-    `${toCode(glyph)}&nbsp;${action}`,
+    `${toCode(glyph)}&nbsp;${action}${isDrift ? '<br>drift' : ''}`,
     [...names, ...(at === '' ? [] : [at])].join('<br>'),
-    listRemarks(change, findRoom(change)).join('<br>'),
+    listRemarks(change, room).join('<br>'),
     ...(hasOwners ? [owner === undefined ? '' : toProse(owner)] : []),
   ];
   return {
@@ -91,57 +95,178 @@ function toRowPiece(change: ChangeView, { hasOwners, linkTo, findRoom }: RowCont
 
 /** What a reader of the table alone has to know of a change. */
 function listRemarks(change: ChangeView, room: Room): readonly string[] {
-  const { action, reason, notes, protect, traits, fields, isContinued } = change;
+  const { action, reason, notes, protect, traits, fields, dangers } = change;
   const isWhole = action === 'create' || action === 'delete';
   return [
-    ...(reason === undefined ? [] : [toProse(reason)]),
     ...(protect ? ['protected'] : []),
-    ...(isContinued ? ['the same resource as above'] : []),
-    ...(traits.length === 0 ? [] : [traits.map(toClause).join('; ')]),
+    ...joinClauses([...(reason === undefined ? [] : [toProse(reason)]), ...traits.map(toClause)]),
     ...notes.map(toProse),
-    ...(isWhole && traits.length > 0 ? [] : listBriefs(fields, room)),
+    ...(isWhole && traits.length > 0 ? [] : listBriefs(fields, { room, dangers })),
   ];
+}
+
+function joinClauses(clauses: readonly string[]): readonly string[] {
+  return clauses.length === 0 ? [] : [clauses.join('; ')];
 }
 
 function toClause({ said, values }: ChangeView['traits'][number]): string {
   return values === '' ? toProse(said) : `${toProse(said)} ${toCode(values)}`;
 }
 
-function listBriefs(fields: readonly FieldView[], room: Room): readonly string[] {
+/** How fields are said in short. */
+interface BriefOptions {
+  readonly room?: Room;
+  /** What stands above already, with its values. */
+  readonly dangers?: readonly DangerView[];
+}
+
+/** The fields in short, as cells of a table have room for them. */
+export function listBriefs(
+  fields: readonly FieldView[],
+  { room = SHORT, dangers = [] }: BriefOptions = {},
+): readonly string[] {
   const hidden = fields.length - room.fields;
   const briefs = fields.slice(0, room.fields).map((field) => {
     const remarks = field.notes.length === 0 ? '' : ` (${toProse(field.notes.join(', '))})`;
-    return `${toCode(toBrief(field, room.value))}${remarks}`;
+    const danger = dangers.find((one) => isSaidBy(one, field));
+    const said =
+      danger === undefined ? toCode(toBrief(field, room.value)) : `${toCode(field.path)}: ${danger.group}, above`;
+    return `${said}${remarks}`;
   });
   return hidden > 0 ? [...briefs, `and ${toCount(hidden, 'more field')}`] : briefs;
 }
 
+/** Whether a danger says every value of a field, word for word: nobody has to read them twice. */
+function isSaidBy({ path, clause }: DangerView, field: FieldView): boolean {
+  const values = listBriefValues(field);
+  const isAbout = path !== undefined && field.path.startsWith(path);
+  return isAbout && values.length > 0 && values.every((value) => clause.values.includes(value));
+}
+
 /** Every field of the changes of one action, below a line for each resource. */
 interface Diff {
+  readonly action: ChangeView['action'];
   readonly lines: readonly string[];
   /** How many resources it is about. */
   readonly resources: number;
 }
 
-function toDiff(changes: readonly ChangeView[]): Diff {
+function toDiff(action: ChangeView['action'], changes: readonly ChangeView[]): Diff {
   const shown = changes.filter(({ fields, lost }) => fields.length + lost.length > 0);
-  const lines = shown.flatMap(({ action, address, id, fields, lost, unchanged }) => [
+  const lines = shown.flatMap(({ address, id, fields, lost, unchanged }) => [
     `@@ ${action} ${address}${id === undefined ? '' : ` (${id})`} @@`,
     ...listDiffLines([...fields, ...lost], unchanged),
   ]);
-  return { lines, resources: shown.length };
+  return { action, lines, resources: shown.length };
 }
 
-function isLong(diff: Diff | undefined): boolean {
-  return diff !== undefined && diff.lines.length > MAX_OPEN_LINES;
+function countLines(diffs: readonly Diff[]): number {
+  return diffs.reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
-function listDiffPieces(action: ChangeView['action'], diff: Diff): readonly Piece[] {
-  const { lines, resources } = diff;
-  if (resources === 0) return [];
-  const fence = toFence('diff', lines);
-  const rest = `${toCount(lines.length, 'line')} on ${toCount(resources, 'resource')}`;
-  const text = isLong(diff) ? toDetails({ code: action, rest }, fence) : fence;
-  const names = [`diff of resources to ${action}`, `diffs of resources to ${action}`] as const;
-  return [{ text: `${text}\n\n`, weight: `${action}-fields`, names }];
+/** One for each action, so that what has no room is left out by itself. */
+function listDiffPieces(diffs: readonly Diff[], isFolded: boolean): readonly Piece[] {
+  const shown = diffs.filter(({ lines }) => lines.length > 0);
+  const pieces = shown.map(({ action, lines }): Piece => {
+    const names = [`diff of resources to ${action}`, `diffs of resources to ${action}`] as const;
+    return { text: `${toFence('diff', lines)}\n\n`, weight: `${action}-fields`, names };
+  });
+  if (!isFolded || pieces.length === 0) return pieces;
+  const resources = shown.reduce((sum, one) => sum + one.resources, 0);
+  const rest = `${toCount(countLines(shown), 'line')} on ${toCount(resources, 'resource')}`;
+  return listFoldPieces({ code: 'Diff', rest }, pieces);
+}
+
+/** Fields as lines that a reader of `diff` knows: `-` before what was, `+` before what will be. */
+export function listDiffLines(fields: readonly FieldView[], unchanged = 0): readonly string[] {
+  const more = unchanged === 0 ? [] : [`  (${toUnchangedText(unchanged)})`];
+  return [...fields.flatMap(listFieldLines), ...more];
+}
+
+function listFieldLines({ path, notes, inline, lines }: FieldView): readonly string[] {
+  const remark = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
+  if (inline === undefined) return [`  ${path}:${remark}`, ...lines.map(toDiffLine)];
+  const { from, to, is } = inline;
+  if (is !== undefined) return [`  ${path}: ${is}${remark}`];
+  const before = from === undefined ? [] : [`- ${path}: ${from}${to === undefined ? remark : ''}`];
+  return [...before, ...(to === undefined ? [] : [`+ ${path}: ${to}${remark}`])];
+}
+
+function toDiffLine({ role, text }: FieldLine): string {
+  switch (role) {
+    case 'added':
+      return `+   ${text}`;
+    case 'removed':
+      return `-   ${text}`;
+    case 'same':
+      return `    ${text}`;
+    case 'folded':
+      return `    … ${text}`;
+    default:
+      return assertNever(role);
+  }
+}
+
+/** Where the manifest of a resource starts, as Markdown: a link where the forge is known and there is room. Nothing for standard input. */
+export type LinkTo = (place: ManifestStart, hasRoom?: boolean) => string;
+
+/** Links to manifests as they are in the commit that a plan was made of; positions without links where that is not known. */
+export function createLinks(plan: Pick<Plan, 'made'>, options: FormOptions): LinkTo {
+  const findLink = createPlaceLinks(plan, options);
+  return (place, hasRoom = true) => {
+    const { label, page } = findLink(place) ?? {};
+    if (label === undefined) return '';
+    return page === undefined || !hasRoom ? toCode(label) : toLink(toCode(label), page);
+  };
+}
+
+/** The last line of a comment on a plan: from which commit, by which run, when, and by which version it was made. */
+export function renderFooter({ made, tool }: Pick<Plan, 'made' | 'tool'>, { pipeline = {} }: FormOptions): string {
+  const { commit } = made ?? {};
+  const page = commit === pipeline.commit ? pipeline.commitUrl : undefined;
+  const label = commit === undefined ? '' : toCode(commit.slice(0, SHORT_COMMIT));
+  const parts = [
+    ...(commit === undefined ? [] : [`Commit ${page === undefined ? label : toLink(label, page)}`]),
+    ...(pipeline.runUrl === undefined ? [] : [toLink('run', pipeline.runUrl)]),
+    ...toTimeTexts(made?.at),
+    `edgewise ${toProse(tool.version)}`,
+  ];
+  return `<sub>${parts.join(' · ')}</sub>`;
+}
+
+function toTimeTexts(at = ''): readonly string[] {
+  const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(at) ?? [];
+  return day === '' ? [] : [`${day} ${time} UTC`];
+}
+
+/** Digits of a commit that people read. */
+const SHORT_COMMIT = 7;
+
+/** A link to the line that a danger is about; empty: there is none. */
+export type LinkToDanger = (danger: DangerView) => string;
+
+interface DangersView {
+  readonly dangers: readonly DangerView[];
+  readonly dangerCount: string;
+}
+
+/** The dangers and nothing else, by group, each with its values and a link. One that may be left out stands by itself, so that the gravest stay. */
+export function listDangerPieces({ dangers, dangerCount }: DangersView, linkToDanger: LinkToDanger): readonly Piece[] {
+  const items = dangers.map((danger) => toDangerPiece(danger, linkToDanger(danger)));
+  return toCaution(dangerCount, items);
+}
+
+/** One danger as an item of a list. `lead`: Markdown that says whose it is, where that is not known from what stands above. */
+export function toDangerPiece({ group, address, clause, then }: DangerView, link: string, lead = ''): Piece {
+  const values = clause.values === '' ? '' : ` ${toCode(clause.values)}`;
+  const said = `${toProse(clause.lead)}${values}${then === '' ? '' : `: ${toProse(then)}`}`;
+  const text = `> - ${lead}**${group}** ${toCode(address)} ${said}${link === '' ? '' : ` ${link}`}\n`;
+  return { text, weight: 'delete', names: ['danger', 'dangers'] };
+}
+
+/** A list of dangers below how many they are. Nothing where there is none. */
+export function toCaution(dangerCount: string, items: readonly Piece[]): readonly Piece[] {
+  if (items.length === 0) return [];
+  const heading = `> [!CAUTION]\n> **${toProse(dangerCount)}**\n>\n`;
+  return [{ text: heading, weight: 'always' }, ...items, { text: '\n', weight: 'always' }];
 }

@@ -1,41 +1,102 @@
-import type { DriftedView, DriftGroup, DriftView } from '../view/drift-view.ts';
-import { listDiffLines } from './fields.ts';
-import { type Piece, toDiagnosticPiece } from './pieces.ts';
-import { toCode, toDetails, toFence, toProse, toRow } from './text.ts';
+import { type Address, toPlainAddress } from '../../model/address.ts';
+import type { Drift } from '../../model/drift.ts';
+import type { FormOptions } from '../report.ts';
+import {
+  type DriftedView,
+  type DriftGroup,
+  type DriftView,
+  MOVED,
+  type StrangerView,
+  UNMANAGED,
+} from '../view/drift-view.ts';
+import { createLinks, listBriefs, listDangerPieces, listDiffLines } from './changes.ts';
+import { type Piece, toCode, toDetails, toDiagnosticPiece, toFence, toProse, toRow } from './text.ts';
 
-/** A comparison, above the fold. */
-export function listDriftHeadPieces(view: DriftView): readonly Piece[] {
+/** A comparison, above the fold: what it comes to, and what is dangerous. */
+export function listDriftHeadPieces(
+  view: DriftView,
+  { isPart = false }: Pick<FormOptions, 'isPart'>,
+): readonly Piece[] {
   return [
     { text: `## ${toProse(view.title)}\n\n`, weight: 'always' },
     ...view.notes.slice(0, 2).map((note): Piece => ({ text: `${toProse(note)}\n\n`, weight: 'always' })),
     { text: `**${toProse(view.summary)}** ${toProse(view.coverage)}\n\n`, weight: 'always' },
+    ...(isPart ? [] : listDangerPieces(view, () => '')),
+    ...view.remarks.map((remark): Piece => ({ text: `${toProse(remark)}\n\n`, weight: 'always' })),
   ];
 }
 
-/** What is not as it should be, state for state. */
-export function listDriftPieces({ groups, diagnostics }: DriftView): readonly Piece[] {
-  return [...groups.flatMap(listGroupPieces), ...diagnostics.map(toDiagnosticPiece)];
+/** What is not as it should be, state for state, then what nobody manages. */
+export function listDriftPieces(view: DriftView, drift: Drift, options: FormOptions): readonly Piece[] {
+  const locate = createLocate(drift, options);
+  return [
+    ...view.groups.flatMap((group) => listGroupPieces(group, locate)),
+    ...view.diagnostics.map(toDiagnosticPiece),
+    ...listUnmanagedPieces(view.unmanaged),
+  ];
 }
 
-function listGroupPieces({ heading, resources }: DriftGroup): readonly Piece[] {
+/** Where the manifest of an address starts, as Markdown; empty: it is not known. */
+type LocateManifest = (address: string) => string;
+
+function createLocate({ at, commit }: Drift, options: FormOptions): LocateManifest {
+  const linkTo = createLinks({ made: { at, ...(commit !== undefined && { commit }) } }, options);
+  return (address) => {
+    const place = options.locate?.(toPlainAddress(address) as Address);
+    return place === undefined ? '' : linkTo(place);
+  };
+}
+
+function listGroupPieces({ heading, resources }: DriftGroup, locate: LocateManifest): readonly Piece[] {
+  const heads = ['Resource', 'What happened', 'Next apply'];
   return [
     { text: `### ${toProse(heading)}\n\n`, weight: 'always' },
-    { text: `${toRow(['Resource', 'What'])}${toRow(['---', '---'])}`, weight: 'always' },
-    ...resources.map(toRowPiece),
+    { text: `${toRow(heads)}${toRow(heads.map(() => '---'))}`, weight: 'always' },
+    ...resources.map((one) => toDriftRow(one, locate)),
     { text: '\n', weight: 'always' },
     ...resources.flatMap(listDetailPieces),
   ];
 }
 
-function toRowPiece({ address, id, reason, moved, fields }: DriftedView): Piece {
-  const name = id === undefined ? toCode(address) : `${toCode(address)} ${toCode(id)}`;
-  const names = [...fields.map(({ path }) => path), ...moved].slice(0, 10).map(toCode).join(', ');
-  const what = [...(reason === undefined ? [] : [toProse(reason)]), ...(names === '' ? [] : [names])].join('; ');
-  return { text: toRow([name, what]), weight: 'update', names: ['row of a resource', 'rows of resources'] };
+function toDriftRow(
+  { address, id, reason, expected, moved, fields, pending, next }: DriftedView,
+  locate: LocateManifest,
+): Piece {
+  const at = locate(address);
+  const name = [toCode(address), ...(id === undefined ? [] : [toCode(id)]), ...(at === '' ? [] : [at])];
+  const what = [
+    ...[reason, expected].flatMap((text) => (text === undefined ? [] : [toProse(text)])),
+    ...listBriefs(fields),
+    ...moved.map((path) => `${toCode(path)}: ${toProse(MOVED)}`),
+  ];
+  const then = [...(next === undefined ? [] : [toProse(next)]), ...listBriefs(pending)];
+  const cells = [name, what, then].map((lines) => lines.join('<br>'));
+  return { text: toRow(cells), weight: 'update', names: ['row of a resource', 'rows of resources'] };
 }
 
-function listDetailPieces({ address, fields }: DriftedView): readonly Piece[] {
-  if (fields.length === 0) return [];
-  const text = `${toDetails({ code: address, rest: 'live and desired' }, toFence('diff', listDiffLines(fields)))}\n\n`;
+/** Only where the table had no room. */
+function listDetailPieces({ address, fields, pending }: DriftedView): readonly Piece[] {
+  const isWhole = [fields, pending].every((some) => !listBriefs(some).some((brief) => CUT.test(brief)));
+  if (isWhole) return [];
+  const lines = [
+    ...(fields.length === 0 ? [] : ['@@ expected and live @@', ...listDiffLines(fields)]),
+    ...(pending.length === 0 ? [] : ['@@ live and next apply @@', ...listDiffLines(pending)]),
+  ];
+  const text = `${toDetails({ code: address, rest: 'in full' }, toFence('diff', lines))}\n\n`;
   return [{ text, weight: 'update-fields', names: ['field list of a resource', 'field lists of resources'] }];
+}
+
+const CUT = /…|^and \d+ more/;
+
+function listUnmanagedPieces(unmanaged: readonly StrangerView[]): readonly Piece[] {
+  if (unmanaged.length === 0) return [];
+  return [
+    { text: `### ${toProse(UNMANAGED.heading)}\n\n`, weight: 'always' },
+    ...unmanaged.map((one): Piece => {
+      const said = one.description === '' ? '' : ` ${toProse(one.description)}`;
+      const text = `- ${one.kind} ${toCode(one.id)}${said}\n`;
+      return { text, weight: 'unchanged', names: ['unmanaged resource', 'unmanaged resources'] };
+    }),
+    { text: `\n${toProse(UNMANAGED.hint)}\n\n`, weight: 'always' },
+  ];
 }

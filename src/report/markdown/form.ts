@@ -1,19 +1,33 @@
 import { assertNever } from '../../model/errors.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { ApplyReport, Failure, FormOptions, PlanReport, Report, ValidationReport } from '../report.ts';
-import { toApplyView } from '../view/apply-view.ts';
-import { APPLIED_PLAN } from '../view/apply-wording.ts';
+import {
+  APPLIED_PLAN,
+  type AppliedView,
+  type ApplyView,
+  type FailedView,
+  NOT_ALL,
+  RESULT_HEADINGS,
+  type SkippedView,
+  toApplyView,
+} from '../view/apply-view.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
+import { findFieldPlace } from '../view/danger-view.ts';
+import { toFailureView } from '../view/diagnostic-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
-import { toFailureView } from '../view/failure-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
 import { toCount, toNoResult, toValidationSize } from '../view/wording.ts';
-import { listResultHeadPieces, listResultPieces } from './apply.ts';
-import { listComparisonHeadPieces, listComparisonPieces } from './comparison.ts';
+import { createLinks, type LinkToDanger, listDangerPieces, renderFooter } from './changes.ts';
 import { listDriftHeadPieces, listDriftPieces } from './drift.ts';
-import { createLinks, renderFooter } from './links.ts';
-import { joinPieces, type Piece, toDiagnosticPiece } from './pieces.ts';
-import { listCallPieces, listCommandPieces, listHeadPieces, listPlanPieces } from './plan.ts';
-import { toFence, toMarker, toProse } from './text.ts';
+import {
+  listCallPieces,
+  listCommandPieces,
+  listComparisonHeadPieces,
+  listComparisonPieces,
+  listHeadPieces,
+  listPlanPieces,
+} from './plan.ts';
+import { joinPieces, type Piece, toCode, toDiagnosticPiece, toFence, toMarker, toProse, toRow } from './text.ts';
 
 /** A report as a comment on a pull request. It never has more characters than a comment may, and says what it left out for that. */
 export function renderMarkdownForm(report: Report, options: FormOptions): string {
@@ -57,8 +71,8 @@ function toComment(report: Report, options: FormOptions): Comment {
       return {
         command: 'drift',
         stack: report.drift.stack,
-        head: listDriftHeadPieces(view),
-        body: listDriftPieces(view),
+        head: listDriftHeadPieces(view, options),
+        body: listDriftPieces(view, report.drift, options),
       };
     }
     case 'validation':
@@ -76,13 +90,22 @@ function toPlanComment({ plan, standing }: PlanReport, options: FormOptions): Co
   return {
     command: 'plan',
     stack: plan.stack,
-    head: listHeadPieces(view),
+    head: listHeadPieces(view, createDangerLinks(plan, options), options),
     body: [
-      ...listPlanPieces(view, createLinks(plan, options)),
+      ...listPlanPieces(view, { linkTo: createLinks(plan, options), locate: options.locate }),
       ...(verbose ? listCallPieces(view.writes) : []),
-      ...listCommandPieces(view, applyCommand),
       { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
+      ...listCommandPieces(view, applyCommand),
     ],
+  };
+}
+
+/** Links to the lines that dangers are about. */
+export function createDangerLinks(plan: Plan, options: FormOptions): LinkToDanger {
+  const linkTo = createLinks(plan, options);
+  return (danger) => {
+    const place = findFieldPlace(danger, options);
+    return place === undefined ? '' : linkTo(place);
   };
 }
 
@@ -96,7 +119,8 @@ function toApplyComment({ plan, result }: ApplyReport, options: FormOptions): Co
     body: [
       ...listResultPieces(ended),
       { text: `## ${APPLIED_PLAN}\n\n`, weight: 'always' },
-      ...listPlanPieces(view, createLinks(plan, options)),
+      ...listDangerPieces(view, createDangerLinks(plan, options)),
+      ...listPlanPieces(view, { linkTo: createLinks(plan, options), locate: options.locate }),
       { text: `${renderFooter(plan, options)}\n\n`, weight: 'always' },
     ],
   };
@@ -105,14 +129,14 @@ function toApplyComment({ plan, result }: ApplyReport, options: FormOptions): Co
 function toValidationComment({ command, validation }: ValidationReport): Comment {
   const { diagnostics } = validation;
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-  const verdict =
+  const conclusion =
     errors === 0
       ? `${toValidationSize(validation)}: valid.`
       : `The manifests are invalid: ${toCount(errors, 'error')}.`;
   return {
     command,
     ...(validation.stack !== undefined && { stack: validation.stack }),
-    head: [{ text: `## Manifests\n\n**${verdict}**\n\n`, weight: 'always' }],
+    head: [{ text: `## Manifests\n\n**${conclusion}**\n\n`, weight: 'always' }],
     body: diagnostics.map(toDiagnosticPiece),
   };
 }
@@ -127,4 +151,73 @@ function toFailureComment(failure: Failure): Comment {
     head: [{ text: `## ${toProse(toNoResult(failure.command))}\n\n`, weight: 'always' }, why],
     body: diagnostics.map(toDiagnosticPiece),
   };
+}
+
+/** How an apply ended, above the fold: its numbers, and what to do next. */
+function listResultHeadPieces({ title, isComplete, summary, next }: ApplyView): readonly Piece[] {
+  const steps = next.map((step) => `- ${toProse(step)}\n`).join('');
+  return [
+    { text: `## ${toProse(title)}\n\n`, weight: 'always' },
+    { text: `**${isComplete ? '' : NOT_ALL}${toProse(summary)}.**\n\n`, weight: 'always' },
+    { text: steps === '' ? '' : `${RESULT_HEADINGS.next}:\n\n${steps}\n`, weight: 'always' },
+  ];
+}
+
+/** What became of each write, what went wrong first; then where tokens and files went. */
+function listResultPieces({
+  failed,
+  skipped,
+  notStarted,
+  applied,
+  tokens,
+  files,
+  diagnostics,
+}: ApplyView): readonly Piece[] {
+  return [
+    ...(notStarted === undefined ? [] : [{ text: `${toProse(notStarted)}\n\n`, weight: 'always' } as const]),
+    ...listTablePieces(
+      ['', 'Write', 'What'],
+      [...failed.map(toFailedPiece), ...skipped.map(toSkippedPiece), ...applied.map(toAppliedPiece)],
+    ),
+    ...listTablePieces(
+      ['', 'Token of', 'Place'],
+      tokens.map(({ address, place, rescued }) =>
+        toRowPiece([rescued ? '**rescued**' : 'delivered', toCode(address), toCode(place)], 'of a token'),
+      ),
+    ),
+    ...listTablePieces(
+      ['', 'File', 'What'],
+      files.map(({ address, path, outcome, message = '' }) =>
+        toRowPiece([outcome, toCode(path), `${toCode(address)} ${toProse(message)}`.trim()], 'of a file'),
+      ),
+    ),
+    ...diagnostics.map(toDiagnosticPiece),
+  ];
+}
+
+function listTablePieces(heading: readonly string[], rows: readonly Piece[]): readonly Piece[] {
+  if (rows.length === 0) return [];
+  const head = `${toRow(heading)}${toRow(heading.map(() => '---'))}`;
+  return [{ text: head, weight: 'always' }, ...rows, { text: '\n', weight: 'always' }];
+}
+
+function toRowPiece(cells: readonly string[], what: string, weight: Piece['weight'] = 'warning'): Piece {
+  return { text: toRow(cells), weight, names: [`row ${what}`, `rows ${what}`] };
+}
+
+function toFailedPiece({ name, request, sentences, place }: FailedView): Piece {
+  const where = request === undefined ? '' : `${toCode(request)}: `;
+  const at = place === undefined ? '' : ` at ${toCode(`${place.file}:${place.line}:${place.column}`)}`;
+  const why = `${where}${sentences.map(toProse).join('. ')}`;
+  return toRowPiece(['**failed**', `${toCode(name)}${at}`, why], 'of what failed', 'error');
+}
+
+function toSkippedPiece({ name, reasons }: SkippedView): Piece {
+  const shown = reasons.slice(0, 5).map(toProse).join('; ');
+  return toRowPiece(['**skipped**', toCode(name), shown], 'of what was skipped', 'warning');
+}
+
+function toAppliedPiece({ name, id, remark }: AppliedView): Piece {
+  const what = [...(id === undefined ? [] : [toCode(id)]), ...(remark === undefined ? [] : [toProse(remark)])];
+  return toRowPiece(['applied', toCode(name), what.join(': ')], 'of what was applied', 'create');
 }

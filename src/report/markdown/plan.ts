@@ -1,12 +1,11 @@
 import type { GuardViolation } from '../../model/plan.ts';
-import type { CommandLine } from '../report.ts';
+import type { CommandLine, FormOptions } from '../report.ts';
+import type { ChangeView } from '../view/change-view.ts';
+import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
 import type { PlanView, WriteView } from '../view/plan-view.ts';
-import { LIST_HEADINGS, LOSSES_HEADING, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/plan-wording.ts';
-import { listChangePieces, type TableContext } from './changes.ts';
-import type { LinkTo } from './links.ts';
-import { renderMermaidLines } from './mermaid.ts';
-import { type Piece, toDiagnosticPiece } from './pieces.ts';
-import { toCode, toDetails, toFence, toProse } from './text.ts';
+import { LIST_HEADINGS, listWaits, REQUESTS_ORDER, toApplyLead } from '../view/plan-wording.ts';
+import { type LinkTo, type LinkToDanger, listChangePieces, listDangerPieces, type TableContext } from './changes.ts';
+import { type Piece, toCode, toDetails, toDiagnosticPiece, toFence, toProse } from './text.ts';
 
 /** Addresses that a violation lists. */
 const MAX_LISTED = 10;
@@ -14,26 +13,36 @@ const MAX_LISTED = 10;
 /** A longer command is not shown: one that is cut would do something else. */
 const MAX_COMMAND = 1500;
 
-/** What stands above the fold: all of it on one line, what the plan is, what stands against it, and its dangers. */
-export function listHeadPieces(view: PlanView): readonly Piece[] {
+/**
+ * What stands above the fold: all of it on one line, what the plan is, what stands against it, and its dangers. A longer report has said the first and the
+ * last before.
+ */
+export function listHeadPieces(
+  view: PlanView,
+  linkToDanger: LinkToDanger,
+  { isPart = false }: Pick<FormOptions, 'isPart'> = {},
+): readonly Piece[] {
   const { title, notes, violations, diagnostics } = view;
   return [
-    { text: `## ${toProse(view.headline)}\n\n`, weight: 'always' },
+    ...(isPart ? [] : [{ text: `## ${toProse(view.headline)}\n\n`, weight: 'always' } as const]),
     {
       text: `${[`${title}.`, ...notes.slice(0, 1), view.requests].filter(Boolean).map(toProse).join(' ')}\n\n`,
       weight: 'always',
     },
     ...violations.map(toViolationPiece),
     ...diagnostics.filter(({ severity }) => severity === 'error').map(toDiagnosticPiece),
-    ...listDangerPieces(view.dangers),
+    ...(isPart ? [] : listDangerPieces(view, linkToDanger)),
   ];
 }
 
-/** What is done, part for part, and what else there is to know. */
-export function listPlanPieces(view: PlanView, linkTo: LinkTo): readonly Piece[] {
+/** What is done, and what else there is to know. */
+export function listPlanPieces(view: PlanView, context: Omit<TableContext, 'hasOwners'>): readonly Piece[] {
   const { parts, hasOwners } = view;
+  const changes = joinParts(parts);
+  const isUnsure = parts.some(({ part, heading }) => part === 'missing' && heading !== undefined);
   return [
-    ...parts.flatMap((part) => listPartPieces(part, parts.length > 1, { hasOwners, linkTo })),
+    ...(changes.length === 0 ? [] : listChangePieces(changes, { hasOwners, ...context })),
+    { text: isUnsure ? `${CREATED}\n\n` : '', weight: 'create' },
     ...listListPieces('files', view.files),
     ...listListPieces('withheld', view.withheld),
     ...view.diagnostics.filter(({ severity }) => severity === 'warning').map(toDiagnosticPiece),
@@ -60,20 +69,6 @@ export function listCallPieces(writes: readonly WriteView[]): readonly Piece[] {
   return [{ text, weight: 'calls', names: ['list of requests', 'lists of requests'] }];
 }
 
-/** The dangers and nothing else. One that may be left out stands by itself, so that the gravest stay. */
-function listDangerPieces(dangers: PlanView['dangers']): readonly Piece[] {
-  if (dangers.length === 0) return [];
-  const names = ['danger', 'dangers'] as const;
-  return [
-    { text: '> [!CAUTION]\n', weight: 'always' },
-    ...dangers.map(({ address, said }): Piece => {
-      const text = `> - ${toCode(address)} ${toProse(said)}\n`;
-      return { text, weight: 'delete', names };
-    }),
-    { text: '\n', weight: 'always' },
-  ];
-}
-
 function toViolationPiece({ rule, message, remedy, addresses, places = [] }: GuardViolation): Piece {
   const hidden = addresses.length - MAX_LISTED;
   const more = hidden > 0 ? ` and ${hidden} more` : '';
@@ -92,30 +87,37 @@ function toPosition({ message, place }: NonNullable<GuardViolation['places']>[nu
   return `${toProse(message)}: ${toCode(`${place.file}:${place.line}`)}`;
 }
 
-/** A table of what is done, then a diff for each action. */
-function listPartPieces({ part, heading, changes }: Part, hasOthers: boolean, context: TableContext): readonly Piece[] {
-  const title = part === 'losses' ? LOSSES_HEADING : (heading ?? (hasOthers ? CHANGES_HEADING : undefined));
-  return [
-    { text: title === undefined ? '' : `### ${title}\n\n`, weight: 'always' },
-    ...listChangePieces(changes, context),
-  ];
+/** Said where something has drifted. */
+const CREATED = 'What is created is new in the manifests, or was deleted at the service.';
+
+/** All changes in reading order, each once: one that is in two parts of the plan stands where its first is, with the fields of both. */
+function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
+  const all = parts.flatMap(({ changes }) => changes);
+  const more = new Map(all.filter(({ isContinued }) => isContinued).map((view) => [view.change, view.fields]));
+  return all
+    .filter(({ isContinued }) => !isContinued)
+    .map((view) => {
+      const fields = more.get(view.change);
+      return fields === undefined ? view : { ...view, fields: [...view.fields, ...fields] };
+    });
 }
 
-type Part = PlanView['parts'][number];
-
-const CHANGES_HEADING = 'Changes';
-
 /** A list of sentences below its heading; nothing when there are none. */
-export function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Piece[] {
+function listListPieces(list: keyof typeof LIST_HEADINGS, sentences: readonly string[]): readonly Piece[] {
   return listItemPieces(list, sentences.map(toProse));
 }
 
 /** A position is code, so that it can be copied. */
 function listLintPieces(lint: PlanView['lint']): readonly Piece[] {
-  const items = lint.map(({ position, said }) =>
-    position === undefined ? toProse(said) : `${toCode(position)}: ${toProse(said)}`,
-  );
-  return listItemPieces('lint', items);
+  const items = lint.map(({ rule, places }) => {
+    const texts = places.map(
+      ({ position, said }) => (position === undefined ? '' : `${toCode(position)} `) + toProse(said),
+    );
+    return `${toCode(rule)}: ${texts.join(', ')}`;
+  });
+  const text = items.map((item) => `- Lint ${item}\n`).join('');
+  const names = ['list of lint warnings', 'lists of lint warnings'] as const;
+  return items.length === 0 ? [] : [{ text: `${text}\n`, weight: 'warning', names }];
 }
 
 function listItemPieces(list: keyof typeof LIST_HEADINGS, items: readonly string[]): readonly Piece[] {
@@ -132,4 +134,39 @@ function listGraphPieces({ writes, isOrderTelling }: PlanView): readonly Piece[]
   if (lines.length === 0) return [];
   const text = `${toDetails({ code: 'Order', rest: 'which request waits for which' }, toFence('mermaid', lines))}\n\n`;
   return [{ text, weight: 'graph', names: ['graph', 'graphs'] }];
+}
+
+/** Most writes that are drawn; more would not be looked at. */
+const MAX_NODES = 30;
+const MAX_LABEL = 100;
+
+/** The lines of a Mermaid flowchart of what waits for what. Nothing where nothing waits, or too much would be drawn. */
+export function renderMermaidLines(writes: readonly WriteView[]): readonly string[] {
+  const edges = writes.flatMap(({ number, waitsFor }) => waitsFor.map((before) => `  w${before} --> w${number}`));
+  if (edges.length === 0 || writes.length > MAX_NODES) return [];
+  return ['flowchart LR', ...writes.map(({ number, id }) => `  w${number}["${toLabel(id)}"]`), ...edges];
+}
+
+/** Everything that is no plain character of a name is written as its number. */
+function toLabel(text: string): string {
+  const shown = text.length <= MAX_LABEL ? text : `${text.slice(0, MAX_LABEL)}…`;
+  return shown.replace(/[^\w /.*-]/gu, (character) => `#${character.codePointAt(0)};`);
+}
+
+/** What two plans do differently: whether it matters, above the fold. */
+export function listComparisonHeadPieces({ title, summary, remedy, isRefused }: ComparisonView): readonly Piece[] {
+  const said = [`**${toProse(summary)}**`, ...(remedy === undefined ? [] : [toProse(remedy)])].join(' ');
+  return [
+    { text: `## ${toProse(title)}\n\n`, weight: 'always' },
+    { text: `${isRefused ? '> [!CAUTION]\n> ' : ''}${said}\n\n`, weight: 'always' },
+  ];
+}
+
+/** The differences, as a plan is shown. */
+export function listComparisonPieces({ parts }: ComparisonView, linkTo: LinkTo): readonly Piece[] {
+  return parts.flatMap(({ heading, changes, files }: ComparisonPart) => [
+    { text: `### ${toProse(heading)}\n\n`, weight: 'always' } as const,
+    ...listChangePieces(changes, { hasOwners: false, linkTo }),
+    ...listListPieces('files', files),
+  ]);
 }

@@ -1,30 +1,71 @@
-import type { FormOptions } from '../report.ts';
-import type { StacksReport } from '../stacks-report.ts';
-import { type StackRow, toStacksView } from '../view/stacks-view.ts';
-import { listReportPieces } from './form.ts';
-import { joinPieces, type Piece } from './pieces.ts';
-import { toMarker, toProse, toRow } from './text.ts';
+import type { FormOptions, Report } from '../report.ts';
+import type { StackPart, StacksReport } from '../stacks-report.ts';
+import { type StackDangers, type StackRow, sortRows, toStacksView } from '../view/stacks-view.ts';
+import { toCount } from '../view/wording.ts';
+import { type LinkToDanger, toCaution, toDangerPiece } from './changes.ts';
+import { createDangerLinks, listReportPieces } from './form.ts';
+import { joinPieces, listFoldPieces, type Piece, toMarker, toProse, toRow } from './text.ts';
+
+/** Stacks with something to say that are shown unfolded. */
+const MAX_OPEN_STACKS = 3;
+
+/** Stacks that are folded one by one, each below its headline. A fold takes more room than a row of a table even when nothing is left in it. */
+const MAX_FOLDS = 100;
 
 /**
- * A run over many stacks as one comment: a table of all, then each that has something to say. It never has more characters than a comment
- * may, whatever it has to leave out of the single stacks.
+ * A run over many stacks as one comment: what is dangerous in all of them, by stack and owner, then each that has something to say below its headline, the
+ * worst first. It never has more characters than a comment may, whatever it has to leave out of the single stacks.
  */
 export function renderStacksMarkdown(run: StacksReport, options: FormOptions): string {
-  const { title, rows, summary } = toStacksView(run);
+  const view = toStacksView(run);
+  const { headline, rows, summary, dangers, dangerCount } = view;
+  const links = createLinksOfStacks(run, options);
+  const busy = sortRows(view).filter((index) => rows[index]?.isQuiet === false);
+  const hasTable = busy.length > MAX_FOLDS;
   const head: readonly Piece[] = [
     { text: `${toMarker(`${run.command}-stacks`, run.root)}\n\n`, weight: 'always' },
-    { text: `## ${toProse(title)}\n\n**${toProse(summary)}**\n\n`, weight: 'always' },
-    ...listTablePieces(rows),
+    { text: `## ${toProse(headline)}\n\n${toProse(summary)}\n\n`, weight: 'always' },
+    ...toCaution(
+      dangerCount,
+      dangers.flatMap((one) => listDangersOfStack(one, links(one.index))),
+    ),
+    ...(hasTable ? listTablePieces(busy.flatMap((index) => rows[index] ?? [])) : []),
+    ...listQuietPieces(rows.filter(({ isQuiet }) => isQuiet)),
   ];
-  const body = run.parts.flatMap((part, index): readonly Piece[] => {
-    const row = rows[index];
-    if (row === undefined || row.isQuiet) return [];
-    const heading = { text: `---\n\n## ${toProse(row.title)}\n\n`, weight: 'refusal' } as const;
-    const pieces = listReportPieces(part.report, { ...options, ...part.options, isPart: true });
-    return [heading, ...pieces.map(toInner)];
+  const isFolded = busy.length > MAX_OPEN_STACKS && !hasTable;
+  const body = busy.flatMap((index): readonly Piece[] => {
+    const [row, part] = [rows[index], run.parts[index]];
+    return row === undefined || part === undefined ? [] : listPartPieces({ row, part, isFolded }, options);
   });
   const footers = body.filter(isFooter).slice(0, 1);
-  return `${joinPieces(head, [...body.filter((piece) => !isFooter(piece)).map(toDispensable), ...footers]).trimEnd()}\n`;
+  return `${joinPieces(head, [...body.filter((piece) => !isFooter(piece)), ...footers]).trimEnd()}\n`;
+}
+
+/** The links to dangers of the stack at that place. */
+function createLinksOfStacks({ parts }: StacksReport, options: FormOptions): (index: number) => LinkToDanger {
+  const toLinks = (report: Report, own: FormOptions): LinkToDanger =>
+    report.about === 'plan' ? createDangerLinks(report.plan, own) : () => '';
+  const all = parts.map((part) => toLinks(part.report, { ...options, ...part.options }));
+  return (index) => all[index] ?? (() => '');
+}
+
+function listDangersOfStack({ title, owner, dangers }: StackDangers, linkTo: LinkToDanger): readonly Piece[] {
+  const lead = `**${toProse(title)}**${owner === undefined ? '' : ` (${toProse(owner)})`}: `;
+  return dangers.map((danger) => toDangerPiece(danger, linkTo(danger), lead));
+}
+
+/** What one stack has to say below its headline. What stopped it is open: no fold shows a box of its own kind. */
+function listPartPieces(
+  { row, part, isFolded }: { readonly row: StackRow; readonly part: StackPart; readonly isFolded: boolean },
+  options: FormOptions,
+): readonly Piece[] {
+  const pieces = listReportPieces(part.report, { ...options, ...part.options, isPart: true });
+  const [inner, footers] = [pieces.filter((piece) => !isFooter(piece)), pieces.filter(isFooter)];
+  const shown = inner.map(toInner).map(toDispensable);
+  const said = row.time === '' ? row.said : `${row.said} · at least ${row.time}`;
+  if (isFolded && !row.isBad) return [...listFoldPieces({ code: row.title, rest: said }, shown), ...footers];
+  const heading: Piece = { text: `### ${toProse(row.title)}: ${toProse(said)}\n\n`, ...DISPENSABLE };
+  return [heading, ...shown, ...footers];
 }
 
 /** A heading stands below that of its stack. */
@@ -37,26 +78,34 @@ function isFooter({ text }: Piece): boolean {
   return text.startsWith('<sub>');
 }
 
-/** Rows of what has nothing to say go first. */
+/** The headlines alone, which stay when there is no room for more. */
 function listTablePieces(rows: readonly StackRow[]): readonly Piece[] {
-  if (rows.length === 0) return [];
   const hasTime = rows.some(({ time }) => time !== '');
   const columns = ['Stack', 'Folder', 'Result', ...(hasTime ? ['Least time'] : [])];
   const cells = ({ name, folder, said, time }: StackRow) => [name, folder, said, ...(hasTime ? [time] : [])];
   return [
     { text: `${toRow(columns)}${toRow(columns.map(() => '---'))}`, weight: 'always' },
-    ...rows.map((row): Piece => {
-      const names = ['stack without anything to say', 'stacks without anything to say'] as const;
-      const text = toRow(cells(row).map(toProse));
-      return row.isQuiet ? { text, weight: 'unchanged', names } : { text, weight: 'always' };
-    }),
+    ...rows.map((row): Piece => ({ text: toRow(cells(row).map(toProse)), weight: 'always' })),
     { text: '\n', weight: 'always' },
   ];
 }
 
+function listQuietPieces(rows: readonly StackRow[]): readonly Piece[] {
+  if (rows.length === 0) return [];
+  const names = ['stack without anything to say', 'stacks without anything to say'] as const;
+  const items = rows.map(({ title }, index): Piece => {
+    return { text: `${index === 0 ? '' : ', '}${toProse(title)}`, weight: 'unchanged', names };
+  });
+  return [
+    { text: `Nothing to say of ${toCount(rows.length, 'stack')}: `, weight: 'always' },
+    ...items,
+    { text: '\n\n', weight: 'always' },
+  ];
+}
+
+const DISPENSABLE = { weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] } as const;
+
 /** In a comment on one stack its head always stays; with two hundred of them there is no room for that. */
 function toDispensable(piece: Piece): Piece {
-  return piece.weight === 'always'
-    ? { ...piece, weight: 'refusal', names: ['summary of a stack', 'summaries of stacks'] }
-    : piece;
+  return piece.weight === 'always' && piece.fold === undefined ? { ...piece, ...DISPENSABLE } : piece;
 }

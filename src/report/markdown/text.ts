@@ -1,4 +1,7 @@
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { listDiagnosticLines } from '../view/diagnostic-view.ts';
+import { toCount } from '../view/wording.ts';
 
 /**
  * Pieces of Markdown as GitHub and GitLab read it. Whatever text they are given, each is exactly one piece: nothing in it closes a block, makes a
@@ -68,9 +71,26 @@ export function toLink(label: string, page: string): string {
 }
 
 /** What opens on a click. The body is Markdown; of the summary, the code is text of others and the rest is ours. */
-export function toDetails(summary: { readonly code: string; readonly rest: string }, body: string): string {
-  const code = toHtml(toPrintable(toShort(summary.code)));
-  return `<details>\n<summary><code>${code}</code> ${toHtml(summary.rest)}</summary>\n\n${body}\n\n</details>`;
+export function toDetails(summary: Summary, body: string): string {
+  return `${toDetailsStart(summary)}${body}\n\n</details>`;
+}
+
+interface Summary {
+  readonly code: string;
+  readonly rest: string;
+}
+
+function toDetailsStart({ code, rest }: Summary): string {
+  return `<details>\n<summary><code>${toHtml(toPrintable(toShort(code)))}</code> ${toHtml(rest)}</summary>\n\n`;
+}
+
+/** Pieces that open on one click, each of which can be left out; the fold goes with the last of them. */
+export function listFoldPieces(summary: Summary, pieces: readonly Piece[]): readonly Piece[] {
+  return [
+    { text: toDetailsStart(summary), weight: 'always', fold: 'start' },
+    ...pieces,
+    { text: '</details>\n\n', weight: 'always', fold: 'end' },
+  ];
 }
 
 /** A comment that nobody sees, by which a later run finds the place of this one. */
@@ -108,4 +128,93 @@ function takeLines(lines: readonly string[]): readonly string[] {
 
 function toShort(text: string, most = MAX_CHARACTERS): string {
   return text.length <= most ? text : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** A comment is a row of pieces, each of which can be left out without harm to the others. */
+export interface Piece {
+  readonly text: string;
+  /** What is less important is left out first. */
+  readonly weight: Weight;
+  /** What it is called when it is left out: one, and several. Absent: nobody misses it. */
+  readonly names?: readonly [one: string, several: string];
+  /** Where a fold starts, and where it ends: both stay, unless there is nothing between them. */
+  readonly fold?: 'start' | 'end';
+}
+
+/** From what is left out first to what always stays. */
+const WEIGHTS = [
+  'unchanged',
+  'calls',
+  'graph',
+  'create-fields',
+  'adopt-fields',
+  'release-fields',
+  'update-fields',
+  'create',
+  'adopt',
+  'release',
+  'replace-fields',
+  'delete-fields',
+  'update',
+  'replace',
+  'warning',
+  'error',
+  'delete',
+  'refusal',
+  'always',
+] as const;
+
+/** How important a piece is. */
+type Weight = (typeof WEIGHTS)[number];
+
+/** Characters that a comment may have at GitHub. Counted in UTF-16 units, of which there are never fewer than characters. */
+export const MAX_COMMENT = 65_536;
+
+/** Room for the sentence that says what was left out. */
+const RESERVE = 1500;
+
+/** The text of the pieces, with what has no room left out: the least important first, and the last of those that are alike. */
+export function joinPieces(head: readonly Piece[], body: readonly Piece[]): string {
+  const whole = [...head, ...body];
+  const kept = new Set(whole);
+  let length = whole.reduce((sum, { text }) => sum + text.length, 0);
+  const limit = length <= MAX_COMMENT ? MAX_COMMENT : MAX_COMMENT - RESERVE;
+  for (const piece of listByWeight(whole)) {
+    if (length <= limit) break;
+    kept.delete(piece);
+    length -= piece.text.length;
+  }
+  const isKept = (piece: Piece): boolean => kept.has(piece);
+  const note = renderLeftOut(whole.filter((piece) => !isKept(piece)));
+  const shown = [...head.filter(isKept), note, ...withoutEmptyFolds(body.filter(isKept))];
+  return shown.map(({ text }) => text).join('');
+}
+
+function withoutEmptyFolds(pieces: readonly Piece[]): readonly Piece[] {
+  const isEmpty = (index: number): boolean => pieces[index]?.fold === 'start' && pieces[index + 1]?.fold === 'end';
+  return pieces.filter((_, index) => !isEmpty(index) && !isEmpty(index - 1));
+}
+
+/** A diagnostic as a terminal shows it: the caret of an excerpt has to stand where it points. */
+export function toDiagnosticPiece(diagnostic: Diagnostic): Piece {
+  const { severity } = diagnostic;
+  const lines = listDiagnosticLines(diagnostic).map(({ label, text }) => `${label} ${text}`.trimEnd());
+  return { text: `${toFence('text', lines)}\n\n`, weight: severity, names: [severity, `${severity}s`] };
+}
+
+function listByWeight(pieces: readonly Piece[]): readonly Piece[] {
+  const groups = Map.groupBy(pieces, ({ weight }) => weight);
+  return WEIGHTS.filter((weight) => weight !== 'always').flatMap((weight) => (groups.get(weight) ?? []).toReversed());
+}
+
+function renderLeftOut(pieces: readonly Piece[]): Piece {
+  const counts = Map.groupBy(
+    pieces.flatMap(({ names }) => (names === undefined ? [] : [names])),
+    ([one]) => one,
+  );
+  const parts = [...counts.values()].flatMap((names) =>
+    names.slice(0, 1).map((name) => toCount(names.length, ...name)),
+  );
+  const text = parts.length === 0 ? '' : `> [!NOTE]\n> Too long for a comment. Left out: ${parts.join(', ')}.\n\n`;
+  return { text, weight: 'always' };
 }

@@ -1,10 +1,20 @@
+import { countActions } from '../../model/change.ts';
+import { hasDrift } from '../../model/drift.ts';
+import { assertNever } from '../../model/errors.ts';
+import type { ApplyResult } from '../../model/outcome.ts';
+import { withoutJobCommands } from '../../model/pipeline.ts';
+import type { GuardViolation, Plan } from '../../model/plan.ts';
 import type { FormOptions, Report } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
-import { toFilePosition } from '../view/file-position.ts';
+import { toApplySummary } from '../view/apply-view.ts';
+import { toComparisonView } from '../view/comparison-view.ts';
+import { toDangerCount } from '../view/danger-view.ts';
+import { toFilePosition } from '../view/diagnostic-view.ts';
+import { toDriftSummary } from '../view/drift-view.ts';
+import { listFileCount, toActionCounts } from '../view/plan-wording.ts';
 import { toStacksView } from '../view/stacks-view.ts';
-import { toCount } from '../view/wording.ts';
+import { countSeverities, toApplyTotals, toCount, toNoResult, toValidationSize } from '../view/wording.ts';
 import { joinNotStarted, listRelatedLines, listRemarks, type Remark } from './remarks.ts';
-import { summarizeReport } from './summarize-report.ts';
 
 /**
  * A report as workflow annotations: a command on each line and nothing else, so that no text of others is ever read as one.
@@ -27,7 +37,8 @@ export function renderStacksGithub(run: StacksReport, options: FormOptions): str
     const remarks = joinNotStarted(listRemarks(report, whole)).filter(({ level }) => level !== 'notice');
     return remarks.map((remark) => toAnnotation(remark, whole));
   });
-  const summary = toCommand('notice', { title: 'edgewise' }, toStacksView(run).summary);
+  const { headline, summary: sentences } = toStacksView(run);
+  const summary = toCommand('notice', { title: 'edgewise' }, `${headline}\n${sentences}`);
   return [...shown, summary, ''].join('\n');
 }
 
@@ -55,10 +66,57 @@ function toCommand(name: string, properties: Properties, text: string): string {
   return `::${name} ${listed.join(',')}::${escapeText(text)}`;
 }
 
+/** The runner takes the command that a line starts with, and an older one the `##[` in its middle. */
 function escapeText(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return withoutJobCommands(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {
   return escapeText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/** The report in one sentence. */
+function summarizeReport(report: Report): string {
+  switch (report.about) {
+    case 'plan':
+      return summarizePlan(report.plan, report.standing);
+    case 'comparison':
+      return toComparisonView(report).summary;
+    case 'apply':
+      return summarizeApply(report.result);
+    case 'drift': {
+      const { resources } = report.drift;
+      const off = resources.filter(({ state }) => state !== 'in-sync').length;
+      const dangers = toDangerCount(resources);
+      const said = hasDrift(report.drift)
+        ? `${off} of ${toCount(resources.length, 'resource')} ${off === 1 ? 'differs' : 'differ'} from the manifests.`
+        : toDriftSummary(report.drift);
+      return dangers === '' ? said : `${dangers}. ${said}`;
+    }
+    case 'validation': {
+      const { diagnostics } = report.validation;
+      const found = diagnostics.length === 0 ? 'no diagnostics' : countSeverities(diagnostics);
+      return `${toValidationSize(report.validation)}: ${found}.`;
+    }
+    case 'failure': {
+      const { diagnostics = [], command } = report.failure;
+      return `${toNoResult(command)}${diagnostics.length === 0 ? '' : `: ${countSeverities(diagnostics)}`}.`;
+    }
+    default:
+      return assertNever(report);
+  }
+}
+
+function summarizePlan({ changes, diagnostics, files }: Plan, standing: readonly GuardViolation[]): string {
+  const found = [
+    ...listFileCount(files),
+    ...(diagnostics.length === 0 ? [] : [countSeverities(diagnostics)]),
+    ...(standing.length === 0 ? [] : [`refused by ${toCount(standing.length, 'safety rule')}`]),
+  ];
+  return `${[toActionCounts(countActions(changes)), ...found].join('; ')}.`;
+}
+
+function summarizeApply(result: ApplyResult): string {
+  const end = result.interrupted ? '; interrupted' : '';
+  return `${toApplySummary(toApplyTotals(result))}${end}.`;
 }

@@ -1,13 +1,15 @@
+import { countActions } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import { hasDrift } from '../../model/drift.ts';
+import { countDriftStates, type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { isSamePlan, isWithin } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { countActions } from '../../model/totals.ts';
 import type { ApplyReport, FormOptions, Report, SentEvents } from '../report.ts';
-import { isFullyApplied, toApplyTotals } from '../view/totals.ts';
+import { countReportDangers } from '../view/danger-view.ts';
+import { redactDrift } from '../view/redact.ts';
+import { isFullyApplied, toApplyTotals } from '../view/wording.ts';
 
 /** Version of the shape of events. Fields may be added without raising it. */
 const EVENT_FORMAT = 1;
@@ -24,12 +26,12 @@ export interface EventBody {
  */
 export function renderJsonLinesForm(report: Report, options: FormOptions): string {
   const { sent = { text: '', count: 0 }, at = new Date(0) } = options;
-  const bodies = [...listEvents(report, sent.count > 0), { event: 'summary', ...toSummary(report, options) }];
+  const bodies = [...listEvents(report, sent.count > 0, options), { event: 'summary', ...toSummary(report, options) }];
   const lines = bodies.map((body, index) => renderEventLine(body, { seq: sent.count + index + 1, time: at }));
   return `${sent.text}${lines.join('')}`;
 }
 
-function listEvents(report: Report, isSent: boolean): readonly EventBody[] {
+function listEvents(report: Report, isSent: boolean, options: FormOptions): readonly EventBody[] {
   switch (report.about) {
     case 'plan':
       return listDiagnosticEvents(report.plan.diagnostics);
@@ -38,7 +40,7 @@ function listEvents(report: Report, isSent: boolean): readonly EventBody[] {
     case 'apply':
       return isSent ? [] : listApplyEvents(report);
     case 'drift':
-      return listDiagnosticEvents(report.drift.diagnostics);
+      return listDriftEvents(redactDrift(report.drift), options);
     case 'validation':
       return listDiagnosticEvents(report.validation.diagnostics);
     case 'failure':
@@ -58,6 +60,21 @@ function listApplyEvents({ plan, result }: ApplyReport): readonly EventBody[] {
   ];
 }
 
+/** An event for each resource that is not as it should be, those with dangers first, and for each that nobody manages. */
+function listDriftEvents(
+  { resources, strangers, diagnostics }: Drift,
+  { isAccountTold = false }: FormOptions,
+): readonly EventBody[] {
+  const off = resources.filter(({ state }) => state !== 'in-sync');
+  const [grave, rest] = [off.filter(({ dangers }) => dangers), off.filter(({ dangers }) => !dangers)];
+  const unmanaged = isAccountTold ? [] : strangers.filter(({ stack }) => stack === undefined);
+  return [
+    ...[...grave, ...rest].map((resource) => ({ event: 'drift', resource })),
+    ...listDiagnosticEvents(diagnostics),
+    ...unmanaged.map((resource) => ({ event: 'unmanaged', resource })),
+  ];
+}
+
 function listDiagnosticEvents(diagnostics: readonly Diagnostic[]): readonly EventBody[] {
   return diagnostics.map((diagnostic) => ({ event: 'diagnostic', diagnostic }));
 }
@@ -69,7 +86,9 @@ function toSummary(report: Report, { exitCode = null }: Pick<FormOptions, 'exitC
       const { plan, standing } = report;
       const ok = !hasErrors(plan.diagnostics) && standing.length === 0;
       const { 'no-op': unchanged, ...changes } = countActions(plan.changes);
-      return { command: 'plan', ok, exit_code: exitCode, changes: { ...changes, unchanged }, violations: standing };
+      const dangers = countReportDangers([report]);
+      const numbers = { changes: { ...changes, unchanged }, dangers, files_to_write: plan.files.length };
+      return { command: 'plan', ok, exit_code: exitCode, ...numbers, violations: standing };
     }
     case 'apply': {
       const { plan, result } = report;
@@ -90,6 +109,8 @@ function toSummary(report: Report, { exitCode = null }: Pick<FormOptions, 'exitC
         ok: !hasErrors(report.drift.diagnostics),
         exit_code: exitCode,
         drifted: hasDrift(report.drift),
+        dangers: countReportDangers([report]),
+        counts: countDriftStates(report.drift),
       };
     case 'validation':
       return { command: report.command, ok: !hasErrors(report.validation.diagnostics), exit_code: exitCode };

@@ -1,18 +1,18 @@
 import type { SubmittedKind } from '../../kinds/kind.ts';
-import { toPlanDocument } from '../../kinds/plan-document.ts';
+import { toPlanDocument } from '../../kinds/request-body.ts';
+import { toShownChange, toShownTotals } from '../../model/change.ts';
+import { countDangers } from '../../model/danger.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { countDriftStates, type Drift, hasDrift, isComplete, toCoverage } from '../../model/drift.ts';
 import { ApiError, assertNever } from '../../model/errors.ts';
 import { type JsonObject, renderStableJson } from '../../model/json.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
-import { isWithin } from '../../model/plan-comparison.ts';
+import { type ExtraChange, type ExtraChanges, isSamePlan, isWithin } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { toShownTotals } from '../../model/totals.ts';
-import type { Failure, LintRuleRow, Report, Validation } from '../report.ts';
-import { redactDrift, redactPlan } from '../view/redact.ts';
-import { isFullyApplied, toApplyTotals } from '../view/totals.ts';
-import { toComparisonDocument } from './comparison.ts';
+import type { ComparisonReport, Failure, LintRuleRow, Report, Validation } from '../report.ts';
+import { redactComparison, redactDrift, redactPlan } from '../view/redact.ts';
+import { isFullyApplied, toApplyTotals } from '../view/wording.ts';
 
 /**
  * JSON documents for programs. A plan is its file; every other document starts with `format`, `command` and `ok`. Each is one
@@ -85,12 +85,13 @@ export function renderApplyJson(plan: Plan, result: ApplyResult, more: Omit<Fail
 }
 
 /** What is live, compared with what it should be. `ok`: it could be compared; `drifted`: something is not as it should be. */
-export function renderDriftJson(drift: Drift): string {
+function renderDriftJson(drift: Drift): string {
   return renderDocument({
     format: REPORT_FORMAT,
     command: 'drift',
     ok: isComplete(drift),
     drifted: hasDrift(drift),
+    dangers: countDangers(drift.resources.flatMap(({ dangers = [] }) => dangers)),
     counts: countDriftStates(drift),
     coverage: toCoverage(drift),
     ...redactDrift(drift),
@@ -158,4 +159,46 @@ function toErrorDocument(error: NonNullable<Failure['error']>): object {
   if (!(error instanceof Error)) return error;
   const { name, message } = error;
   return error instanceof ApiError ? { name, message, ...error.response } : { name, message };
+}
+
+/** A comparison of two plans as values for programs. `within`: the later plan does nothing that the earlier one does not. */
+function toComparisonDocument({ comparison, names }: ComparisonReport): object {
+  const { before, after, mismatch, more, less } = redactComparison(comparison);
+  return {
+    stack: after.stack,
+    same: isSamePlan(comparison),
+    within: isWithin(comparison),
+    ...(mismatch !== undefined && { mismatch }),
+    before: { name: names.before, ...before.made },
+    after: { name: names.after, ...after.made },
+    more: toExtraChangesDocument(more),
+    less: toExtraChangesDocument(less),
+  };
+}
+
+function toExtraChangesDocument({ changes, files }: ExtraChanges): object {
+  return { changes: changes.map(toChangeDocument), files };
+}
+
+/** Without fields: the other plan does nothing to the resource, or something of another sort, and all of the change counts. */
+function toChangeDocument({ change, other, fields, dangers, notes }: ExtraChange): object {
+  return {
+    address: toShownChange(change),
+    kind: change.kind,
+    action: change.action,
+    ...(other !== undefined && { otherAction: other.action }),
+    ...(fields.length > 0 && { fields: fields.map(({ difference, other: theirs }) => toField(difference, theirs)) }),
+    ...(dangers.length > 0 && { dangers }),
+    ...(notes.length > 0 && { notes }),
+    change,
+  };
+}
+
+function toField({ path, from, to }: ExtraChange['fields'][number]['difference'], other: object | undefined): object {
+  return {
+    path,
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(other !== undefined && { other }),
+  };
 }

@@ -7,7 +7,7 @@ import { listRelatedLines, listRemarks, type Remark } from './remarks.ts';
 
 /**
  * A report as test results: a suite for each kind, in it a case that passes for each resource that nothing is wrong with, and one
- * that fails for each thing that is wrong. What an apply will do is nothing wrong. Structure: the schema of the Jenkins JUnit plugin.
+ * that fails for each thing that is wrong. What an apply will do is nothing wrong; files to write are a suite of their own. Structure: the schema of the Jenkins JUnit plugin.
  */
 export function renderJunitForm(report: Report, options: FormOptions): string {
   return renderSuites(listCases(report, options));
@@ -57,7 +57,22 @@ function listCases(report: Report, options: FormOptions): readonly JunitCase[] {
     const { rule, address = remark.place?.file ?? 'run' } = remark;
     return { suite: toSuite(remark.address), name: `${address}: ${rule}`, remark };
   });
-  return [...failed, ...passed.map((address) => ({ suite: toSuite(address), name: toWord(address) }))];
+  return [
+    ...failed,
+    ...passed.map((address) => ({ suite: toSuite(address), name: toWord(address) })),
+    ...listFileCases(report),
+  ];
+}
+
+/** A case for each file that a plan writes, or that an apply has written: its resource may be one that nothing is done to. */
+function listFileCases(report: Report): readonly JunitCase[] {
+  const files = report.about === 'plan' ? report.plan.files : [];
+  const written = report.about === 'apply' ? report.result.files.filter(({ outcome }) => outcome === 'applied') : [];
+  const done = report.about === 'plan' ? 'to write' : 'written';
+  return [...files, ...written].map(({ address, path }) => ({
+    suite: 'files',
+    name: toPrintable(`${path} for ${address}: ${done}`),
+  }));
 }
 
 /** What is about no single resource is of the run. */
@@ -93,7 +108,7 @@ function toCounts(cases: readonly JunitCase[]): string {
 type Element = 'failure' | 'error' | 'skipped';
 
 function toElement({ rule, nature }: Remark): Element {
-  if (rule === 'write-skipped') return 'skipped';
+  if (rule === 'write-skipped' || rule === 'unmanaged') return 'skipped';
   return nature === 'failure' ? 'error' : 'failure';
 }
 

@@ -1,59 +1,33 @@
+import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
 import { countDriftStates, DRIFT_STATES, type Drift, isComplete, toCoverage } from '../../model/drift.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Report } from '../report.ts';
+import type { DriftReport, Report } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
 
 /**
- * What a comparison says of its stack as gauges, in OpenMetrics text that collectors of text files read as well; each sample bears the stack, so
- * that files of several stacks can stand side by side. A command that did not complete says just that, so that an old result is not taken for a
- * new one. Source: OpenMetrics 1.0.
+ * What a comparison says of its stack and of the account as gauges, in OpenMetrics text that collectors of text files read as well; each sample
+ * bears the stack, so that files of several stacks can stand side by side. A command that did not complete says just that, so that an old result
+ * is not taken for a new one. Source: OpenMetrics 1.0.
  */
 export function renderMetricsForm(report: Report): string {
-  return renderFamilies(
-    report.about === 'drift' ? listStackFamilies(report.drift) : [toSuccess(false, toLabels(report))],
-  );
+  if (report.about !== 'drift') return renderFamilies([toSuccess(false, toLabels(report))]);
+  return renderFamilies([...listStackFamilies(report.drift), ...listAccountFamilies(report)]);
 }
 
-/**
- * What a comparison says of the account, whichever stack it is of, as gauges without a stack: one file for each account. A command that came to
- * no result says nothing.
- */
-export function renderAccountMetricsForm(report: Report): string {
-  return renderFamilies(report.about === 'drift' ? listAccountFamilies(report.drift) : []);
-}
-
-/** What a run over many stacks says of each: the samples of all, family by family. */
+/** What a run over many stacks says of each and, once, of each account: the samples of all, family by family. */
 export function renderStacksMetrics({ parts }: StacksReport): string {
-  return renderFamilies(
-    joinFamilies(
-      parts.flatMap(({ name, report }) => {
-        if (report.about === 'drift') return listStackFamilies(report.drift);
-        return [toSuccess(false, { stack: name })];
-      }),
-    ),
-  );
-}
-
-/** What it says of the accounts, each once. With several of them, each sample bears the base URL and, where a Stack names it, the variable with the key. */
-export function renderStacksAccountMetrics({ parts }: StacksReport): string {
   const found = parts.flatMap(({ keyEnv, report }) =>
-    report.about === 'drift' ? [{ keyEnv, drift: report.drift }] : [],
+    report.about === 'drift' ? [{ drift: report.drift, keyEnv }] : [],
   );
-  const groups = Map.groupBy(found, ({ keyEnv, drift }) => JSON.stringify([drift.baseUrl, keyEnv]));
-  const accounts = [...groups.values()].flatMap((group) => {
-    const [widest] = group.toSorted((left, right) => right.drift.kinds.length - left.drift.kinds.length);
-    return widest ?? [];
+  const ofStacks = parts.flatMap(({ name, report }) =>
+    report.about === 'drift' ? listStackFamilies(report.drift) : [toSuccess(false, { stack: name })],
+  );
+  const accounts = Map.groupBy(found, ({ keyEnv, drift }) => JSON.stringify([drift.baseUrl, keyEnv]));
+  const ofAccounts = [...accounts.values()].flatMap((readings) => {
+    const [widest] = readings.toSorted((left, right) => right.drift.kinds.length - left.drift.kinds.length);
+    return widest === undefined ? [] : listAccountFamilies(widest);
   });
-  const families = accounts.flatMap(({ keyEnv, drift }) => {
-    const named = keyEnv === undefined ? {} : { key_env: keyEnv };
-    const more: Sample['labels'] = accounts.length > 1 ? { base_url: drift.baseUrl, ...named } : {};
-    return listAccountFamilies(drift).map((family) => withLabels(family, more));
-  });
-  return renderFamilies(joinFamilies(families));
-}
-
-function withLabels(family: Family, more: Sample['labels']): Family {
-  return { ...family, samples: family.samples.map(({ labels, value }) => ({ labels: { ...more, ...labels }, value })) };
+  return renderFamilies(joinFamilies([...ofStacks, ...ofAccounts]));
 }
 
 /** The samples of a family stand together. */
@@ -110,6 +84,11 @@ function listStackFamilies(drift: Drift): readonly Family[] {
       samples: listFieldSamples(drift),
     },
     {
+      name: 'edgewise_drift_dangers',
+      help: 'What is dangerous in what happened at the service, by group.',
+      samples: listDangerSamples(drift),
+    },
+    {
       name: 'edgewise_health_warnings',
       help: 'Warnings about live resources, by code.',
       samples: countBy(drift.diagnostics.map(({ code }) => ({ stack, code }))),
@@ -123,24 +102,29 @@ function listStackFamilies(drift: Drift): readonly Family[] {
   ];
 }
 
-function listAccountFamilies(drift: Drift): readonly Family[] {
+/** An account as a comparison read it. */
+type AccountReading = Pick<DriftReport, 'drift' | 'keyEnv'>;
+
+/** The account is told apart by the URL and the key; of the stack it is said who read it. */
+function listAccountFamilies({ drift, keyEnv }: AccountReading): readonly Family[] {
+  const labels = { stack: drift.stack, base_url: drift.baseUrl, ...(keyEnv !== undefined && { key_env: keyEnv }) };
   return [
     {
       name: 'edgewise_account_last_run_timestamp_seconds',
       unit: 'seconds',
       help: 'When the account was read.',
-      samples: [{ labels: {}, value: Date.parse(drift.at) / 1000 }],
+      samples: [{ labels, value: Date.parse(drift.at) / 1000 }],
     },
     {
       name: 'edgewise_account_resources',
       help: 'Live resources by kind, and by whether a stack manages them.',
-      samples: listAccountSamples(drift),
+      samples: listAccountSamples(drift, labels),
     },
     {
       name: 'edgewise_account_managed_ratio',
       unit: 'ratio',
       help: 'Share of live resources that a stack manages.',
-      samples: [{ labels: {}, value: toCoverage(drift).share }],
+      samples: [{ labels, value: toCoverage(drift).share }],
     },
   ];
 }
@@ -163,15 +147,15 @@ function listResourceSamples(drift: Drift): readonly Sample[] {
   });
 }
 
-function listAccountSamples(drift: Drift): readonly Sample[] {
+function listAccountSamples(drift: Drift, labels: Sample['labels']): readonly Sample[] {
   return drift.kinds.flatMap((kind) => {
     const ofKind = (one: { readonly kind: string }): boolean => one.kind === kind;
     const { resources, strangers } = drift;
     const part = { ...drift, resources: resources.filter(ofKind), strangers: strangers.filter(ofKind) };
     const { owned, foreign, unmanaged } = toCoverage(part);
     return [
-      { labels: { kind, managed: 'yes' }, value: owned + foreign },
-      { labels: { kind, managed: 'no' }, value: unmanaged },
+      { labels: { ...labels, kind, managed: 'yes' }, value: owned + foreign },
+      { labels: { ...labels, kind, managed: 'no' }, value: unmanaged },
     ];
   });
 }
@@ -184,6 +168,12 @@ function listFieldSamples({ stack, kinds, resources }: Drift): readonly Sample[]
     counts.set(kind, (counts.get(kind) ?? 0) + fields.size);
   }
   return [...counts].map(([kind, value]) => ({ labels: { stack, kind }, value }));
+}
+
+/** Every group, so that a gauge falls to 0 instead of disappearing. */
+function listDangerSamples({ stack, resources }: Drift): readonly Sample[] {
+  const counts = countDangers(resources.flatMap(({ dangers = [] }) => dangers));
+  return DANGER_GROUPS.map((group) => ({ labels: { stack, group }, value: counts[group] }));
 }
 
 /** Of several resources with one address, such as duplicates, the first expiry. */

@@ -1,22 +1,33 @@
 import { toPlainAddress, toShownAddress } from '../../model/address.ts';
 import { type Change, type Difference, toShownChange } from '../../model/change.ts';
+import type { DangerGroup } from '../../model/danger.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
-import type { ResourceDrift } from '../../model/drift.ts';
+import type { Drift, ResourceDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyResult, Outcome } from '../../model/outcome.ts';
-import type { GuardViolation } from '../../model/plan.ts';
+import type { GuardViolation, Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import { toShownWriteAddress } from '../../model/write.ts';
 import type { ComparisonReport, Failure, FormOptions, Report } from '../report.ts';
-import { findFailedPlace } from '../view/apply-view.ts';
-import { toNotStarted } from '../view/apply-wording.ts';
+import { findFailedPlace, toNotStarted } from '../view/apply-view.ts';
 import { toComparisonView } from '../view/comparison-view.ts';
-import { type DangerView, listDangerClauses, listDangerViews } from '../view/danger-words.ts';
-import { toPrintableDiagnostic, toPrintablePlace } from '../view/diagnostic-view.ts';
+import { listDangerViews } from '../view/danger-view.ts';
+import { toPrintableDiagnostic, toPrintablePlace, toRemedy } from '../view/diagnostic-view.ts';
+import {
+  listDriftDangerViews,
+  MOVED,
+  NEXT_APPLY,
+  type StrangerView,
+  toDriftedView,
+  toDriftNames,
+  toDriftView,
+  UNMANAGED,
+} from '../view/drift-view.ts';
 import { toWord } from '../view/escape.ts';
-import { toRemedy } from '../view/failure-view.ts';
-import { findNotStarted } from '../view/totals.ts';
-import { toWriteName } from '../view/wording.ts';
+import { type Names, toBrief } from '../view/field-view.ts';
+import { toNames } from '../view/plan-view.ts';
+import { redactDrift } from '../view/redact.ts';
+import { findNotStarted, toWriteName } from '../view/wording.ts';
 
 /**
  * Statements about single resources and places, for forms that have no room for a plan (annotations, findings,
@@ -33,6 +44,8 @@ export interface Remark {
   readonly nature: 'finding' | 'danger' | 'failure';
   readonly message: string;
   readonly remedy?: string;
+  /** What it is dangerous for. */
+  readonly group?: DangerGroup;
   readonly address?: string;
   readonly place?: SourcePlace;
   readonly related?: Diagnostic['related'];
@@ -46,12 +59,15 @@ export const OTHER_RULES = {
   'delete-share': 'The plan would delete more of what is owned than the guard allows.',
   'nothing-described': 'The plan would delete resources, and its manifests describe nothing that the stack owns.',
   policy: 'The plan breaks a rule that a Policy document states.',
+  'rejected-write': 'The service will reject a write of the plan.',
   delete: 'A resource is deleted.',
   replace: 'A resource is replaced.',
-  danger: 'A change lets more in than before, takes protection away, or makes a token or certificate that differs.',
+  danger: 'A change concerns access, traffic, secrets or protection.',
   'not-approved': 'The plan does something that the approved plan does not.',
   'plan-differs': 'Two plans do different things.',
   drift: 'A live resource differs although its manifest did not change.',
+  'drift-danger': 'What was changed at the service concerns access, traffic, secrets or protection.',
+  unmanaged: 'A live resource is managed by no stack.',
   pending: 'A manifest was changed and not applied.',
   'write-failed': 'A write failed.',
   'write-skipped': 'A write was skipped because one that it depends on failed, or because the run was interrupted.',
@@ -76,17 +92,14 @@ function listUnordered(report: Report, options: FormOptions): readonly Remark[] 
       return [
         ...report.standing.map(toViolationRemark),
         ...report.plan.diagnostics.map(toDiagnosticRemark),
-        ...report.plan.changes.flatMap(listChangeRemarks),
+        ...listChangesRemarks(report.plan),
       ];
     case 'comparison':
       return listComparisonRemarks(report);
     case 'apply':
       return [...listResultRemarks(report.result, options), ...report.plan.diagnostics.map(toDiagnosticRemark)];
     case 'drift':
-      return [
-        ...report.drift.diagnostics.map(toDiagnosticRemark),
-        ...report.drift.resources.flatMap(listResourceRemarks),
-      ];
+      return listDriftRemarks(report.drift, options);
     case 'validation':
       return report.validation.diagnostics.map(toDiagnosticRemark);
     case 'failure':
@@ -100,7 +113,7 @@ function listUnordered(report: Report, options: FormOptions): readonly Remark[] 
 function withPlace(remark: Remark, { locate }: FormOptions): Remark {
   if (remark.place !== undefined || remark.address === undefined) return remark;
   const place = locate?.(toPlainAddress(remark.address));
-  return place === undefined ? remark : { ...remark, place };
+  return place === undefined ? remark : { ...remark, place: toPrintablePlace(place) };
 }
 
 /** The other places of a remark, a line for each, for forms that show one place. */
@@ -129,8 +142,8 @@ function toViolationRemark({ rule, message, remedy, addresses, places = [] }: Gu
   const [address, ...others] = addresses;
   const said = others.length === 0 ? message : `${message} ${toList(addresses)}`;
   const related = places.map((one) => ({ message: toPrintable(one.message), place: toPrintablePlace(one.place) }));
-  // Of two places the first is that of the resource.
-  const own = related.length > 1 ? related.shift() : undefined;
+  // The first place is that of the resource, except where a policy stands alone.
+  const own = related.length > 1 || rule !== 'policy' ? related.shift() : undefined;
   return {
     rule,
     level: 'error',
@@ -151,29 +164,33 @@ function toList(addresses: readonly string[]): string {
   return `They are ${[...addresses.slice(0, MAX_LISTED), ...more].join(', ')}.`;
 }
 
-function listChangeRemarks(change: Change): readonly Remark[] {
+function listChangesRemarks(plan: Plan): readonly Remark[] {
+  const names = toNames(plan);
+  return plan.changes.flatMap((change) => listChangeRemarks(change, names));
+}
+
+function listChangeRemarks(change: Change, names: Names): readonly Remark[] {
   const { action, differences } = change;
   const drifted = differences.filter(({ origin }) => origin === 'drift' || origin === 'both');
+  const address = toShownChange(change);
   return [
     ...(action === 'delete' || action === 'replace' ? [toLossRemark(change, action)] : []),
-    ...listDangerViews([change]).flatMap((one) => toDangerRemark(one, change)),
+    ...listDangerViews([change], names).map((one) =>
+      toRemark('danger', 'warning', `${one.address} ${one.said} (${one.group})`, {
+        address,
+        nature: 'danger',
+        group: one.group,
+      }),
+    ),
     ...(drifted.length === 0 ? [] : [toDriftRemark(change.address, drifted, 'notice')]),
   ];
 }
 
-/** A delete and a replace have remarks of their own, and a lock-out is a diagnostic. */
-function toDangerRemark({ danger, address, said }: DangerView, change: Change): readonly Remark[] {
-  if (danger === 'delete' || danger === 'replace' || danger === 'lockout') return [];
-  return [toRemark('danger', 'warning', `${address} ${said}`, { address: toShownChange(change), nature: 'danger' })];
-}
-
 function toLossRemark(change: Change, action: 'delete' | 'replace'): Remark {
-  const { reason, live, dangers = [] } = change;
+  const { reason, live } = change;
   const address = toShownChange(change);
   const id = live === undefined ? '' : ` (${toWord(live.id)})`;
-  const lost = listDangerClauses({ dangers: dangers.filter(({ danger }) => danger === action) });
-  const why = [...(reason === undefined ? [] : [toPrintable(reason)]), ...lost.map((clause) => `it ${clause}`)];
-  const said = why.length === 0 ? '' : `: ${why.join('; ')}`;
+  const said = reason === undefined ? '' : `: ${toPrintable(reason)}`;
   return toRemark(action, 'warning', `${toWord(address)}${id} will be ${action}d${said}`, {
     address,
     nature: 'danger',
@@ -182,14 +199,52 @@ function toLossRemark(change: Change, action: 'delete' | 'replace'): Remark {
 
 function toDriftRemark(address: string, differences: readonly Difference[], level: Remark['level']): Remark {
   const fields = differences.map(({ path }) => toPrintable(path)).join(', ');
-  return toRemark('drift', level, `${toWord(address)} drifted: ${fields} changed at the service`, { address });
+  return toRemark(
+    'drift',
+    level,
+    `${toWord(address)}: ${fields} changed at the service; the apply makes it as the manifest says`,
+    { address },
+  );
 }
 
-function listResourceRemarks(resource: ResourceDrift): readonly Remark[] {
-  const { state, differences, moved = [], reason } = resource;
+/** What is dangerous stands first; what nobody manages last. */
+function listDriftRemarks(compared: Drift, options: FormOptions): readonly Remark[] {
+  const drift = redactDrift(compared);
+  const names = toDriftNames(drift);
+  return [
+    ...drift.resources.flatMap((resource) => listDriftDangerRemarks(resource, names)),
+    ...drift.diagnostics.map(toDiagnosticRemark),
+    ...drift.resources.flatMap((resource) => listResourceRemarks(resource, names)),
+    ...toDriftView(drift, options).unmanaged.map(toUnmanagedRemark),
+  ];
+}
+
+function listDriftDangerRemarks(resource: ResourceDrift, names: Names): readonly Remark[] {
   const address = toShownAddress(resource);
-  const fields = [...differences.map(({ path }) => path), ...moved].map(toPrintable).join(', ');
-  const why = [fields, ...(reason === undefined ? [] : [toPrintable(reason)])].filter((text) => text !== '').join('; ');
+  return listDriftDangerViews([resource], names).map(({ said, group }) =>
+    toRemark('drift-danger', 'error', `${toWord(address)} ${said} (${group})`, { address, group }),
+  );
+}
+
+function toUnmanagedRemark({ kind, id, description }: StrangerView): Remark {
+  const message = `${kind} ${id} is managed by nobody${description === '' ? '' : `: ${description}`}`;
+  return { rule: 'unmanaged', level: 'notice', nature: 'finding', message, remedy: UNMANAGED.hint };
+}
+
+/** Characters of each value that a remark has room for. */
+const MAX_VALUE = 200;
+
+function listResourceRemarks(resource: ResourceDrift, names: Names): readonly Remark[] {
+  const { state } = resource;
+  const { reason, expected, moved, fields, pending, next } = toDriftedView(resource, names);
+  const address = toShownAddress(resource);
+  const why = [
+    ...fields.map((field) => `${toBrief(field, MAX_VALUE)} (${field.notes.join(', ')})`),
+    ...moved.map((name) => `${name}: ${MOVED}`),
+    ...[reason, expected].filter((text) => text !== undefined),
+    ...(next === undefined ? [] : [`${NEXT_APPLY}: ${next}`]),
+    ...pending.map((field) => toBrief(field, MAX_VALUE)),
+  ].join('; ');
   const tell = (rule: OtherRule, what: string): readonly Remark[] => {
     const message = `${toWord(address)} ${what}${why === '' ? '' : `: ${why}`}`;
     return [toRemark(rule, 'warning', message, { address })];
@@ -198,9 +253,9 @@ function listResourceRemarks(resource: ResourceDrift): readonly Remark[] {
     case 'in-sync':
       return [];
     case 'drifted':
-      return tell('drift', 'drifted');
+      return tell('drift', 'was changed at the service');
     case 'drifted-and-pending':
-      return tell('drift', 'drifted, and has changes that were not applied');
+      return tell('drift', 'was changed at the service, and has changes that were not applied');
     case 'differs':
       return tell('drift', 'differs from its manifest');
     case 'missing':
@@ -306,7 +361,11 @@ function toRemark(
   rule: OtherRule,
   level: Remark['level'],
   message: string,
-  { address, nature = 'finding' }: { readonly address: string; readonly nature?: Remark['nature'] },
+  {
+    address,
+    nature = 'finding',
+    group,
+  }: Pick<Remark, 'group'> & { readonly address: string; readonly nature?: Remark['nature'] },
 ): Remark {
-  return { rule, level, nature, message, address: toPrintable(address) };
+  return { rule, level, nature, message, address: toPrintable(address), ...(group !== undefined && { group }) };
 }

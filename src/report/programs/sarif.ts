@@ -1,10 +1,10 @@
-import type { SourcePlace } from '../../model/diagnostic.ts';
-import { DIAGNOSTIC_CODES } from '../../model/diagnostic-codes.ts';
+import { countDangers } from '../../model/danger.ts';
+import { DIAGNOSTIC_CODES, type SourcePlace } from '../../model/diagnostic.ts';
 import { toDigest } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions, Report } from '../report.ts';
 import type { StacksReport } from '../stacks-report.ts';
-import { type FilePosition, toFilePosition } from '../view/file-position.ts';
+import { type FilePosition, toFilePosition } from '../view/diagnostic-view.ts';
 import { joinNotStarted, listRemarks, OTHER_RULES, type Remark } from './remarks.ts';
 
 /**
@@ -17,18 +17,24 @@ export function renderSarifForm(report: Report, options: FormOptions): string {
 
 /** A run over many stacks as a SARIF log with one run. */
 export function renderStacksSarif({ parts }: StacksReport, options: FormOptions): string {
-  const subjects = parts.map(({ report, options: own }) => ({ report, options: { ...options, ...own } }));
+  const subjects = parts.map(({ name, report, options: own }) => ({
+    report,
+    options: { ...options, ...own },
+    stack: toPrintable(name),
+  }));
   return renderLog(subjects, options);
 }
 
 interface Subject {
   readonly report: Report;
   readonly options: FormOptions;
+  /** Of a run over many stacks, whose it is. */
+  readonly stack?: string | undefined;
 }
 
 function renderLog(subjects: readonly Subject[], run: FormOptions): string {
-  const remarks = subjects.flatMap(({ report, options }) =>
-    joinNotStarted(listRemarks(report, options)).map((remark) => ({ remark, options })),
+  const remarks = subjects.flatMap(({ report, options, stack }) =>
+    joinNotStarted(listRemarks(report, options)).map((remark) => ({ remark, options, stack })),
   );
   const findings = remarks.filter(({ remark: { nature } }) => nature === 'finding' || nature === 'danger');
   const failures = remarks.flatMap(({ remark }) => (remark.nature === 'failure' ? [remark] : []));
@@ -48,6 +54,9 @@ function renderLog(subjects: readonly Subject[], run: FormOptions): string {
         columnKind: 'utf16CodeUnits',
         invocations: [toInvocation(failures, run)],
         results: toResults(findings, rules),
+        properties: {
+          dangers: countDangers(findings.flatMap(({ remark: { group } }) => (group === undefined ? [] : [{ group }]))),
+        },
       },
     ],
   };
@@ -97,15 +106,15 @@ function toInvocation(failures: readonly Remark[], { exitCode = failures.length 
   };
 }
 
-interface Finding {
+interface Finding extends Pick<Subject, 'options' | 'stack'> {
   readonly remark: Remark;
-  readonly options: FormOptions;
 }
 
 function toResults(findings: readonly Finding[], rules: readonly string[]): readonly object[] {
   const seen = new Map<string, number>();
-  return findings.map(({ remark: finding, options }) => {
-    const { rule, level, message, remedy, place, related = [] } = finding;
+  return findings.map(({ remark: finding, options, stack }) => {
+    const { rule, level, message, remedy, place, group, related = [] } = finding;
+    const properties = { ...(stack !== undefined && { stack }), ...(group !== undefined && { group }) };
     const digest = toFingerprint(finding, options);
     const number = (seen.get(digest) ?? 0) + 1;
     seen.set(digest, number);
@@ -118,6 +127,7 @@ function toResults(findings: readonly Finding[], rules: readonly string[]): read
       locations: toLocations(finding, place, options),
       ...(others.length > 0 && { relatedLocations: others.map((other, index) => ({ id: index + 1, ...other })) }),
       partialFingerprints: { 'edgewise/v1': `${digest}:${number}` },
+      ...(Object.keys(properties).length > 0 && { properties }),
     };
   });
 }

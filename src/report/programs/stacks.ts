@@ -1,6 +1,27 @@
-import type { JsonObject } from '../../model/json.ts';
+import type { FieldType } from '../../kinds/field.ts';
+import { type Kind, listOneTimeFields, toSpecType } from '../../kinds/kind.ts';
+import { getKind } from '../../kinds/tables/registry.ts';
+import { findInnerType } from '../../kinds/walk.ts';
+import { toName } from '../../model/address.ts';
+import type { Inventory, OwnedResource } from '../../model/drift.ts';
+import { assertDefined } from '../../model/errors.ts';
+import { toPathText } from '../../model/field-path.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject, parseJson, toCanonicalJson } from '../../model/json.ts';
+import type { PolicyTestResult } from '../../model/policy.ts';
+import { toPrintable } from '../../model/printable.ts';
 import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
-import { renderDocument } from './json.ts';
+import type { FieldPath } from '../../model/state.ts';
+import type { FormOptions } from '../report.ts';
+import type { StackPart, StacksReport } from '../stacks-report.ts';
+import { countReportDangers } from '../view/danger-view.ts';
+import { toPrintablePlace } from '../view/diagnostic-view.ts';
+import { toQuoted } from '../view/escape.ts';
+import { toOwnedAddress } from '../view/inventory-view.ts';
+import { redactInventory } from '../view/redact.ts';
+import { toStacksView } from '../view/stacks-view.ts';
+import { renderDocument, renderJsonForm } from './json.ts';
+import { type EventBody, renderEventLine, renderJsonLinesForm } from './json-lines.ts';
+import { type JunitCase, renderSuites } from './junit.ts';
 
 /** The stacks of a tree, for a program. */
 export function renderStacksJson(listing: StackListing): string {
@@ -33,12 +54,12 @@ function toDocument(stack: StackFolder, { changes }: StackListing): JsonObject {
 
 /** A line for each stack: its folder. */
 export function renderStackFolders({ stacks }: StackListing): string {
-  return stacks.map(({ folder }) => `${folder}\n`).join('');
+  return stacks.map(({ folder }) => `${toPrintable(folder)}\n`).join('');
 }
 
 /** What `strategy.matrix` of a GitHub job takes through `fromJSON`: a job for each stack. */
 export function renderGitHubMatrix({ stacks }: StackListing): string {
-  return `${JSON.stringify({ include: stacks.map(({ name, folder }) => ({ stack: name, folder })) })}\n`;
+  return `${toPrintable(JSON.stringify({ include: stacks.map(({ name, folder }) => ({ stack: name, folder })) }))}\n`;
 }
 
 /**
@@ -48,8 +69,197 @@ export function renderGitHubMatrix({ stacks }: StackListing): string {
 export function renderGitLabMatrix({ stacks }: StackListing): string {
   if (stacks.length === 0) return '.edgewise-stacks:\n  rules:\n    - when: never\n';
   const jobs = stacks.map(({ name, folder }) => {
-    const [stack, path] = [JSON.stringify(name), JSON.stringify(folder)];
+    const [stack, path] = [toQuoted(name), toQuoted(folder)];
     return `      - EDGEWISE_STACK: ${stack}\n        EDGEWISE_FOLDER: ${path}\n`;
   });
   return `.edgewise-stacks:\n  parallel:\n    matrix:\n${jobs.join('')}`;
+}
+
+/** A run over many stacks as one document: for each what its own document says. */
+export function renderStacksReportJson(run: StacksReport, { exitCode = 0 }: FormOptions): string {
+  const { rows, headline, summary } = toStacksView(run);
+  return renderDocument({
+    format: 1,
+    command: run.command,
+    ok: exitCode === 0 || exitCode === 2,
+    root: run.root,
+    exitCode,
+    headline,
+    summary,
+    dangers: countReportDangers(run.parts.map(({ report }) => report)),
+    stacks: run.parts.map(({ name, folder, keyEnv, exitCode: own, report }, index) => ({
+      stack: name,
+      folder,
+      ...(keyEnv !== undefined && { keyEnv }),
+      exitCode: own,
+      summary: rows[index]?.said ?? '',
+      dangers: countReportDangers([report]),
+      report: parseJson(renderJsonForm(report)),
+    })),
+  });
+}
+
+/** The events of every stack, each with its name, and a summary of the run at the end. What an apply has sent while it ran stands first. */
+export function renderStacksJsonLines(run: StacksReport, options: FormOptions): string {
+  const { rows, headline, summary } = toStacksView(run);
+  const events = run.parts.flatMap((part) => listEvents(part, options));
+  const { at = new Date(0), exitCode = null, sent = { text: '', count: 0 } } = options;
+  const stacks = run.parts.map(({ name, folder, exitCode: own, report }, index) => {
+    const summary = rows[index]?.said ?? '';
+    return { stack: name, folder, exit_code: own, summary, dangers: countReportDangers([report]) };
+  });
+  const { command } = run;
+  const dangers = countReportDangers(run.parts.map(({ report }) => report));
+  const last = { event: 'run-summary', command, exit_code: exitCode, headline, summary, dangers, stacks };
+  const lines = [...events, last].map((body, index) =>
+    renderEventLine(body, { seq: sent.count + index + 1, time: at }),
+  );
+  return `${sent.text}${lines.join('')}`;
+}
+
+/** What of a stack was sent while it was applied is not sent again. */
+function listEvents(
+  { name, folder, exitCode, report, options: own }: StackPart,
+  { sent, ...options }: FormOptions,
+): readonly EventBody[] {
+  const known = sent?.parts?.has(folder) === true ? { sent: { text: '', count: 1 } } : {};
+  const lines = renderJsonLinesForm(report, { ...options, ...own, ...known, exitCode })
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => {
+    const value = assertDefined(parseJson(line), 'an event that was just rendered');
+    const { event, seq: _seq, time: _time, ...body } = isJsonObject(value) ? value : {};
+    return { ...body, event: String(event), stack: name };
+  });
+}
+
+/** The document of what a stack owns: for each resource its spec, as a manifest would state it, and what the service computed. */
+export function toInventoryDocument(inventory: Inventory): JsonObject {
+  const { stack, baseUrl, requests, resources } = redactInventory(inventory);
+  return {
+    format: 1,
+    command: 'get',
+    ok: true,
+    stack,
+    baseUrl,
+    requests,
+    resources: resources.map(toResourceDocument),
+  };
+}
+
+/** The same as JSON. */
+export function renderInventoryJson(inventory: Inventory): string {
+  return renderDocument(toInventoryDocument(inventory));
+}
+
+/** An address a line. */
+export function renderInventoryNames({ resources }: Inventory): string {
+  return resources.map((one) => `${toOwnedAddress(one)}\n`).join('');
+}
+
+function toResourceDocument({ address, live }: OwnedResource): JsonObject {
+  const { kind, id, spec, computed, mark } = live;
+  const hasToken = listOneTimeFields(getKind(kind)).length > 0;
+  return {
+    address,
+    kind,
+    name: toName(address),
+    id,
+    ...(mark !== undefined && { protected: mark.protect }),
+    ...(mark !== undefined && hasToken && { delivered: mark.delivered }),
+    spec,
+    computed,
+  };
+}
+
+/** What every resource has besides the fields of its kind. */
+const OWN: Readonly<Record<string, (resource: OwnedResource) => Json>> = {
+  address: ({ address }) => address,
+  kind: ({ live }) => live.kind,
+  name: ({ address }) => toName(address),
+  id: ({ live }) => live.id,
+};
+
+/** Why a kind can have no value at a path; `undefined`: it can. */
+export function checkPath(kind: Kind, path: FieldPath): string | undefined {
+  const [first = '', ...rest] = path;
+  if (listOneTimeFields(kind).includes(String(first)))
+    return `the ${first} of a ${kind.title} is shown only once, in the response to its creation, and cannot be read`;
+  if (Object.hasOwn(OWN, String(first)) && rest.length === 0) return undefined;
+  const end = path.reduce<FieldType | 'free' | 'none'>((type, step) => toInner(type, step), toSpecType(kind));
+  return end === 'none' ? `a ${kind.title} has no field ${toPathText(path)}` : undefined;
+}
+
+/**
+ * The value at a path of each resource that can have one, a line each: text as it is, the members of a list a line each, anything else as JSON.
+ * `isNamed`: the address stands before each line, since it is not known from the question.
+ */
+export function renderFieldValues(inventory: Inventory, path: FieldPath, isNamed: boolean): string {
+  const lines = redactInventory(inventory).resources.flatMap((resource) => {
+    const value = readPath(resource, path);
+    const texts = isJsonArray(value) ? value.map(toText) : value === null ? [] : [toText(value)];
+    return isNamed ? texts.map((text) => `${toOwnedAddress(resource)}\t${text}`) : texts;
+  });
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function readPath(resource: OwnedResource, [first = '', ...rest]: FieldPath): Json {
+  const { spec, computed } = resource.live;
+  const name = String(first);
+  const fields = { ...spec, ...computed };
+  const value = Object.hasOwn(fields, name) ? fields[name] : Object.hasOwn(OWN, name) ? OWN[name]?.(resource) : null;
+  return rest.reduce<Json>(readStep, value ?? null);
+}
+
+function readStep(value: Json, step: string | number): Json {
+  if (isJsonArray(value)) return typeof step === 'number' ? (value[step] ?? null) : null;
+  return isJsonObject(value) && Object.hasOwn(value, step) ? (value[step] ?? null) : null;
+}
+
+/** A line break at the end of a text is the line's own. What else cannot be printed is escaped. */
+function toText(value: Json): string {
+  return toPrintable(typeof value === 'string' ? value.replace(/\n$/, '') : toCanonicalJson(value));
+}
+
+function toInner(type: FieldType | 'free' | 'none', step: string | number): FieldType | 'free' | 'none' {
+  if (type === 'free' || type === 'none') return type;
+  if (type.type === 'json' || type.type === 'metadata') return 'free';
+  if (type.type === 'list' && typeof step !== 'number') return 'none';
+  return findInnerType(type, step) ?? 'none';
+}
+
+/** What became of the cases of policies, as a JSON document. `ok`: all of them pass. */
+export function renderPolicyTestsJson({ cases, untested }: PolicyTestResult): string {
+  const failed = cases.filter(({ failure }) => failure !== undefined).length;
+  return renderDocument({
+    format: 1,
+    command: 'test-policy',
+    ok: failed === 0,
+    totals: { passed: cases.length - failed, failed },
+    cases: cases.map(({ failure, ...one }) => ({
+      ...one,
+      ok: failure === undefined,
+      ...(failure !== undefined && { failure }),
+    })),
+    untested,
+  });
+}
+
+/** The same as test results: a suite for each policy. */
+export function renderPolicyTestsJunit({ cases }: PolicyTestResult): string {
+  return renderSuites(
+    cases.map(({ policy, name, place, failure }): JunitCase => {
+      const one = { suite: toPrintable(policy), name: toPrintable(name) };
+      if (failure === undefined) return one;
+      const message = toPrintable(failure);
+      const remark = {
+        rule: 'policy',
+        level: 'error',
+        nature: 'finding',
+        message,
+        place: toPrintablePlace(place),
+      } as const;
+      return { ...one, remark };
+    }),
+  );
 }

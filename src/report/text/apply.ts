@@ -6,12 +6,12 @@ import {
   type ApplyView,
   type FailedView,
   type FileView,
+  RESULT_HEADINGS,
   type SkippedView,
   toApplyView,
 } from '../view/apply-view.ts';
-import { RESULT_HEADINGS } from '../view/apply-wording.ts';
-import { toColumns } from '../view/columns.ts';
 import { listPlaceLines } from '../view/diagnostic-view.ts';
+import { toColumns } from '../view/escape.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
 import { isTooWide, toPadded, toPaint, wrapBehind } from './layout.ts';
 

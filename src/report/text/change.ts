@@ -1,10 +1,10 @@
 import { assertNever } from '../../model/errors.ts';
 import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
-import { toColumns } from '../view/columns.ts';
+import { toClipped, toColumns } from '../view/escape.ts';
 import type { FieldLine, FieldView } from '../view/field-view.ts';
 import { CONTINUED, toOwnerNote, toUnchangedText } from '../view/plan-wording.ts';
-import { renderCompactLine } from './compact.ts';
+import { toNameList } from '../view/wording.ts';
 import { breakBehind, isTooWide, type Paint, type Style, toPadded, toPaint, wrapBehind } from './layout.ts';
 
 /** How the lines of all changes of a plan are aligned. */
@@ -37,17 +37,30 @@ export function renderChange(change: ChangeView, shown: readonly FieldView[], la
     shown.length === 0 || unchanged === 0 ? [] : [toPaint(layout.color)('muted', `(${toUnchangedText(unchanged)})`)];
   return [
     ...renderTitle(change, layout),
+    ...renderDangers(change, layout),
     ...notes,
     ...renderFields(shown, layout),
     ...rest.map((text) => `    ${text}`),
   ];
 }
 
+/** Each danger of a change, so that one sees them with and without colour. */
+function renderDangers({ dangers }: ChangeView, { color, width }: ChangeLayout): readonly string[] {
+  const paint = toPaint(color);
+  return dangers.flatMap(({ group, said }) =>
+    wrapBehind('    ', `! ${group}: ${said}`, { width, rest: 6 }).map((line) => paint('error', line)),
+  );
+}
+
 /** A change on one line. `drifted`: the fields that it puts back besides, where parts of a plan are told apart. */
 export function renderCompactChange(change: ChangeView, drifted: readonly FieldView[], layout: ChangeLayout): string {
-  const { action, dangers, reason, protect } = change;
+  const { action, dangers, warnings, reason, protect } = change;
   const style = toStyle(action);
-  const why = [...(reason === undefined ? [] : [reason]), ...dangers];
+  const why = [
+    ...dangers.map(({ group, said }) => `! ${group}: ${said}`),
+    ...(reason === undefined ? [] : [reason]),
+    ...warnings,
+  ];
   return renderCompactLine(
     {
       heading: toHeading(change),
@@ -153,14 +166,14 @@ interface InlineLayout extends TextOptions {
 
 /** Where there is no room behind the path, values stand below it, and remarks on a line of their own. */
 function renderInline(
-  { from, to }: NonNullable<FieldView['inline']>,
+  { from, to, is }: NonNullable<FieldView['inline']>,
   { path, notes, color, width }: InlineLayout,
 ): readonly string[] {
   const paint = toPaint(color);
   const toValues = (style: Paint) => {
     const before = from === undefined ? [] : [style('removed', from)];
     const after = to === undefined ? [] : [style('added', to)];
-    return [...before, ...after].join(' → ');
+    return [...before, ...after, ...(is === undefined ? [] : [is])].join(' → ');
   };
   const remark = notes.length === 0 ? '' : `(${notes.join(', ')})`;
   const plain = toValues(toPaint(false));
@@ -168,7 +181,7 @@ function renderInline(
     return [
       ...renderHeading(path.trimEnd().replace(/:$/, ''), remark === '' ? [] : [remark], { paint, width }),
       ...(isTooWide(`      ${plain}`, width)
-        ? renderValues({ from, to }, { paint, width })
+        ? renderValues({ from, to: to ?? is }, { paint, width })
         : [`      ${toValues(paint)}`]),
     ];
   const line = `    ${path}${toValues(paint)}`;
@@ -209,4 +222,28 @@ function toLook({ role, text }: FieldLine): { readonly style?: Style; readonly t
     default:
       return assertNever(role);
   }
+}
+
+/** A resource on one line: what it is called, what is done to it, why, and the names of the fields. */
+interface CompactLine {
+  readonly heading: string;
+  /** Column at which the rest stands. */
+  readonly column: number;
+  /** What is done to it; empty: the list that it stands in says it. */
+  readonly said: string;
+  readonly why: string | undefined;
+  readonly fields: readonly string[];
+  readonly paint: (text: string) => string;
+}
+
+/** The line, as much of it as fits the terminal. Only the heading has a look. */
+export function renderCompactLine(
+  { heading, column, said, why, fields, paint }: CompactLine,
+  { width }: Pick<TextOptions, 'width'>,
+): string {
+  const names = fields.length === 0 ? undefined : toNameList(fields);
+  const reason = why === undefined || names === undefined ? (why ?? names) : `${why} (${names})`;
+  const more = [...(said === '' ? [] : [said]), ...(reason === undefined ? [] : [reason])].join(': ');
+  const line = toClipped(`${toPadded(`${heading}  `, column)}${more}`.trimEnd(), width);
+  return line.startsWith(heading) ? paint(heading) + line.slice(heading.length) : paint(line);
 }

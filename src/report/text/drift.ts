@@ -1,37 +1,69 @@
 import type { DriftState } from '../../model/drift.ts';
 import type { TextOptions } from '../report.ts';
-import { toColumns } from '../view/columns.ts';
-import type { DriftedView, DriftGroup, DriftView } from '../view/drift-view.ts';
-import { MOVED } from '../view/drift-wording.ts';
+import { type DriftedView, type DriftGroup, type DriftView, MOVED, NEXT_APPLY, UNMANAGED } from '../view/drift-view.ts';
+import { toClipped, toColumns } from '../view/escape.ts';
 import { countSeverities } from '../view/wording.ts';
-import { renderFields } from './change.ts';
-import { renderCompactLine } from './compact.ts';
+import { renderCompactLine, renderFields } from './change.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
-import { isTooWide, type Style, toPaint, wrapBehind } from './layout.ts';
+import { isTooWide, type Style, toPadded, toPaint, wrapBehind } from './layout.ts';
 
-/** Drift for a person: the differences by their origin, then unmanaged resources, and the totals. Ends with a line break. */
+/** Drift for a person: what is dangerous, the differences by their origin, what nobody manages, and the totals. Ends with a line break. */
 export function renderDriftText(view: DriftView, options: TextOptions): string {
   const sections = [
     [
       ...wrap(view.title, options).map((line) => toPaint(options.color)('strong', line)),
       ...view.notes.flatMap((note) => wrap(note, options)),
     ],
+    ...renderDangers(view, options),
     ...view.groups.map((group) => renderGroup(group, options)),
+    ...renderUnmanaged(view.unmanaged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
     renderTotals(view, options),
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
+/** Nothing where nothing is dangerous. */
+function renderDangers({ dangers, dangerCount }: DriftView, options: TextOptions): readonly (readonly string[])[] {
+  if (dangers.length === 0) return [];
+  const lines = dangers.flatMap(({ group, address, said }) =>
+    wrapBehind('  ! ', `${group}: ${address} ${said}`, { width: options.width, rest: 6 }),
+  );
+  return [[`${dangerCount}:`, ...lines].map((line) => toPaint(options.color)('error', line))];
+}
+
+/** Nothing where all is managed. */
+function renderUnmanaged(unmanaged: DriftView['unmanaged'], options: TextOptions): readonly (readonly string[])[] {
+  if (unmanaged.length === 0) return [];
+  const shown = options.verbose ? unmanaged : unmanaged.slice(0, MAX_UNMANAGED);
+  const column = Math.max(...shown.map(({ kind, id }) => toColumns(`${kind} ${id}`))) + 4;
+  const left = unmanaged.length - shown.length;
+  const lines = shown.map((one) => {
+    const line = toPadded(`  ${one.kind} ${one.id}  `, column) + one.description;
+    return toClipped(line.trimEnd(), options.width);
+  });
+  return [
+    [
+      toPaint(options.color)('strong', `${UNMANAGED.heading}:`),
+      ...lines,
+      ...(left > 0 ? [`  and ${left} more: --verbose lists all`] : []),
+      ...wrapBehind('  ', UNMANAGED.hint, { width: options.width, rest: 2 }),
+    ],
+  ];
+}
+
+/** Lines that one reads; an account that was never managed has thousands. */
+const MAX_UNMANAGED = 20;
+
 const STYLES: Readonly<Record<Exclude<DriftState, 'in-sync'>, Style>> = {
   drifted: 'changed',
   'drifted-and-pending': 'changed',
   differs: 'changed',
-  missing: 'added',
+  missing: 'removed',
   unowned: 'changed',
   'file-differs': 'changed',
   pending: 'muted',
-  'left-over': 'removed',
+  'left-over': 'muted',
 };
 
 function renderGroup({ state, heading, resources }: DriftGroup, options: TextOptions): readonly string[] {
@@ -52,7 +84,7 @@ function renderCompact(resources: readonly DriftedView[], options: TextOptions):
         column,
         said: '',
         why: one.reason,
-        fields: [...one.moved, ...one.fields.map(({ path }) => path)],
+        fields: listCompactFields(one),
         paint: (text) => text,
       },
       options,
@@ -60,23 +92,49 @@ function renderCompact(resources: readonly DriftedView[], options: TextOptions):
   );
 }
 
+/** With what happened to each: a line has no room for values. */
+function listCompactFields({ moved, fields, pending }: DriftedView): readonly string[] {
+  const drifted = new Set(fields.map(({ path }) => path));
+  return [
+    ...moved.map((name) => `${name} changed`),
+    ...fields.map(({ path, notes }) => `${path} ${notes.join(', ')}`),
+    ...pending.map(({ path }) => path).filter((path) => !drifted.has(path)),
+  ];
+}
+
 function toHeading({ address, id }: DriftedView): string {
   return `${address}${id === undefined ? '' : `  (${id})`}`;
 }
 
 function renderResource(resource: DriftedView, options: TextOptions): readonly string[] {
-  const { reason, moved, fields } = resource;
+  const { reason, expected, moved, fields, next, pending } = resource;
   const heading = wrapHeading(toHeading(resource), options);
-  const why = reason === undefined ? [] : wrapBehind('    ', reason, { width: options.width, rest: 6 });
+  const why = [reason, expected].flatMap((text) =>
+    text === undefined ? [] : wrapBehind('    ', text, { width: options.width, rest: 6 }),
+  );
   const lost = moved.map((name) => `    ${name}: ${MOVED}`);
-  return [...heading, ...why, ...lost, ...renderFields(fields, options)];
+  const inner = { ...options, width: options.width === 0 ? 0 : options.width - INDENT.length };
+  const planned = renderFields(pending, inner).map((line) => INDENT + line);
+  const then = next === undefined ? [] : [`${NEXT_APPLY}: ${next}`];
+  return [
+    ...heading,
+    ...why,
+    ...lost,
+    ...renderFields(fields, options),
+    ...then.flatMap((clause) => wrapBehind('    ', clause, { width: options.width, rest: 6 })),
+    ...planned,
+  ];
 }
+
+/** Below what the next apply does stand the fields that it does it to. */
+const INDENT = '  ';
 
 function renderTotals(view: DriftView, options: TextOptions): readonly string[] {
   const paint = toPaint(options.color);
   const found = countSeverities(view.diagnostics);
   const lines: readonly (readonly [Style, string])[] = [
     ['strong', view.summary],
+    ...view.remarks.map((remark): readonly [Style, string] => ['warning', remark]),
     ['muted', view.coverage],
     ['muted', view.requests],
     ['warning', found === '' ? '' : `${found}: see above.`],

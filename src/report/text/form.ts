@@ -4,11 +4,9 @@ import { toComparisonView } from '../view/comparison-view.ts';
 import { toDriftView } from '../view/drift-view.ts';
 import { toPlanView } from '../view/plan-view.ts';
 import { renderApplyResultText } from './apply.ts';
-import { renderComparisonText } from './comparison.ts';
+import { renderFailureText, renderValidationText } from './diagnostics.ts';
 import { renderDriftText } from './drift.ts';
-import { renderFailureText } from './failure.ts';
-import { renderPlanText } from './plan.ts';
-import { renderValidationText } from './validation.ts';
+import { renderComparisonText, renderPlanText } from './plan.ts';
 
 /** A report for a person at a terminal. That of an apply has its plan before it. */
 export function renderTextForm(report: Report, options: FormOptions): string {

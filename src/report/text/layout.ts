@@ -1,5 +1,5 @@
 import { type InspectColor, styleText } from 'node:util';
-import { toColumns } from '../view/columns.ts';
+import { toColumns } from '../view/escape.ts';
 
 /** How texts look: filled up, wrapped, broken and coloured. Texts given here are printable and without colour. */
 
@@ -15,7 +15,7 @@ export function toPadded(text: string, columns: number): string {
 }
 
 /** Columns that stand before the first line of a paragraph, and before its other lines. */
-export interface Indent {
+interface Indent {
   readonly first: number;
   readonly rest: number;
 }
@@ -97,4 +97,19 @@ const LOOKS = {
 export function toPaint(color: boolean): Paint {
   if (!color) return (_, text) => text;
   return (style, text) => (text === '' ? '' : styleText(LOOKS[style], text, { validateStream: false }));
+}
+
+/** A column of a table: its heading, and what it shows of a row. */
+export type Column<Row> = readonly [heading: string, toCell: (row: Row) => string];
+
+/** The headings, and a line for each row, aligned. */
+export function toTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): readonly string[] {
+  const table = [columns.map(([name]) => name), ...rows.map((row) => columns.map(([, toCell]) => toCell(row)))];
+  const widths = columns.map((_, column) => Math.max(...table.map((line) => toColumns(line[column] ?? ''))));
+  return table.map((line) =>
+    line
+      .map((cell, column) => toPadded(cell, widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }

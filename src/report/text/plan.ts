@@ -1,8 +1,9 @@
 import type { GuardViolation } from '../../model/plan.ts';
 import type { TextOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
+import type { ComparisonPart, ComparisonView } from '../view/comparison-view.ts';
 import { type DiagnosticLine, listHelpLines, listRelatedLines } from '../view/diagnostic-view.ts';
-import type { PlanView, WriteView } from '../view/plan-view.ts';
+import { type PlanView, toLintSentence, type WriteView } from '../view/plan-view.ts';
 import { LIST_HEADINGS, listWaits, REQUESTS_HEADING, toStandingText } from '../view/plan-wording.ts';
 import { type ChangeLayout, listShownFields, renderChange, renderCompactChange, toActionColumn } from './change.ts';
 import { renderDiagnosticLines, renderMessageLines } from './diagnostics.ts';
@@ -24,11 +25,7 @@ export function renderPlanText(view: PlanView, options: TextOptions): string {
     renderList(LIST_HEADINGS.withheld, view.withheld, options),
     renderList(LIST_HEADINGS.unchanged, view.unchanged, options),
     ...view.diagnostics.map((diagnostic) => renderDiagnosticLines(diagnostic, options)),
-    renderList(
-      LIST_HEADINGS.lint,
-      view.lint.map(({ position, said }) => (position === undefined ? said : `${position}: ${said}`)),
-      options,
-    ),
+    renderList(LIST_HEADINGS.lint, view.lint.map(toLintSentence), options),
     options.verbose ? renderWrites(view.writes, options) : [],
     // With the line break at the end: to add it to a text of megabytes is to copy that.
     [...renderTotals(view, options), ''],
@@ -91,7 +88,7 @@ function renderCompactChanges(
 }
 
 /** Changes as blocks of lines, each of which may be the lines of a whole change. */
-export function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
+function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayout): readonly (readonly string[])[] {
   const blocks: string[][] = [];
   let isDense = false;
   for (const change of changes) {
@@ -106,7 +103,7 @@ export function renderBlocks(changes: readonly ChangeView[], layout: ChangeLayou
 }
 
 /** A list of sentences below a heading; nothing when there are none. */
-export function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
+function renderList(heading: string, sentences: readonly string[], { width }: TextOptions): readonly string[] {
   if (sentences.length === 0) return [];
   return [`${heading}:`, ...sentences.flatMap((one) => wrapBehind('  ', one, { width, rest: 4 }))];
 }
@@ -130,7 +127,8 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
   const sentences: readonly (readonly [Style, string])[] = [
     ['strong', view.summary],
     ['muted', view.requests],
-    [view.violations.length > 0 ? 'error' : 'warning', toVerdict(view)],
+    [view.violations.length > 0 ? 'error' : 'warning', toConclusion(view)],
+    ['error', view.dangerCount === '' ? '' : `! ${view.dangerCount}.`],
   ];
   const paint = toPaint(color);
   return sentences
@@ -139,9 +137,36 @@ function renderTotals(view: PlanView, { color, width }: TextOptions): readonly s
 }
 
 /** What a reader who only sees the end must not miss. */
-function toVerdict({ violations, found }: PlanView): string {
+function toConclusion({ violations, found }: PlanView): string {
   return [
     ...(violations.length === 0 ? [] : [`${toStandingText(violations.length)}: see the top.`]),
     ...(found === '' ? [] : [`${found}: see above.`]),
   ].join(' ');
+}
+
+/** What two plans do differently, as a plan is shown. Ends with a line break. */
+export function renderComparisonText(view: ComparisonView, options: TextOptions): string {
+  const { color, width } = options;
+  const paint = toPaint(color);
+  const toLines = (style: 'strong' | 'error', text: string) =>
+    wrapBehind('', text, { width, rest: 0 }).map((line) => paint(style, line));
+  const sections = [
+    toLines('strong', view.title),
+    ...view.parts.flatMap((part) => renderPart(part, options)),
+    [
+      ...toLines(view.isRefused ? 'error' : 'strong', view.summary),
+      ...(view.remedy === undefined ? [] : wrapBehind('', view.remedy, { width, rest: 0 })),
+    ],
+  ];
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function renderPart({ heading, changes, files }: ComparisonPart, options: TextOptions): readonly (readonly string[])[] {
+  const layout = { ...options, actionColumn: toActionColumn(changes) };
+  const list = renderList(LIST_HEADINGS.files, files, options);
+  return [
+    [toPaint(options.color)('strong', `${heading}:`)],
+    ...renderBlocks(changes, layout),
+    ...(list.length === 0 ? [] : [list]),
+  ];
 }

@@ -1,17 +1,17 @@
 import { assertNever } from '../../model/errors.ts';
 import type { ApplyEvent, Outcome } from '../../model/outcome.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { parseRateLimit, toLeastMs } from '../../model/rate-limit.ts';
+import { parseRateLimit, toLeastMs } from '../../model/stack.ts';
 import type { Write } from '../../model/write.ts';
 import type { TextOptions } from '../report.ts';
-import { toNotStarted } from '../view/apply-wording.ts';
-import { toClipped } from '../view/columns.ts';
+import { toNotStarted } from '../view/apply-view.ts';
+import { toClipped } from '../view/escape.ts';
 import { toTimeText, toWriteName } from '../view/wording.ts';
 import { renderDiagnosticLines } from './diagnostics.ts';
 import { toPaint } from './layout.ts';
 
 /** The lines of an apply as it runs. */
-export interface EventLog {
+interface EventLog {
   /** The lines of one event. None for a start, or for a write that an interrupt kept from starting. */
   readonly take: (event: ApplyEvent) => readonly string[];
   /** The last lines of an apply: one for all writes that an interrupt kept from starting. */
@@ -37,7 +37,7 @@ export function createEventLog(options: TextOptions): EventLog {
 }
 
 /** What a terminal shows while an apply runs. A model only: the caller draws, and replaces what `render` gave before. */
-export interface LiveProgress {
+interface LiveProgress {
   /** Takes in an event. Returns the lines to leave standing above the live ones: what went wrong, and diagnostics. */
   readonly apply: (event: ApplyEvent) => readonly string[];
   /** The lines to leave standing when the apply is over. */

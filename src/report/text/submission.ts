@@ -1,17 +1,15 @@
-import { listSpecFields, type SubmittedKind } from '../../kinds/kind.ts';
-import type { Decision, SubmissionParts } from '../../kinds/submission.ts';
+import type { Decision, SubmissionParts, SubmittedKind } from '../../kinds/kind.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { TextOptions } from '../report.ts';
-import { toColumns } from '../view/columns.ts';
-import { toWord } from '../view/escape.ts';
+import { toColumns, toWord } from '../view/escape.ts';
 import { toCount } from '../view/wording.ts';
 import { type Style, toPadded, toPaint } from './layout.ts';
 
 /** How something that was submitted looks to people. */
 
 /** What is shown of a submission. All texts are printable. */
-export interface SubmissionView {
+interface SubmissionView {
   readonly id: string;
   readonly status: string;
   readonly isDecided: boolean;
@@ -37,7 +35,7 @@ export function toSubmissionView(kind: SubmittedKind, shown: JsonObject): Submis
     status: toWord(toText(shown[status.field])),
     isDecided: shown[status.field] === status.decided,
     createdAt: toWord(toText(shown['created_at'])),
-    stated: listSpecFields(kind).map(([name]) => [name, toLines(shown[name])]),
+    stated: kind.specFields.map(([name]) => [name, toLines(shown[name])]),
     partTitle: parts.title,
     parts: toList(shown[parts.field]).flatMap((part) => (isJsonObject(part) ? toPartView(parts, part) : [])),
   };

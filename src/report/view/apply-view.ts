@@ -1,16 +1,24 @@
-import { toWriteRequest } from '../../kinds/write-request.ts';
+import { toWriteRequest } from '../../kinds/request-body.ts';
+import { getKind } from '../../kinds/tables/registry.ts';
 import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
+import { isJsonArray } from '../../model/json.ts';
 import type { ApplyResult, FileOutcome, Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
-import { toAppliedRemark, toApplySummary, toNotStarted, toWaitClause, UNKNOWN_EFFECT } from './apply-wording.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
-import { listNextSteps } from './next-steps.ts';
 import { toPlanTitle } from './plan-wording.ts';
-import { type ApplyTotals, findNotStarted, isFullyApplied, toApplyTotals } from './totals.ts';
-import { toSubject, toWriteName } from './wording.ts';
+import {
+  type ApplyTotals,
+  findNotStarted,
+  isFullyApplied,
+  toApplyTotals,
+  toCount,
+  toNameList,
+  toSubject,
+  toWriteName,
+} from './wording.ts';
 
 /** The one view of how an apply ended that all forms for people share: printable texts in reading order. */
 export interface ApplyView {
@@ -32,7 +40,7 @@ export interface ApplyView {
   readonly tokens: readonly { readonly address: string; readonly place: string; readonly rescued: boolean }[];
   readonly files: readonly FileView[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What to do about what did not go as planned, in sentences; empty when all did. */
+  /** What to do with what the service computed, and about what did not go as planned, in sentences. */
   readonly next: readonly string[];
 }
 
@@ -96,7 +104,7 @@ export function toApplyView(plan: Plan, result: ApplyResult, options: Pick<FormO
     tokens: tokens.map((one) => ({ ...one, address: toWord(one.address), place: toPrintable(one.place) })),
     files: files.map(toFileView),
     diagnostics: diagnostics.map(toPrintableDiagnostic),
-    next: listNextSteps(plan, result),
+    next: [...outcomes.flatMap(listFollowUps), ...listNextSteps(plan, result)],
   };
 }
 
@@ -146,4 +154,112 @@ function toFileView({ address, path, outcome, message }: FileOutcome): FileView 
     outcome,
     ...(message !== undefined && { message: toPrintable(message) }),
   };
+}
+
+/** What forms say of how an apply ended. */
+
+/** What stands above the parts of how an apply ended. */
+export const RESULT_HEADINGS = {
+  applied: 'Applied',
+  failed: 'Failed',
+  skipped: 'Skipped',
+  tokens: 'Tokens',
+  files: 'Files',
+  next: 'Next',
+} as const;
+
+/** `3 writes applied (1 already done), 0 failed, 0 skipped`. */
+export function toApplySummary({ applied, alreadyDone, failed, skipped }: ApplyTotals): string {
+  const before = alreadyDone === 0 ? '' : ` (${alreadyDone} already done)`;
+  return `${toCount(applied, 'write')} applied${before}, ${failed} failed, ${skipped} skipped`;
+}
+
+/** Stands before the numbers of an incomplete apply. */
+export const NOT_ALL = 'Incomplete: ';
+
+/** What stands above the plan that was applied. */
+export const APPLIED_PLAN = 'The plan';
+
+/** How it is known that a write is applied, if no answer said so. */
+function toAppliedRemark(one: Extract<Outcome, { readonly outcome: 'applied' }>): string | undefined {
+  if ('alreadyDone' in one) return 'already done';
+  return 'found' in one ? 'the answer could not be used; found by its mark' : undefined;
+}
+
+/** What is not known of a write whose answer never came. */
+const UNKNOWN_EFFECT = 'It is unknown whether it took effect.';
+
+/** One sentence about all writes that were not started. */
+export function toNotStarted(names: readonly string[]): string {
+  const what = names.length === 1 ? `${names[0]} was` : `${names.length} writes were`;
+  return `${what} not started, because the run was interrupted.`;
+}
+
+/** Which write a skipped write waited for, and how that one ended; `undefined`: it is not in the plan. */
+function toWaitClause(name: string, ended: Outcome['outcome'] | undefined): string {
+  return `waited for ${name}, which ${toEnd(ended)}`;
+}
+
+function toEnd(outcome: Outcome['outcome'] | undefined): string {
+  if (outcome === undefined) return 'is not in the plan';
+  return outcome === 'failed' ? 'failed' : `was ${outcome}`;
+}
+
+/** What to do when an apply did not go as planned. */
+const NEXT_STEPS = {
+  key: 'The service refused the API key: check it.',
+  mend: 'Fix what failed.',
+  rescued: 'Fix the token sink. The next apply replaces the credentials whose tokens are in rescue files.',
+  unknown: 'Writes that took effect are found by their mark, so nothing is created twice.',
+} as const;
+
+/** What to do about writes that the service does not permit. */
+function toForbiddenStep(names: readonly string[]): string {
+  return `The service does not permit ${toNameList(names)}: get the permission for that, or change what the manifests ask for.`;
+}
+
+/** What to do when something is left to do. */
+function toAgainStep(mode: Plan['mode']): string {
+  return `Run ${mode} again. It plans only what is left.`;
+}
+
+/** What has to be done elsewhere with the values that the service computed for a new resource, such as `Set the NS records of its domain to …`. */
+function listFollowUps(outcome: Outcome): readonly string[] {
+  if (outcome.outcome !== 'applied' || outcome.write.act !== 'create') return [];
+  const { write, computed = {} } = outcome;
+  return Object.entries(getKind(write.kind).fields).flatMap(([name, { whenCreated }]) => {
+    const value = computed[name] ?? [];
+    const values = (isJsonArray(value) ? value : [value]).filter((one) => typeof one === 'string');
+    if (whenCreated === undefined || values.length === 0) return [];
+    return [`${toWord(write.address)}: ${whenCreated} ${values.map(toWord).join(', ')} (${name}).`];
+  });
+}
+
+/** What to do about what did not go as planned, in sentences; empty when all did. */
+function listNextSteps(
+  { mode }: Pick<Plan, 'mode'>,
+  { outcomes, files, tokens, interrupted }: ApplyResult,
+): readonly string[] {
+  const failed = outcomes.filter((one) => one.outcome === 'failed');
+  const forbidden = failed.filter((one) => one.isAuthentication && !isKeyRefused(one));
+  const hasFailedFiles = files.some(({ outcome }) => outcome === 'failed');
+  const isCutShort = interrupted && outcomes.some(({ outcome }) => outcome !== 'applied');
+  const steps: readonly (readonly [boolean, string])[] = [
+    [failed.some(isKeyRefused), NEXT_STEPS.key],
+    [forbidden.length > 0, toForbiddenStep(forbidden.map(({ write }) => toWriteName(write)))],
+    [failed.some(isMendable) || hasFailedFiles, NEXT_STEPS.mend],
+    [tokens.some(({ rescued }) => rescued), NEXT_STEPS.rescued],
+    [failed.length > 0 || hasFailedFiles || isCutShort, toAgainStep(mode)],
+    [failed.some(({ isUnknown }) => isUnknown), NEXT_STEPS.unknown],
+  ];
+  return steps.filter(([applies]) => applies).map(([, step]) => step);
+}
+
+/** A key that has just read everything is good: a 403 is then about what was to be done. */
+function isKeyRefused({ isAuthentication, status }: Failed): boolean {
+  return isAuthentication && status !== 403;
+}
+
+function isMendable({ isAuthentication, isUnknown }: Failed): boolean {
+  return !isAuthentication && !isUnknown;
 }

@@ -1,18 +1,85 @@
+import { renderTimeSpan } from '../../kinds/duration.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { isUnset } from '../../kinds/normalize.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
-import { type Change, isProtected } from '../../model/change.ts';
-import type { ManifestStart } from '../../model/diagnostic.ts';
+import { CHANGE_ACTIONS, type Change, type ChangeAction, type Difference, isProtected } from '../../model/change.ts';
+import type { Diagnostic, ManifestStart } from '../../model/diagnostic.ts';
 import { parsePath } from '../../model/field-path.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { FieldPath } from '../../model/state.ts';
-import { listChangeNotes } from './change-notes.ts';
-import { listDangerClauses } from './danger-words.ts';
+import type { FieldPath, Spec } from '../../model/state.ts';
+import { toTokenNote } from '../../model/token-place.ts';
+import { type DangerView, listDangerViews, listValues, toShortList } from './danger-view.ts';
+import { toPrintableDiagnostic } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
-import { type FieldView, listFieldViews, type OriginWords, toDifferenceView } from './field-view.ts';
-import { listLeaves } from './leaves.ts';
-import type { ChangeAction, ChangeShare } from './plan-parts.ts';
-import { toTakesOver } from './plan-wording.ts';
-import { listTraits, type TraitView } from './traits.ts';
-import type { Names } from './value-lines.ts';
+import {
+  type FieldView,
+  listFieldViews,
+  listLeaves,
+  listTokenFields,
+  type Names,
+  type OriginWords,
+  toDifferenceView,
+  toStatedPath,
+} from './field-view.ts';
+import { PART_HEADINGS, toTakesOver } from './plan-wording.ts';
+
+/**
+ * The changes of a plan, divided by whose they are. `losses`: what is deleted or replaced, whoever wants it. `change`: what the manifests ask for.
+ * `missing`: what is not there, because it is new, or because somebody deleted it: nothing tells which. `drift`: what was changed at the service,
+ * and will be as before.
+ */
+export interface PlanPart<Entry = ChangeShare> {
+  readonly part: 'losses' | 'change' | 'missing' | 'drift';
+  /** Absent where nothing needs to be told apart. */
+  readonly heading?: string;
+  /** Deletes first, then replaces, updates, adoptions, creates; never empty. */
+  readonly changes: readonly Entry[];
+}
+
+/** The differences that a part of a plan shows of a change. */
+interface ChangeShare {
+  readonly change: Change;
+  readonly action: ChangeAction;
+  readonly differences: readonly Difference[];
+  /** The change stands in the part before too, with the differences that belong there. */
+  readonly isContinued: boolean;
+}
+
+/** The parts of a plan that have something in them, in reading order. A change of both sorts stands in both, with the differences of each. */
+export function listPlanParts(changes: readonly Change[]): readonly PlanPart[] {
+  const shares = CHANGE_ACTIONS.flatMap((action) =>
+    changes.filter((change) => change.action === action).flatMap((change) => divide(change, action)),
+  );
+  const hasDrift = shares.some(({ part }) => part === 'drift');
+  const headings: Readonly<Partial<Record<PlanPart['part'], string>>> = hasDrift ? PART_HEADINGS : {};
+  const toPart = ({ part }: Share): PlanPart['part'] => (part === 'missing' && !hasDrift ? 'change' : part);
+  return (['losses', 'change', 'missing', 'drift'] as const).flatMap((part): readonly PlanPart[] => {
+    const own = shares.filter((share) => toPart(share) === part);
+    const heading = headings[part];
+    return own.length === 0 ? [] : [{ part, changes: own, ...(heading !== undefined && { heading }) }];
+  });
+}
+
+interface Share extends ChangeShare {
+  readonly part: PlanPart['part'];
+}
+
+/** What has a reason of its own is no mere drift. */
+function divide(change: Change, action: ChangeAction): readonly Share[] {
+  const { differences, reason } = change;
+  const whole = { change, action, differences, isContinued: false };
+  if (action === 'delete' || action === 'replace') return [{ ...whole, part: 'losses' }];
+  if (action === 'create') return [{ ...whole, part: 'missing' }];
+  const drifted = differences.filter(({ origin }) => origin === 'drift');
+  if (drifted.length === 0) return [{ ...whole, part: 'change' }];
+  const others = differences.filter(({ origin }) => origin !== 'drift');
+  if (others.length === 0 && reason === undefined) return [{ ...whole, part: 'drift' }];
+  return [
+    { ...whole, differences: others, part: 'change' },
+    { ...whole, differences: drifted, part: 'drift', isContinued: true },
+  ];
+}
 
 /** One change, or its share of one part of a plan, ready to read. */
 export interface ChangeView {
@@ -25,8 +92,10 @@ export interface ChangeView {
   readonly reason?: string;
   /** What else who approves should know. */
   readonly notes: readonly string[];
-  /** Of the notes, what is dangerous, as clauses: `loses acl, …`. */
-  readonly dangers: readonly string[];
+  /** Of the notes, what lint and others warn of that the change causes. */
+  readonly warnings: readonly string[];
+  /** What is dangerous, by group, the gravest first. */
+  readonly dangers: readonly DangerView[];
   readonly protect: boolean;
   /** What is made, or goes, in clauses: `listens on …`. */
   readonly traits: readonly TraitView[];
@@ -34,6 +103,9 @@ export interface ChangeView {
   readonly owner?: string;
   /** Where its manifest starts. */
   readonly place?: ManifestStart;
+  readonly change: Change;
+  /** The first field that differs, as its manifest states it. */
+  readonly path?: string;
   /** What differs; of a create, what will be there. */
   readonly fields: readonly FieldView[];
   /** Of a delete, what will be gone. */
@@ -54,8 +126,19 @@ const GLYPHS: Readonly<Record<ChangeAction, string>> = {
   create: '+',
 };
 
-/** What drifted stands apart, and nothing is said of what one expects: a manifest that changed, or another's settings when they are taken over. */
-const ORIGINS: OriginWords = { both: 'changed here and drifted', unknown: 'changed here or drifted' };
+/** Nothing is said of what one expects: a manifest that changed, or another's settings when they are taken over. */
+const ORIGINS: OriginWords = {
+  drift: 'reverts',
+  both: 'changed here and drifted',
+  unknown: 'changed here or drifted',
+};
+
+/** What a plan knows of a change besides. */
+interface ChangeExtras {
+  readonly ownerLabel?: string | undefined;
+  /** Warnings that it causes. */
+  readonly warnings?: readonly Diagnostic[] | undefined;
+}
 
 /**
  * The view of a change, or of a share of it. What is true of the whole change is said once, where it stands first. Fields and traits are made each time that
@@ -64,12 +147,14 @@ const ORIGINS: OriginWords = { both: 'changed here and drifted', unknown: 'chang
 export function toChangeView(
   { change, action, differences, isContinued }: ChangeShare,
   names: Names,
-  ownerLabel?: string,
+  { ownerLabel, warnings = [] }: ChangeExtras = {},
 ): ChangeView {
+  const said = change.duplicateOf === undefined ? warnings.map(toWarningNote) : [];
   const context = { kind: findKind(change.kind), names, origins: findOrigins(action) };
   const owner = findOwner(change, ownerLabel);
   const { live, desired } = change;
   const reason = toReason(change);
+  const [first] = differences;
   const isNew = action === 'create' && desired !== undefined;
   const isGone = action === 'delete' && live?.spec !== undefined;
   return {
@@ -79,18 +164,22 @@ export function toChangeView(
     address: toWord(change.address),
     ...(live !== undefined && { id: toWord(live.id) }),
     ...(reason !== undefined && !isContinued && { reason }),
-    notes: isContinued ? [] : listChangeNotes(change),
-    dangers: isContinued ? [] : listDangerClauses(change),
+    notes: isContinued ? [] : [...listChangeNotes(change), ...said],
+    warnings: isContinued ? [] : said,
+    dangers: isContinued ? [] : listDangerViews([change], names),
     protect: isProtected(change),
     get traits() {
       return isNew || isGone ? listTraits(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [];
     },
     ...(owner !== undefined && { owner }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
+    change,
+    ...(first !== undefined && { path: toStatedPath(first.path, context) }),
     get fields() {
-      return isNew
+      const own = isNew
         ? listFieldViews(desired, 'added', context)
         : differences.map((difference) => toDifferenceView(difference, context));
+      return isContinued ? own : [...own, ...listTokenFields(change.token)];
     },
     get lost() {
       return isGone ? listFieldViews(live.spec, 'removed', context) : [];
@@ -100,19 +189,25 @@ export function toChangeView(
   };
 }
 
-/** What is replaced stands by itself: which of its fields drifted is said beside them. */
 function findOrigins(action: ChangeAction): OriginWords {
-  if (action === 'adopt') return {};
-  return action === 'replace' ? { ...ORIGINS, drift: 'drifted' } : ORIGINS;
+  return action === 'adopt' ? {} : ORIGINS;
 }
 
-function findOwner({ labels, annotations }: Change, name: string | undefined): string | undefined {
-  const owner = name === undefined ? undefined : (pick(labels, name) ?? pick(annotations, name));
-  return owner === undefined ? undefined : toPrintable(owner);
+/** Whose a resource is. Without a manifest, the metadata of the live resource tells, where it has the key. */
+export function findOwner(
+  { labels, annotations, live, desired }: Change,
+  name: string | undefined,
+): string | undefined {
+  if (name === undefined) return undefined;
+  const owner =
+    pick(labels, name) ??
+    pick(annotations, name) ??
+    (desired === undefined ? pick(live?.spec?.['metadata'], name) : undefined);
+  return typeof owner === 'string' ? toPrintable(owner) : undefined;
 }
 
-function pick(texts: Change['labels'], name: string): string | undefined {
-  return texts !== undefined && Object.hasOwn(texts, name) ? texts[name] : undefined;
+function pick(texts: Json | undefined, name: string): Json | undefined {
+  return isJsonObject(texts) && Object.hasOwn(texts, name) ? texts[name] : undefined;
 }
 
 function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {
@@ -138,4 +233,54 @@ function countUnchanged({ action, kind: kindName, desired, differences }: Change
 function isAround(left: FieldPath, right: FieldPath): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   return shorter.every((step, index) => step === longer[index]);
+}
+
+/** A warning in a sentence: what is wrong, and where or, where there is no place, what to do about it. */
+function toWarningNote(diagnostic: Diagnostic): string {
+  const { code, message, address, place, remedy } = toPrintableDiagnostic(diagnostic);
+  const said = message.replace(`${address}: `, '');
+  const at = place === undefined ? '' : ` (${place.file}:${place.line}:${place.column})`;
+  return `warning[${code}]: ${said}${at}${at === '' && remedy !== undefined ? `. ${remedy.replaceAll('\n', ' ')}` : ''}`;
+}
+
+/**
+ * What else who approves should know of a change. Behind what its plan says stands what follows from what the change does besides its
+ * differences: whoever edits a plan file cannot leave that out.
+ */
+function listChangeNotes(change: Change): readonly string[] {
+  const { action, live, token, notes = [], validForMs, ignored = [], was, dangers = [] } = change;
+  const isMade = action === 'create' || action === 'replace';
+  // A danger says it already, where the dangers of the change are known.
+  const isTokenSaid = dangers.some(({ danger, to }) => danger === 'token' && to !== undefined);
+  const isWasKnown = was === undefined || live?.mark?.name === was || live?.mark?.was === was;
+  return [
+    ...(token === undefined || isTokenSaid ? [] : [toTokenNote(token)]),
+    ...notes,
+    ...(isMade && validForMs !== undefined ? [`valid for ${renderTimeSpan(validForMs)} from its creation`] : []),
+    ...(ignored.length === 0 ? [] : [`left to others: ${ignored.join(', ')}`]),
+    ...(isWasKnown ? [] : [`its mark remembers that its name was ${was}`]),
+  ].map(toPrintable);
+}
+
+/** A clause about a resource: `listens on`, and what stands in the field. */
+interface TraitView {
+  readonly said: string;
+  /** Empty: the clause needs none. */
+  readonly values: string;
+}
+
+/** What a resource is, in clauses: what it listens on, where it leads, who may use it. The tables of kinds say which fields tell. */
+export function listTraits(kind: Kind | undefined, spec: Spec, names: Names): readonly TraitView[] {
+  if (kind === undefined) return [];
+  return kind.specFields.flatMap(([name, { tells, type }]) => {
+    if (tells === undefined) return [];
+    const value = spec[name];
+    const values = isOff(value) ? [] : listValues(type, value ?? null, names);
+    if (values.length > 0) return [{ said: tells.said, values: toShortList(values) }];
+    return tells.unset === undefined ? [] : [{ said: tells.unset, values: '' }];
+  });
+}
+
+function isOff(value: Json | undefined): boolean {
+  return isUnset(value) || value === false || (isJsonObject(value) && value['enabled'] === false);
 }

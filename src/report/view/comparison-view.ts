@@ -2,20 +2,27 @@ import { renderTimeSpan } from '../../kinds/duration.ts';
 import { findKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
 import {
-  type ChangeExcess,
-  type FieldExcess,
+  type ExtraChange,
+  type ExtraChanges,
+  type ExtraField,
   isSamePlan,
   isWithin,
-  type PlanExcess,
 } from '../../model/plan-comparison.ts';
 import { toPrintable } from '../../model/printable.ts';
+import { toTokenNote } from '../../model/token-place.ts';
 import type { ComparisonReport } from '../report.ts';
 import { type ChangeView, toChangeView } from './change-view.ts';
-import { listDangerNotes } from './danger-words.ts';
-import { type FieldContext, type FieldLine, type FieldView, toDifferenceView } from './field-view.ts';
+import { type DangerView, listDangerViews } from './danger-view.ts';
+import {
+  type FieldContext,
+  type FieldLine,
+  type FieldView,
+  listTokenFields,
+  type Names,
+  toDifferenceView,
+} from './field-view.ts';
 import { toFileSentence, toNames } from './plan-view.ts';
 import { redactComparison } from './redact.ts';
-import type { Names } from './value-lines.ts';
 import { toCount, toSubject } from './wording.ts';
 
 /** What two plans do differently, ready to read. */
@@ -88,7 +95,7 @@ function toSummary(comparison: Parameters<typeof isWithin>[0], { names }: Words)
   const { mismatch, more, less } = comparison;
   if (mismatch !== undefined)
     return `${names.after} and ${names.before} cannot stand for each other: ${toPrintable(mismatch)}.`;
-  const [added, gone] = [countExcess(more), countExcess(less)];
+  const [added, gone] = [countExtraChanges(more), countExtraChanges(less)];
   if (added + gone === 0) return 'Both plans do the same.';
   if (added === 0)
     return `${names.after} does less than ${names.before}, and nothing else: ${toCount(gone, 'difference')}.`;
@@ -96,7 +103,7 @@ function toSummary(comparison: Parameters<typeof isWithin>[0], { names }: Words)
   return `${names.after} does what ${names.before} does not: ${toCount(added, 'difference')}.${rest}`;
 }
 
-function countExcess({ changes, files }: PlanExcess): number {
+function countExtraChanges({ changes, files }: ExtraChanges): number {
   return changes.length + files.length;
 }
 
@@ -107,20 +114,20 @@ interface PartContext {
   readonly names: Names;
 }
 
-function toPart(part: ComparisonPart['part'], { changes, files }: PlanExcess, context: PartContext): ComparisonPart {
+function toPart(part: ComparisonPart['part'], { changes, files }: ExtraChanges, context: PartContext): ComparisonPart {
   return {
     part,
     heading: context.heading,
-    changes: changes.map((excess) => toExcessView(excess, context)),
+    changes: changes.map((extra) => toExtraChangeView(extra, context)),
     files: files.map(toFileSentence),
   };
 }
 
 /** A change that the other plan does not make, as a plan shows it; of one that it makes otherwise, what is not the same. */
-function toExcessView(excess: ChangeExcess, { other: word, names }: PartContext): ChangeView {
-  const { change, other, fields, dangers, notes } = excess;
+function toExtraChangeView(extra: ExtraChange, { other: word, names }: PartContext): ChangeView {
+  const { change, other, fields, dangers, notes } = extra;
   const { action } = change;
-  if (action === 'no-op') throw new TypeError('what is left as it is cannot be in excess');
+  if (action === 'no-op') throw new TypeError('what is left as it is cannot be extra');
   const share = { change, action, differences: change.differences, isContinued: false };
   if (other === undefined) return toChangeView(share, names);
   if (other.action !== action && fields.length === 0) {
@@ -128,22 +135,31 @@ function toExcessView(excess: ChangeExcess, { other: word, names }: PartContext)
     return { ...view, notes: [`${word}: ${other.action}`, ...view.notes] };
   }
   const context = { kind: findKind(change.kind), names };
-  const said = [...listDangerNotes({ ...change, dangers }), ...notes.map(toPrintable)];
+  const said = [...listDangerViews([{ ...change, dangers }], names).map(toDangerNote), ...notes.map(toPrintable)];
+  const theirs = notes.length === 0 || other.token === undefined ? [] : [`${word}: ${toTokenNote(other.token)}`];
   return {
     ...toChangeView({ ...share, differences: [] }, names),
-    notes: said.length === 0 ? [] : said.map((note) => `not so ${word}: ${note}`),
-    fields: fields.map((field) => toExcessField(field, { ...context, word, action })),
+    dangers: [],
+    notes: [...said.map((note) => `not so ${word}: ${note}`), ...theirs],
+    fields: [
+      ...fields.map((field) => toExtraFieldView(field, { ...context, word, action })),
+      ...(notes.length === 0 ? [] : listTokenFields(change.token, other.token)),
+    ],
     lost: [],
     unchanged: 0,
   };
 }
 
-interface ExcessContext extends FieldContext {
+function toDangerNote({ group, said }: DangerView): string {
+  return `${group}: it ${said}`;
+}
+
+interface ExtraContext extends FieldContext {
   readonly word: string;
   readonly action: Change['action'];
 }
 
-function toExcessField({ difference, other }: FieldExcess, context: ExcessContext): FieldView {
+function toExtraFieldView({ difference, other }: ExtraField, context: ExtraContext): FieldView {
   const { word, action } = context;
   const shown = toDifferenceView(toReadable(difference), context);
   if (other === undefined) return shown;
@@ -186,5 +202,5 @@ function toReadable({ from, to, ...rest }: Loose): Parameters<typeof toDifferenc
   };
 }
 
-type Difference = FieldExcess['difference'];
+type Difference = ExtraField['difference'];
 type Loose = Omit<Difference, 'from' | 'to'> & { readonly from?: Difference['from']; readonly to?: Difference['to'] };

@@ -1,5 +1,11 @@
-import type { Diagnostic, SourcePlace } from '../../model/diagnostic.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { OWNED_KINDS } from '../../kinds/tables/registry.ts';
+import type { Diagnostic, ManifestStart, SourcePlace } from '../../model/diagnostic.ts';
+import { ApiError, NetworkError } from '../../model/errors.ts';
+import { parseRenderSource } from '../../model/field-path.ts';
+import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
+import type { Failure, FormOptions } from '../report.ts';
 import { toPrintableLines } from './escape.ts';
 
 /** The diagnostic with every text of it printable. Only excerpts and remedies have line breaks. */
@@ -83,4 +89,125 @@ export function listPlaceLines(place: SourcePlace | undefined, subject?: string)
     { role: 'place', label: `  --> ${place.file}:${place.line}:${place.column}`, text: name },
     ...lines.map((text): DiagnosticLine => ({ role: 'excerpt', label: ' ', text })),
   ];
+}
+
+/** The one view of why a command did not complete that all forms for people share: printable texts. */
+interface FailureView {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absent where the diagnostics say it all. */
+  readonly error?: ErrorView;
+}
+
+/** What went wrong besides, and what to do about it. */
+export interface ErrorView {
+  /** The first is the message, the others say more. One that holds what a service said is a single line, so that nobody can forge others. */
+  readonly lines: readonly string[];
+  /** May have lines of its own. */
+  readonly remedy?: string;
+}
+
+/** The view of a failure. */
+export function toFailureView({ command, diagnostics = [], error }: Failure): FailureView {
+  return {
+    diagnostics: diagnostics.map(toPrintableDiagnostic),
+    ...(error !== undefined && { error: toErrorView(error, command) }),
+  };
+}
+
+function toErrorView(error: NonNullable<Failure['error']>, command: string | undefined): ErrorView {
+  if (!(error instanceof Error)) return withRemedy(toPrintableLines(error.message), error.remedy);
+  const message = toPrintable(error.message);
+  if (error instanceof ApiError || error instanceof NetworkError) {
+    return withRemedy([message, ...(READING.has(command ?? '') ? [UNREAD] : [])], toRemedy(error, command));
+  }
+  return withRemedy(
+    [message, ...toPrintableLines(error.stack ?? '')],
+    'This is a bug in edgewise. Please report it with the lines above.',
+  );
+}
+
+function withRemedy(lines: readonly string[], remedy: string | undefined): ErrorView {
+  return { lines, ...(remedy !== undefined && { remedy: toPrintableLines(remedy).join('\n') }) };
+}
+
+/** Commands that only read before they have a plan; what goes wrong later stands in their result. */
+const READING: ReadonlySet<string> = new Set(['plan', 'apply', 'destroy']);
+const UNREAD = 'Not all live resources could be read, so there is no plan. Nothing was written.';
+
+/** What to do about what a service said; nothing where only it can know. */
+export function toRemedy(error: Error, command?: string): string | undefined {
+  if (!(error instanceof ApiError) || !error.isAuthentication) return undefined;
+  const kind = findForbiddenKind(error.response);
+  if (kind === undefined) return 'Check the API key and its permissions.';
+  const others = OWNED_KINDS.filter((other) => other !== kind).map(({ name }) => name);
+  const way =
+    command === 'export'
+      ? `name the kinds to export:\nedgewise export ${others.join(' ')}`
+      : `list the kinds that the stack uses in its Stack, and only those are read:\nspec: { kinds: [${others.join(', ')}] }`;
+  return `Check the API key and its permissions. If the account has no ${kind.title}, ${way}`;
+}
+
+/** The kind whose list may not be read: the key may read others, so that is about a feature of the account. */
+function findForbiddenKind({ method, path, status }: ApiError['response']): Kind | undefined {
+  const [place] = path.split('?', 1);
+  return method === 'GET' && status === 403 ? OWNED_KINDS.find((kind) => place?.endsWith(kind.path)) : undefined;
+}
+
+/** A position in a file of the repository. Of what a tool made, that is the file that it says; its lines are not known. */
+export interface FilePosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * Where a place is in the repository; nothing for standard input, unless the text says which file it was made from. What a command printed is where the
+ * command stands.
+ */
+export function toFilePosition(
+  { file, line, column, origin }: Omit<SourcePlace, 'excerpt'>,
+  {
+    toRepositoryPath = (path) => path,
+    toOriginPath = (path) => path,
+  }: Pick<FormOptions, 'toRepositoryPath' | 'toOriginPath'>,
+): FilePosition | undefined {
+  const printer = parseRenderSource(file);
+  if (origin !== undefined) return { file: toOriginPath(origin, printer?.file), line: 1, column: 1 };
+  if (file === '<stdin>') return undefined;
+  if (printer !== undefined) return { file: toRepositoryPath(printer.file), line: printer.line, column: 1 };
+  return { file: toRepositoryPath(file), line: Math.max(1, line), column: Math.max(1, column) };
+}
+
+/** What a place in a manifest is called and, where the forge is known, the page that shows it. */
+interface PlaceLink {
+  readonly label: string;
+  readonly page: string | undefined;
+}
+
+/** Finds pages of manifests as they are in the commit that a plan was made of. Nothing for standard input. */
+export function createPlaceLinks(
+  { made }: Pick<Plan, 'made'>,
+  options: FormOptions,
+): (place: ManifestStart) => PlaceLink | undefined {
+  const { commit, filesUrl } = options.pipeline ?? {};
+  const base = made?.commit === commit ? filesUrl : undefined;
+  return (place) => {
+    const position = toFilePosition({ ...place, column: 1 }, options);
+    if (position === undefined) return undefined;
+    const label = place.origin === undefined ? `${position.file}:${position.line}` : position.file;
+    return { label: toPrintable(label), page: toFilePage(base, position) };
+  };
+}
+
+/** The page that shows a file of the repository at a line; nothing for what is no file of it. */
+function toFilePage(filesUrl: string | undefined, { file, line }: FilePosition): string | undefined {
+  const steps = file.split('/').filter((step) => step !== '.');
+  const isInside = !file.startsWith('/') && !steps.some((step) => step === '..' || step === '');
+  if (filesUrl === undefined || !isInside || !file.isWellFormed()) return undefined;
+  return `${filesUrl}${steps.map(toUrlStep).join('/')}#L${line}`;
+}
+
+/** Also what means something in Markdown. */
+function toUrlStep(step: string): string {
+  return encodeURIComponent(step).replace(/[!'()*~_]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }

@@ -1,36 +1,50 @@
 import { findKind } from '../../kinds/tables/registry.ts';
 import { toShownAddress } from '../../model/address.ts';
+import type { Difference, Origin } from '../../model/change.ts';
+import type { Danger } from '../../model/danger.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import {
+  type Coverage,
   countDriftStates,
   DRIFT_STATES,
   type Drift,
+  type DriftedField,
   type DriftState,
   type ResourceDrift,
   toCoverage,
 } from '../../model/drift.ts';
+import { assertNever } from '../../model/errors.ts';
+import { parsePath } from '../../model/field-path.ts';
 import { toPrintable } from '../../model/printable.ts';
 import type { FormOptions } from '../report.ts';
+import { listTraits } from './change-view.ts';
+import { type DangerView, listDangerViews, toDangerCount } from './danger-view.ts';
 import { toPrintableDiagnostic } from './diagnostic-view.ts';
-import { STATE_HEADINGS, toCoverageSentence, toDriftSummary, toDriftTitle } from './drift-wording.ts';
-import { toWord } from './escape.ts';
-import { type FieldView, type OriginWords, toDifferenceView } from './field-view.ts';
+import { toQuoted, toWord } from './escape.ts';
+import { type FieldView, type Names, toDifferenceView, toDriftedFieldView } from './field-view.ts';
 import { listNarrowing } from './plan-wording.ts';
 import { redactDrift } from './redact.ts';
-import type { Names } from './value-lines.ts';
-import { toReadSentence } from './wording.ts';
+import { type Subject, toCount, toNameList, toReadSentence, toSubject } from './wording.ts';
 
 /** The one view of a comparison that all forms for people share: printable texts in reading order. */
 export interface DriftView {
   readonly title: string;
   readonly notes: readonly string[];
+  /** What is dangerous in what happened: by group, the gravest of each first. */
+  readonly dangers: readonly DangerView[];
+  /** `3 dangers (2 access, 1 secrets)`; empty: none. */
+  readonly dangerCount: string;
   /** What is not as it should be, by state; none of them is empty. */
   readonly groups: readonly DriftGroup[];
+  /** What nobody manages. */
+  readonly unmanaged: readonly StrangerView[];
   readonly counts: Readonly<Record<DriftState, number>>;
   /** What it comes to, in one sentence. */
   readonly summary: string;
   /** How much of what is live somebody manages, in one sentence. */
   readonly coverage: string;
+  /** What can be said of who and when, and what to do, in sentences. */
+  readonly remarks: readonly string[];
   /** What reading took, in one sentence. */
   readonly requests: string;
   readonly diagnostics: readonly Diagnostic[];
@@ -50,38 +64,148 @@ export interface DriftedView {
   readonly address: string;
   readonly id?: string;
   readonly reason?: string;
+  /** What a resource that is missing would do, in one clause: `expected: listens on …`. */
+  readonly expected?: string;
+  /** What is dangerous in what happened to it. */
+  readonly dangers: readonly DangerView[];
   /** Fields that drifted, and of which nobody knows what they were. */
   readonly moved: readonly string[];
-  /** What is live, and what it should be. */
+  /** What happened at the service: what was expected, and what is live. */
   readonly fields: readonly FieldView[];
+  /** What the manifest changes: what is live, and what will be. */
+  readonly pending: readonly FieldView[];
+  /** What the next apply does about it, in one clause; absent: nothing, or it is not known. */
+  readonly next?: string;
+}
+
+/** A live resource without an owner. */
+export interface StrangerView {
+  readonly kind: string;
+  readonly id: string;
+  /** In quotes; empty: it has none. */
+  readonly description: string;
 }
 
 /** The view of a comparison. */
-export function toDriftView(compared: Drift, { isPart = false }: Pick<FormOptions, 'isPart'> = {}): DriftView {
+export function toDriftView(
+  compared: Drift,
+  { isPart = false, isAccountTold = false }: Pick<FormOptions, 'isPart' | 'isAccountTold'> = {},
+): DriftView {
   const drift = redactDrift(compared);
-  const { against, targets, strangers } = drift;
+  const { strangers } = drift;
   const groups = listGroups(drift);
   const counts = countDriftStates(drift);
   return {
     title: toDriftTitle(drift),
-    notes: [
-      ...(against === undefined ? [] : [`Compared with the planned result of ${toPrintable(against)}.`]),
-      ...listNarrowing(targets),
-    ],
+    notes: listNotes(drift),
+    dangers: listDriftDangerViews(drift.resources, toDriftNames(drift)),
+    dangerCount: toDangerCount(drift.resources),
     groups,
+    unmanaged: isAccountTold ? [] : listUnmanaged(drift),
     counts,
-    summary: toDriftSummary(counts, groups.length === 0),
+    summary: toDriftSummary(drift),
     coverage: toCoverageSentence(toCoverage(drift), {
       unmanaged: countBy(strangers.filter(({ stack }) => stack === undefined).map(({ kind }) => kind)),
       foreign: countBy(strangers.flatMap(({ stack }) => stack ?? [])),
     }),
+    remarks: listRemarks(drift),
     requests: isPart ? '' : toReadSentence(drift.requests),
     diagnostics: drift.diagnostics.map(toPrintableDiagnostic),
   };
 }
 
+/** What is compared with what, and what of the rest that limits. */
+function listNotes({ against, plannedAt, commit, targets }: Drift): readonly string[] {
+  const at = plannedAt === undefined ? '' : `, made ${toPrintable(plannedAt)}`;
+  const from = commit === undefined ? '' : ` at commit ${toPrintable(commit)}`;
+  const compared =
+    against === undefined
+      ? `Compared with the manifests${from}.`
+      : `Compared with the planned result of ${toPrintable(against)}${at}${from}.`;
+  return [...(against === undefined && commit === undefined ? [] : [compared]), ...listNarrowing(targets)];
+}
+
+/** What is dangerous in what happened to some resources: by group, the gravest of each first. */
+export function listDriftDangerViews(resources: readonly ResourceDrift[], names: Names): readonly DangerView[] {
+  // The tables know no direction: what happened led from what was expected to what is live.
+  const happened = resources.filter(({ dangers = [] }) => dangers.length > 0);
+  return listDangerViews(
+    happened.map((resource) => ({
+      ...resource,
+      action: 'update',
+      differences: [],
+      dangers: (resource.dangers ?? []).map((danger) => withDoubt(danger, resource.differences)),
+    })),
+    names,
+  );
+}
+
+/** A danger of a field whose value before is not known was found by comparing with the manifest, which is said. */
+function withDoubt(danger: Danger, differences: readonly DriftedField[]): Danger {
+  const { path, consequence } = danger;
+  const [field] = (path === undefined ? undefined : parsePath(path)) ?? [];
+  const own = differences.filter((one) => one.field === field);
+  if (own.length === 0 || own.some(isOnlyDrift)) return danger;
+  return { ...danger, consequence: [...(consequence === undefined ? [] : [consequence]), DOUBT].join('; ') };
+}
+
+const DOUBT = 'so compared with its manifest; what it was before is not known';
+
+/** What nobody manages, without what stands in the place of a missing resource: that is shown there. */
+function listUnmanaged({ strangers, resources }: Drift): readonly StrangerView[] {
+  const shown = new Set(resources.flatMap(({ state, id }) => (state === 'unowned' ? [id] : [])));
+  return strangers
+    .filter(({ stack, id }) => stack === undefined && !shown.has(id))
+    .map(({ kind, id, description }) => ({
+      kind: toWord(kind),
+      id: toWord(id),
+      description: description === '' ? '' : toQuoted(description),
+    }));
+}
+
+/** What stands above what nobody manages, and what can be done about it. */
+export const UNMANAGED = {
+  heading: 'Managed by nobody',
+  hint: 'To adopt one, describe it in a manifest whose lifecycle.adopt is its id. The command edgewise export writes such manifests.',
+} as const;
+
+/** What stands before what the next apply does to a resource. */
+export const NEXT_APPLY = 'next apply';
+
+function listRemarks(drift: Drift): readonly string[] {
+  const { resources, diagnostics, violations, against } = drift;
+  const isDrifted = resources.some(isDriftedResource);
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const reasons = [
+    ...(errors === 0 ? [] : [toCount(errors, 'error')]),
+    ...violations.map(({ message }) => toPrintable(message).replace(/[.]$/, '')),
+  ];
+  const isKept = resources.some(({ next, differences }) => next === 'update' && differences.some(isOnlyDrift));
+  return [
+    ...(isDrifted ? [UNKNOWN_WHO] : []),
+    ...(reasons.length === 0 || against !== undefined
+      ? []
+      : [`As things are, the next apply is refused: ${reasons.join('; ')}.`]),
+    ...(isKept && against === undefined ? [TO_KEEP] : []),
+  ];
+}
+
+const UNKNOWN_WHO =
+  'Who changed it and when is not known: the service does not say, and marks hold what was last applied, not when.';
+
+const TO_KEEP =
+  'To keep what was changed at the service, write it into the manifests. To leave it for now, apply with --no-revert-drift.';
+
+function isOnlyDrift({ origin }: DriftedField): boolean {
+  return origin === 'drift';
+}
+
+function isDriftedResource({ state }: ResourceDrift): boolean {
+  return state === 'drifted' || state === 'drifted-and-pending';
+}
+
 function listGroups(drift: Drift): readonly DriftGroup[] {
-  const names = toNames(drift);
+  const names = toDriftNames(drift);
   return DRIFT_STATES.flatMap((state): readonly DriftGroup[] => {
     const found = drift.resources.filter((resource) => resource.state === state);
     if (state === 'in-sync' || found.length === 0) return [];
@@ -89,7 +213,8 @@ function listGroups(drift: Drift): readonly DriftGroup[] {
   });
 }
 
-function toNames({ resources, externals }: Drift): Names {
+/** What ids are called. */
+export function toDriftNames({ resources, externals }: Pick<Drift, 'resources' | 'externals'>): Names {
   const named = Object.entries(externals).map(([address, id]) => [id, address] as const);
   return new Map([
     ...named,
@@ -97,24 +222,138 @@ function toNames({ resources, externals }: Drift): Names {
   ]);
 }
 
-const ORIGINS: OriginWords = { drift: 'drifted', both: 'changed here and drifted' };
-
-function toDriftedView(
-  { address, kind, id, reason, moved = [], differences }: ResourceDrift,
-  names: Names,
-): DriftedView {
-  const context = { kind: findKind(kind), names, origins: ORIGINS };
+/** One resource that is not as it should be, ready to read. */
+export function toDriftedView(resource: ResourceDrift, names: Names): DriftedView {
+  const { address, kind, id, reason, moved = [], differences } = resource;
+  const context = { kind: findKind(kind), names };
+  const next = toNextClause(resource);
+  const traits = (resource.expected === undefined ? [] : listTraits(context.kind, resource.expected, names)).map(
+    ({ said, values }) => `${said} ${values}`.trim(),
+  );
   return {
     kind: toWord(kind),
     address: toWord(address),
     ...(id !== undefined && { id: toWord(id) }),
     ...(reason !== undefined && { reason: toPrintable(reason) }),
+    ...(traits.length > 0 && { expected: `expected: ${traits.join('; ')}` }),
+    dangers: listDriftDangerViews([resource], names),
     moved: moved.map(toWord),
-    fields: differences.map((difference) => toDifferenceView(difference, context)),
+    fields: differences.filter(({ origin }) => origin !== 'manifest').map((one) => toDriftedFieldView(one, context)),
+    pending: differences
+      .filter(({ origin }) => origin === 'manifest' || origin === 'both')
+      .map((one) => toDifferenceView(toDifference(one), context)),
+    ...(next !== undefined && { next }),
   };
+}
+
+/** In the direction of an apply. */
+function toDifference({ expected, live, ...rest }: DriftedField): Difference {
+  return { ...rest, ...(live !== undefined && { from: live }), ...(expected !== undefined && { to: expected }) };
+}
+
+/** What the next apply does to a resource. */
+function toNextClause({ id, next, differences }: ResourceDrift): string | undefined {
+  switch (next) {
+    case undefined:
+      return undefined;
+    case 'create':
+      return id === undefined ? 'creates it' : 'creates another one beside it';
+    case 'delete':
+      return 'deletes it';
+    case 'replace':
+      return `replaces it, which gives it a new id${toForcing(differences)}`;
+    case 'adopt':
+      return 'adopts it, and makes it as the manifest says';
+    case 'release':
+      return 'takes its mark off';
+    case 'write-file':
+      return 'writes the file';
+    case 'update':
+      return toUpdateClause(new Set(differences.map(({ origin }) => origin)));
+    default:
+      return assertNever(next);
+  }
+}
+
+function toForcing(differences: readonly DriftedField[]): string {
+  const paths = differences.filter(({ forcesReplace }) => forcesReplace).map(({ path }) => toPrintable(path));
+  return paths.length === 0 ? '' : `: ${toNameList(paths)} cannot be changed in place`;
+}
+
+/** Only what is drift for certain is reverted. */
+function toUpdateClause(origins: ReadonlySet<Origin>): string {
+  if (!origins.has('drift')) return origins.has('unknown') ? 'makes it as the manifest says' : 'makes this change';
+  return origins.size === 1 ? 'reverts this' : 'reverts what drifted, and makes the changes of the manifest';
 }
 
 function countBy(words: readonly string[]): readonly (readonly [string, number])[] {
   const counts = Map.groupBy(words, (word) => word);
   return [...counts].map(([word, all]) => [toWord(word), all.length] as const).sort();
+}
+
+/** What forms say of drift. */
+
+/** The title of a comparison. */
+function toDriftTitle(drift: Subject): string {
+  return `Drift of ${toSubject(drift)}`;
+}
+
+/** What each state means to a reader. */
+const STATE_HEADINGS: Readonly<Record<Exclude<DriftState, 'in-sync'>, string>> = {
+  drifted: 'Changed at the service',
+  'drifted-and-pending': 'Changed at the service and in the manifests',
+  differs: 'Different; it is unknown who changed it',
+  missing: 'Missing: never applied, or deleted at the service',
+  unowned: 'Not ours: without the mark of the stack',
+  'file-differs': 'In sync, but its file differs',
+  pending: 'Changed in the manifests and not applied yet',
+  'left-over': 'Ours, but no longer in a manifest',
+};
+
+/** Short names of the states. */
+export const STATE_LABELS: Readonly<Record<DriftState, string>> = {
+  drifted: 'drifted',
+  'drifted-and-pending': 'drifted and pending',
+  differs: 'different',
+  missing: 'missing',
+  unowned: 'not ours',
+  'file-differs': 'file differs',
+  pending: 'pending',
+  'left-over': 'left over',
+  'in-sync': 'in sync',
+};
+
+/** Said of a field that drifted from a saved plan, which stores only its digest. */
+export const MOVED = 'changed; the plan does not store the old value';
+
+/** The sum of a comparison in one sentence. Each resource is counted once. */
+export function toDriftSummary(drift: Pick<Drift, 'resources'>): string {
+  const counts = countDriftStates(drift);
+  const inSync = counts['in-sync'];
+  if (inSync === drift.resources.length)
+    return `No drift: ${toCount(inSync, 'resource is as it', 'resources are as they')} should be.`;
+  const { drifted, 'drifted-and-pending': both, differs, missing, unowned, pending, 'left-over': leftOver } = counts;
+  const sums = [
+    `${missing} missing`,
+    `${drifted} drifted`,
+    ...(both === 0 ? [] : [`${both} drifted and pending`]),
+    ...(differs === 0 ? [] : [`${differs} different`]),
+    ...(unowned === 0 ? [] : [`${unowned} not ours`]),
+    ...(counts['file-differs'] === 0 ? [] : [`${counts['file-differs']} with a file that differs`]),
+  ];
+  return `${[...sums, `${pending} pending`, `${leftOver} left over`].join(', ')}; ${inSync} in sync.`;
+}
+
+type Counts = readonly (readonly [word: string, number: number])[];
+
+/** How much of what is live somebody manages. */
+function toCoverageSentence(
+  coverage: Coverage,
+  { unmanaged, foreign }: { readonly unmanaged: Counts; readonly foreign: Counts },
+): string {
+  const list = (counts: Counts): string => counts.map(([word, number]) => `${word} ${number}`).join(', ');
+  const others = coverage.foreign === 0 ? '' : `, ${coverage.foreign} of other stacks (${list(foreign)})`;
+  const nobodys = coverage.unmanaged === 0 ? '' : ` (${list(unmanaged)})`;
+  const percent = `${Math.floor(coverage.share * 100)} %`;
+  return `Live resources: ${coverage.owned} ours${others}, ${coverage.unmanaged} unmanaged${nobodys}: ${percent} managed.`;
 }

@@ -21,3 +21,27 @@ export function toPrintableLines(text: string): readonly string[] {
 }
 
 const WORD = /^[\w*./:~][\w*./:@=+-]*$/;
+
+/** How much room texts take. Texts given here are printable and without colour. */
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/gu;
+const MARK = /\p{Mark}/gu;
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** Columns of equal width that a text takes, as on a terminal. */
+export function toColumns(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  return Array.from(text.replace(MARK, '').replace(WIDE, '??')).length;
+}
+
+/** The text, or as much of its beginning as fits, with `…` for the rest. 0 columns: no limit. */
+export function toClipped(text: string, columns: number): string {
+  if (columns === 0 || toColumns(text) <= columns) return text;
+  let clipped = '';
+  for (const character of text) {
+    if (toColumns(clipped + character) > columns - 1) break;
+    clipped += character;
+  }
+  return `${clipped}…`;
+}

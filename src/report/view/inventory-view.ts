@@ -3,15 +3,14 @@ import { type Kind, listOneTimeFields } from '../../kinds/kind.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import { IDENTITY } from '../../kinds/tables/standard-fields.ts';
 import { toShownAddress } from '../../model/address.ts';
+import type { Inventory, OwnedResource } from '../../model/drift.ts';
 import { toPathText } from '../../model/field-path.ts';
-import type { Inventory, OwnedResource } from '../../model/inventory.ts';
 import { isJsonArray, type Json } from '../../model/json.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { LiveResource } from '../../model/state.ts';
+import type { FieldPath, LiveResource } from '../../model/state.ts';
 import { toWord } from './escape.ts';
-import { listLeaves } from './leaves.ts';
+import { listLeaves, renderScalar } from './field-view.ts';
 import { redactInventory } from './redact.ts';
-import { renderScalar } from './value-lines.ts';
 import { toCount, toSubject } from './wording.ts';
 
 /** What a stack owns as a person reads it: printable texts, a row for each resource. */
@@ -29,29 +28,37 @@ export interface InventoryRow {
   readonly createdAt: string;
   /** What is to be known of it at a glance: `expires in 12 days`, `protected`. */
   readonly state: readonly string[];
-  /** What the service computed; in detail, also what a manifest states. */
+  /** What it serves, until when, and what the service computed; in detail, all that a manifest states. */
   readonly fields: readonly InventoryField[];
   /** What the service cannot do for it until somebody helps. */
-  readonly troubles: readonly string[];
+  readonly findings: readonly string[];
 }
 
 /** A field with its values; several are the members of a list. */
-export interface InventoryField {
+interface InventoryField {
   readonly path: string;
   readonly text: string;
 }
 
 /** How much is shown, and when. */
-export interface InventoryScope {
+interface InventoryScope {
   readonly now: Date;
   readonly inDetail: boolean;
 }
 
+/** With the addresses of what the stack owns or names, by id. */
+interface NamedScope extends InventoryScope {
+  readonly names: ReadonlyMap<string, string>;
+}
+
 /** The view of what a stack owns. */
 export function toInventoryView(inventory: Inventory, scope: InventoryScope): InventoryView {
-  const { resources } = redactInventory(inventory);
+  const { resources, externals = new Map() } = redactInventory(inventory);
+  const named = Array.from(externals, ([address, id]) => [id, toPrintable(address)] as const);
+  const owned = resources.map((one) => [one.live.id, toOwnedAddress(one)] as const);
+  const names = new Map([...named, ...owned]);
   return {
-    rows: resources.map((one) => toRow(one, scope)),
+    rows: resources.map((one) => toRow(one, { ...scope, names })),
     summary: `${toCount(resources.length, 'resource')} of ${toSubject(inventory)}`,
   };
 }
@@ -61,7 +68,7 @@ export function toOwnedAddress({ address, isShared, live: { id } }: OwnedResourc
   return toPrintable(toShownAddress({ address, id, ...(isShared && { duplicateOf: address }) }));
 }
 
-function toRow(resource: OwnedResource, scope: InventoryScope): InventoryRow {
+function toRow(resource: OwnedResource, scope: NamedScope): InventoryRow {
   const { live } = resource;
   const kind = getKind(live.kind);
   return {
@@ -70,13 +77,14 @@ function toRow(resource: OwnedResource, scope: InventoryScope): InventoryRow {
     createdAt: live.createdAt === '' ? '' : toWord(live.createdAt),
     state: listStates(kind, resource, scope.now),
     fields: listFields(kind, live, scope),
-    troubles: kind.findTroubles(live.computed).map(({ message, remedy }) => toPrintable(`${message}. ${remedy}`)),
+    findings: kind.checkHealth(live.computed).map(({ message, remedy }) => toPrintable(`${message}. ${remedy}`)),
   };
 }
 
 function listStates(kind: Kind, { live, isShared }: OwnedResource, now: Date): readonly string[] {
   const until = kind.validity === undefined ? undefined : live.spec[kind.validity.until];
   return [
+    ...kind.describeState(live.computed, now).map(toPrintable),
     ...(typeof until === 'string' ? toEnd(Date.parse(until) - now.getTime()) : []),
     ...(listOneTimeFields(kind).length > 0 && live.mark?.delivered !== true ? ['token not delivered'] : []),
     ...(live.mark?.protect === true ? ['protected'] : []),
@@ -89,24 +97,33 @@ function toEnd(leftMs: number): readonly string[] {
   return [leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`];
 }
 
-/** In detail: everything. Else what the service computed, but for what the row has and what is a file of its own. */
+/** In detail: everything. Else what tells the resource, its end, and what the service computed, but for what the row has and what is a file of its own. */
 function listFields(
   kind: Kind,
   { spec, computed }: LiveResource,
-  { inDetail }: InventoryScope,
+  { inDetail, names }: NamedScope,
 ): readonly InventoryField[] {
   const isShown = (name: string) => (inDetail ? !(name in ROW) : !(name in IDENTITY) && name !== kind.fileField);
-  const shown = Object.entries({ ...(inDetail && spec), ...computed }).filter(([name]) => isShown(name));
+  const isTelling = (name: string) => kind.fields[name]?.tells !== undefined || name === kind.validity?.until;
+  const stated = Object.entries(spec).filter(([name]) => inDetail || isTelling(name));
+  const shown = [...stated, ...Object.entries(computed)].filter(([name]) => isShown(name));
   const leaves = listLeaves(kind, Object.fromEntries(shown));
   return leaves.map(({ type, path, value }) => ({
-    path: toPrintable(toPathText(path)),
-    text: isJsonArray(value) ? value.map(toText).join(', ') : renderScalar(type, value, NO_NAMES),
+    path: toNamedPath(path, names),
+    text: isJsonArray(value) ? value.map((one) => toText(one, names)).join(', ') : renderScalar(type, value, names),
   }));
 }
 
-function toText(value: Json): string {
-  return typeof value === 'string' ? toWord(value) : toPrintable(JSON.stringify(value));
+/** With the name of an id that a value is of. */
+function toNamedPath(path: FieldPath, names: NamedScope['names']): string {
+  const name = names.get(String(path.at(-1)));
+  return toPrintable(toPathText(path)).concat(name === undefined ? '' : ` (${name})`);
+}
+
+function toText(value: Json, names: NamedScope['names']): string {
+  if (typeof value !== 'string') return toPrintable(JSON.stringify(value));
+  const name = names.get(value);
+  return name === undefined ? toWord(value) : `${toWord(value)} (${name})`;
 }
 
 const ROW = { id: true, created_at: true };
-const NO_NAMES: ReadonlyMap<string, string> = new Map();

@@ -1,23 +1,32 @@
-import { toWriteRequest } from '../../kinds/write-request.ts';
-import { type Change, toShownChange } from '../../model/change.ts';
-import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
-import { LINT_CODES } from '../../model/diagnostic-codes.ts';
-import { once } from '../../model/once.ts';
-import type { GuardViolation, Plan, Withheld } from '../../model/plan.ts';
+import { toWriteRequest } from '../../kinds/request-body.ts';
+import {
+  CHANGE_ACTIONS,
+  type Change,
+  type ChangeAction,
+  countActions,
+  type Totals,
+  toShownChange,
+} from '../../model/change.ts';
+import { type Diagnostic, hasErrors, isLintWarning } from '../../model/diagnostic.ts';
+import type { GuardViolation, Plan, SuppressedDelete } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { countActions, type Totals } from '../../model/totals.ts';
 import type { Write } from '../../model/write.ts';
 import type { FormOptions } from '../report.ts';
-import { type ChangeView, toChangeView } from './change-view.ts';
-import { type DangerView, listDangerViews } from './danger-words.ts';
+import { type ChangeView, listPlanParts, type PlanPart, toChangeView } from './change-view.ts';
+import { type DangerView, listDangerViews, toDangerCount } from './danger-view.ts';
 import { toPrintableDiagnostic, toPrintablePlace } from './diagnostic-view.ts';
 import { toWord } from './escape.ts';
-import { toHeadline } from './headline.ts';
-import { listPlanParts, type PlanPart } from './plan-parts.ts';
-import { listNarrowing, toPlanSummary, toPlanTitle, toRehearsalSentence, toRequestSentence } from './plan-wording.ts';
+import type { Names } from './field-view.ts';
+import {
+  listFileCount,
+  listNarrowing,
+  toPlanSummary,
+  toPlanTitle,
+  toRehearsalSentence,
+  toRequestSentence,
+} from './plan-wording.ts';
 import { redactPlan } from './redact.ts';
-import type { Names } from './value-lines.ts';
-import { countSeverities, toWriteName } from './wording.ts';
+import { countSeverities, toCount, toWriteName } from './wording.ts';
 
 /**
  * The one view of a plan that all forms for people share: what is read, in reading order, as texts that are printable and
@@ -31,8 +40,10 @@ export interface PlanView {
   readonly notes: readonly string[];
   /** Safety rules that stand against it, with the addresses that the message does not name. */
   readonly violations: readonly GuardViolation[];
-  /** What deserves a second look. */
+  /** What deserves a second look: by group, the gravest of each first. */
   readonly dangers: readonly DangerView[];
+  /** `3 dangers (2 access, 1 secrets)`; empty: none. */
+  readonly dangerCount: string;
   /** Deletes, then what the manifests change, then drift that is put back. None of them is empty. */
   readonly parts: readonly PlanPart<ChangeView>[];
   /** What to know of what stays as it is: each sentence starts with an address. */
@@ -41,7 +52,7 @@ export interface PlanView {
   readonly withheld: readonly string[];
   /** Without the warnings of lint. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Warnings of lint in short, each with its place and its rule: validate shows them in full. */
+  /** Warnings of lint that no change causes, by rule: validate shows them in full. */
   readonly lint: readonly LintView[];
   /** `2 errors, 1 warning`, those of lint among them; empty when there are none. */
   readonly found: string;
@@ -63,11 +74,17 @@ export interface PlanView {
   readonly files: readonly string[];
 }
 
-/** A warning of lint in short. */
-export interface LintView {
+/** What a rule of lint has found. */
+interface LintView {
+  readonly rule: string;
+  readonly places: readonly LintPlace[];
+}
+
+/** Where it has found it. */
+interface LintPlace {
   /** `edge.yaml:6:1`; absent: it counts others. */
   readonly position?: string;
-  /** `no-weight (WeightedBackend/pool)` */
+  /** `(WeightedBackend/pool)`, or how many more there are. */
   readonly said: string;
 }
 
@@ -86,7 +103,7 @@ export interface WriteView {
 }
 
 /** How the view of a plan is made. */
-export interface PlanViewOptions extends Pick<FormOptions, 'isPart'> {
+interface PlanViewOptions extends Pick<FormOptions, 'isPart'> {
   /** Each change is read once, from the first to the last: nothing of its fields is kept. */
   readonly isReadOnce?: boolean;
 }
@@ -96,43 +113,48 @@ export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewO
   const redacted = redactPlan(plan);
   const { changes, diagnostics, violations, withheld = [], writes, files } = redacted;
   const totals = countActions(changes);
-  const isEmpty = writes.length === 0 && files.length === 0 && totals['no-op'] === changes.length;
+  const isEmpty = isEmptyPlan(redacted);
   const isValid = !hasErrors(diagnostics);
   const names = toNames(redacted);
   const byId = new Map(writes.map((write) => [write.id, write]));
-  const listWrites = once(() => toWriteViews(writes));
+  const { ownerLabel } = plan;
+  const { caused, apart } = divideDiagnostics(redacted);
   return {
     title: toPlanTitle('plan', plan),
     headline: toHeadline(redacted, isEmpty),
     notes: listNotes(redacted),
     violations: violations.map(toViolationView),
-    dangers: listDangerViews(changes),
+    dangers: listDangerViews(changes, names),
+    dangerCount: toDangerCount(changes),
     parts: listPlanParts(changes).map((part) => ({
       ...part,
       changes: part.changes.map((share) => {
-        const view = toChangeView(share, names, plan.ownerLabel);
+        const view = toChangeView(share, names, { ownerLabel, warnings: caused.get(share.change.address) });
         return isReadOnce ? view : { ...view };
       }),
     })),
     unchanged: changes.filter(({ action }) => action === 'no-op').flatMap(listUnchangedNotes),
     withheld: withheld.map(toWithheldSentence),
-    diagnostics: diagnostics.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
-    lint: diagnostics.filter(isLintWarning).map(toLintView),
+    diagnostics: apart.filter((one) => !isLintWarning(one)).map(toPrintableDiagnostic),
+    lint: toLintViews(apart.filter(isLintWarning)),
     found: countSeverities(diagnostics),
     totals,
-    summary: toPlanSummary({ totals, withheld, diagnostics, isEmpty }),
+    summary: toPlanSummary({ totals, withheld, diagnostics, files, isEmpty }),
     requests: [toRequestSentence(plan, { isApplied: !isEmpty && isValid, isPart }), toRehearsalSentence(plan)]
       .filter(Boolean)
       .join(' '),
-    get writes() {
-      return listWrites();
-    },
+    writes: toWriteViews(writes),
     files: files.map(toFileSentence),
     hasOwners: plan.ownerLabel !== undefined,
     isOrderTelling: writes.some((write) => isSurprising(write, byId)),
     isEmpty,
     isApplicable: !isEmpty && isValid && violations.length === 0,
   };
+}
+
+/** Whether a plan would do nothing. */
+export function isEmptyPlan({ writes, files, changes }: Pick<Plan, 'writes' | 'files' | 'changes'>): boolean {
+  return writes.length === 0 && files.length === 0 && changes.every(({ action }) => action === 'no-op');
 }
 
 /** What is made waits for what it refers to, and what goes for what refers to it: that needs no picture. */
@@ -154,20 +176,40 @@ function listUnchangedNotes({ address, notes = [] }: Change): readonly string[] 
   return notes.map((note) => `${toWord(address)}: ${toPrintable(note)}`);
 }
 
-function toWithheldSentence({ address, id, reason }: Withheld): string {
+function toWithheldSentence({ address, id, reason }: SuppressedDelete): string {
   return `${toWord(address)} (${toWord(id)}): ${toPrintable(reason)}`;
 }
 
-function isLintWarning({ code, severity }: Diagnostic): boolean {
-  return severity === 'warning' && Object.hasOwn(LINT_CODES, code);
+/** The warnings that stand beside the change that causes them, by its address, and all others. None is lost where there is no such change. */
+function divideDiagnostics({ changes, diagnostics }: Plan): {
+  readonly caused: ReadonlyMap<string, readonly Diagnostic[]>;
+  readonly apart: readonly Diagnostic[];
+} {
+  const shown = changes.filter(({ action, duplicateOf }) => action !== 'no-op' && duplicateOf === undefined);
+  const addresses = new Set<string>(shown.map(({ address }) => address));
+  const isCaused = ({ severity, isOfChange, address = '' }: Diagnostic): boolean =>
+    severity === 'warning' && isOfChange === true && addresses.has(address);
+  return {
+    caused: Map.groupBy(diagnostics.filter(isCaused), ({ address = '' }) => address),
+    apart: diagnostics.filter((one) => !isCaused(one)),
+  };
 }
 
-/** Of what is only counted, the message. */
-function toLintView(diagnostic: Diagnostic): LintView {
-  const { code, message, address, place } = toPrintableDiagnostic(diagnostic);
-  if (place === undefined) return { said: `${code}: ${message}` };
-  const position = `${place.file}:${place.line}:${place.column}`;
-  return { position, said: address === undefined ? code : `${code} (${address})` };
+/** The findings of a rule in one line. */
+export function toLintSentence({ rule, places }: LintView): string {
+  return `${rule}: ${places.map(({ position = '', said }) => `${position} ${said}`.trim()).join(', ')}`;
+}
+
+/** The findings of each rule, with their places. */
+function toLintViews(diagnostics: readonly Diagnostic[]): readonly LintView[] {
+  return [...Map.groupBy(diagnostics, ({ code }) => code)].map(([rule, found]) => ({
+    rule,
+    places: found.map(toPrintableDiagnostic).map(({ message, address, place }) => {
+      if (place === undefined) return { said: message };
+      const position = `${place.file}:${place.line}:${place.column}`;
+      return { position, said: address === undefined ? '' : `(${address})` };
+    }),
+  }));
 }
 
 /** A file that will be written, in one sentence. */
@@ -215,4 +257,43 @@ function toWriteViews(writes: readonly Write[]): readonly WriteView[] {
       last: write.last,
     };
   });
+}
+
+/** What of a plan, or of several, its headline needs. */
+type HeadlinePlan = Pick<Plan, 'changes' | 'diagnostics' | 'violations' | 'withheld' | 'files'>;
+
+/** The whole plan on one line, what is dangerous first: `⚠ 3 dangers (2 access, 1 secrets) · 1 delete · 6 updates · 53 unchanged`. */
+export function toHeadline(
+  { changes, diagnostics, violations, withheld = [], files }: HeadlinePlan,
+  isEmpty: boolean,
+): string {
+  const totals = countActions(changes);
+  if (hasErrors(diagnostics)) return `✗ This plan cannot be applied: ${countSeverities(diagnostics)}`;
+  if (isEmpty) return `✓ ${toPlanSummary({ totals, withheld, diagnostics, files, isEmpty }).replace(/[.]$/, '')}`;
+  const losses = listCounts(totals, (action) => LOSSES.has(action)).join(', ');
+  const heeded = [toDangerCount(changes), losses].filter((text) => text !== '');
+  const rest = listCounts(totals, (action) => !LOSSES.has(action));
+  const refused = violations.length === 0 ? [] : [`⛔ refused by ${toCount(violations.length, 'safety rule')}`];
+  const unchanged = totals['no-op'] === 0 ? [] : [`${totals['no-op']} unchanged`];
+  const said = [...heeded, ...rest, ...listFileCount(files), ...unchanged];
+  return [...refused, `${heeded.length === 0 ? '' : '⚠ '}${said.join(' · ')}`].join(' · ');
+}
+
+/** The noun of each action. */
+const NOUNS: Readonly<Record<ChangeAction, string>> = {
+  delete: 'delete',
+  replace: 'replace',
+  update: 'update',
+  release: 'release',
+  adopt: 'adoption',
+  create: 'create',
+};
+
+/** Those that lose something. */
+const LOSSES: ReadonlySet<ChangeAction> = new Set(['delete', 'replace']);
+
+function listCounts(totals: Totals, isCounted: (action: ChangeAction) => boolean): readonly string[] {
+  return CHANGE_ACTIONS.filter((action) => isCounted(action) && totals[action] > 0).map((action) =>
+    toCount(totals[action], NOUNS[action]),
+  );
 }

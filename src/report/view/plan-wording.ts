@@ -1,8 +1,10 @@
-import type { Action } from '../../model/change.ts';
+import { findExternalTitle } from '../../kinds/paths.ts';
+import { findKind, KINDS } from '../../kinds/tables/registry.ts';
+import { type Action, CHANGE_ACTIONS, type Change, type Totals, toShownChange } from '../../model/change.ts';
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import { toPrintable } from '../../model/printable.ts';
-import type { Totals } from '../../model/totals.ts';
+import { toShownWriteAddress, type Write } from '../../model/write.ts';
 import type { CommandLine } from '../report.ts';
 import { toWord } from './escape.ts';
 import { type Subject, toCount, toReadSentence, toSubject, toTimeText } from './wording.ts';
@@ -35,7 +37,11 @@ export const LIST_HEADINGS = {
 } as const;
 
 /** What stands above the parts of a plan in which this change and drift are told apart. */
-export const PART_HEADINGS = { change: 'This change', drift: 'Drift to revert' } as const;
+export const PART_HEADINGS = {
+  change: 'This change',
+  missing: 'To create: new in the manifests, or deleted at the service',
+  drift: 'Drift to revert',
+} as const;
 
 /** Whose a resource is, where there is no column for it. */
 export function toOwnerNote(owner: string): string {
@@ -74,59 +80,127 @@ interface PlanNumbers {
   readonly totals: Totals;
   readonly withheld: readonly unknown[];
   readonly diagnostics: readonly Diagnostic[];
+  readonly files: readonly unknown[];
   readonly isEmpty: boolean;
 }
 
 /** The sum of a plan in one sentence. A plan with errors cannot be applied, so it has no numbers to approve. */
 export function toPlanSummary(plan: PlanNumbers): string {
   if (hasErrors(plan.diagnostics)) return 'This plan cannot be applied.';
-  return plan.isEmpty ? toNothing(plan) : `${toActionCounts(plan.totals)}.`;
+  return plan.isEmpty ? toNothing(plan) : `${[toActionCounts(plan.totals), ...listFileCount(plan.files)].join('; ')}.`;
 }
 
-function toNothing({ totals, withheld }: PlanNumbers): string {
+/** `1 file to write`; nothing when none is. */
+export function listFileCount(files: readonly unknown[]): readonly string[] {
+  return files.length === 0 ? [] : [`${files.length} ${toFileLabel(files)}`];
+}
+
+/** What stands behind the number of files that are written. */
+export function toFileLabel({ length }: readonly unknown[]): string {
+  return length === 1 ? 'file to write' : 'files to write';
+}
+
+function toNothing({ totals, withheld, diagnostics }: PlanNumbers): string {
   const number = totals['no-op'];
+  const leftOut = countLeftOut(diagnostics);
+  if (leftOut > 0) return `Nothing to do: ${toCount(leftOut, 'change is', 'changes are')} left out.`;
   if (number === 0 && withheld.length > 0) return `Nothing to do: ${toCount(withheld.length, 'resource')} kept.`;
   if (number === 0) return 'Nothing to do: there are no resources.';
   return `Nothing to do: ${toCount(number, 'resource is', 'resources are')} as the manifests say.`;
 }
 
+/** The number of changes that `--skip-rejected` left out. */
+function countLeftOut(diagnostics: readonly Diagnostic[]): number {
+  return diagnostics.filter(({ code }) => code === 'write-left-out').length;
+}
+
 /** `1 to delete, 0 to replace, …; 3 unchanged`. Releases are rare, and named only when there are some. */
 export function toActionCounts(totals: Totals): string {
-  const actions = (['delete', 'replace', 'update', 'release', 'adopt', 'create'] as const)
-    .filter((action) => action !== 'release' || totals.release > 0)
-    .map((action) => `${totals[action]} ${ACTION_LABELS[action]}`);
+  const actions = CHANGE_ACTIONS.filter((action) => action !== 'release' || totals.release > 0).map(
+    (action) => `${totals[action]} ${ACTION_LABELS[action]}`,
+  );
   return `${actions.join(', ')}; ${totals['no-op']} ${ACTION_LABELS['no-op']}`;
 }
 
-/** What reading took and applying will take: `12`, `at least 12`; when requests take their time, `540 requests, at least 4 min 0 s at 120/60s`. */
+/** What reading took and applying will take: `4 writes`, `at least 13 writes and 2 look-ups (10 changes: …)`; the time, where it takes some. */
 export function toRequestSentence(
-  {
-    requests: { read, apply, mayTakeMore = false, leastMs },
-    settings: { rateLimit },
-  }: Pick<Plan, 'requests' | 'settings'>,
+  plan: Pick<Plan, 'requests' | 'settings' | 'writes' | 'changes'>,
   { isApplied, isPart = false }: { readonly isApplied: boolean; readonly isPart?: boolean | undefined },
 ): string {
+  const { requests, settings, writes } = plan;
+  const { read, apply, mayTakeMore = false, leastMs } = requests;
   if (!isApplied) return isPart ? '' : toReadSentence(read);
-  const atLeast = mayTakeMore ? 'at least ' : '';
-  const needs =
-    leastMs === 0
-      ? `${atLeast}${apply}`
-      : `${atLeast}${toCount(apply, 'request')}, at least ${toTimeText(leastMs)} at ${toPrintable(rateLimit)}`;
-  if (isPart) return `Applying needs ${leastMs === 0 ? `${atLeast}${toCount(apply, 'request')}` : needs}.`;
-  return `Reading took ${toCount(read, 'request')}; applying needs ${needs}.`;
+  const lookUps = apply - writes.length;
+  const sent = [toCount(writes.length, 'write'), ...(lookUps > 0 ? [toCount(lookUps, 'look-up')] : [])].join(' and ');
+  const time = leastMs === 0 ? '' : `, at least ${toTimeText(leastMs)} at ${toPrintable(settings.rateLimit)}`;
+  const takes = `takes ${mayTakeMore ? 'at least ' : ''}${sent}${time}${toWriteReasons(plan)}`;
+  return isPart ? `Applying ${takes}.` : `Reading took ${toCount(read, 'request')}; applying ${takes}.`;
 }
 
-/** How the rehearsal of a plan went; empty: there was nothing to try. */
-export function toRehearsalSentence({ rehearsal, writes }: Pick<Plan, 'rehearsal' | 'writes'>): string {
+/** Why there are more writes than changes: ` (10 changes: a replace and a new tunnel credential take more than one write)`; empty: there are not. */
+function toWriteReasons({ changes, writes }: Pick<Plan, 'changes' | 'writes'>): string {
+  const counts = Map.groupBy(writes, toShownWriteAddress);
+  const changed = changes.filter(({ action }) => action !== 'no-op');
+  if (writes.length <= changed.length) return '';
+  const reasons = changed.flatMap((change) => {
+    const own = counts.get(toShownChange(change)) ?? [];
+    return own.length > 1 ? [toWriteReason(change, own)] : [];
+  });
+  const named = [...new Set(reasons)];
+  if (named.length === 0) return '';
+  const verb = named.length === 1 ? 'takes' : 'take';
+  return ` (${toCount(changed.length, 'change')}: ${toList(named)} ${verb} more than one write)`;
+}
+
+function toWriteReason({ action, kind: name }: Change, writes: readonly Write[]): string {
+  const kind = findKind(name);
+  if (action === 'replace') return 'a replace';
+  if (action === 'create' && kind !== undefined) return `a new ${kind.title}`;
+  if (writes.some(({ act }) => act === 'give-up')) return 'what gives up a value first';
+  return writes.some(({ act }) => act === 'remove-module') ? 'a removed module' : 'what has several modules';
+}
+
+/** How the rehearsal of a plan went, on what, and what it could not know; empty: there was nothing to try. */
+export function toRehearsalSentence(
+  plan: Pick<Plan, 'rehearsal' | 'writes' | 'diagnostics' | 'targets' | 'settings'>,
+): string {
+  const { rehearsal, writes, diagnostics, targets } = plan;
   if (rehearsal === undefined) return writes.length === 0 ? '' : 'Not rehearsed.';
-  const { writes: tried, refused, left } = rehearsal;
-  if (refused > 0) return `Rehearsed: ${refused} of ${toCount(tried, 'write')} cannot be made.`;
-  const all = ALL_WRITES[tried] ?? `all ${tried} writes succeed`;
-  if (left > 0) return `Rehearsed: ${all}, and ${toCount(left, 'change is', 'changes are')} left to do.`;
-  return `Rehearsed: ${all}, and nothing is left to do.`;
+  const { writes: tried, refused, left, unchecked = [] } = rehearsal;
+  const start = 'Rehearsed on a copy in memory of what was read:';
+  const open = unchecked.length === 0 ? '' : ` ${toUncheckedSentence(unchecked, plan.settings)}`;
+  if (refused > 0) return `${start} ${refused} of ${toCount(tried, 'write')} cannot be made.${open}`;
+  const leftOut = countLeftOut(diagnostics);
+  const all = ALL_WRITES[tried] ?? 'all writes succeed';
+  if (leftOut > 0) return `${start} ${all}, and ${toCount(leftOut, 'change is', 'changes are')} left out.${open}`;
+  const next = targets.length === 0 ? 'a plan made afterwards' : 'a plan of the same targets made afterwards';
+  const rest = left === 0 ? 'would be empty' : `would have ${toCount(left, 'change')}`;
+  return `${start} ${all}, and ${next} ${rest}.${open}`;
 }
 
 const ALL_WRITES: Readonly<Record<number, string>> = { 1: 'the write succeeds', 2: 'both writes succeed' };
+
+/** `2 ids could not be checked: the API has no list of IP policies and users.` */
+function toUncheckedSentence(ids: readonly string[], { kinds }: Plan['settings']): string {
+  const types = ids.map((id) => KINDS.find(({ idPrefix }) => id.startsWith(`${idPrefix}_`)) ?? id);
+  const unread = types.flatMap((type) => (typeof type === 'object' && type.role === 'owned' ? [type.name] : []));
+  const unlisted = types.flatMap((type) => {
+    if (typeof type === 'object') return type.role === 'owned' ? [] : [`${type.title}s`];
+    return [findExternalTitle(type) ?? `${toPrintable(type.slice(0, type.indexOf('_')))}_…`];
+  });
+  const reasons = [
+    ...(unlisted.length === 0 ? [] : [`the API has no list of ${toList([...new Set(unlisted)])}`]),
+    ...(unread.length === 0
+      ? []
+      : [`no ${toList([...new Set(unread)])} was read${kinds === undefined ? '' : ' (spec.kinds)'}`]),
+  ];
+  return `${toCount(ids.length, 'id')} could not be checked: ${reasons.join('; ')}.`;
+}
+
+/** `a, b and c`. */
+function toList(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+}
 
 /** `2 safety rules block this plan`. */
 export function toStandingText(number: number): string {

@@ -1,12 +1,11 @@
 import { listOneTimeFields } from '../../kinds/kind.ts';
 import { findKind, KINDS } from '../../kinds/tables/registry.ts';
 import type { Change, Difference } from '../../model/change.ts';
-import type { Drift } from '../../model/drift.ts';
+import type { Drift, Inventory, ResourceDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
-import type { Inventory } from '../../model/inventory.ts';
 import type { MarkDraft } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
-import type { PlanComparison, PlanExcess } from '../../model/plan-comparison.ts';
+import type { ExtraChanges, PlanComparison } from '../../model/plan-comparison.ts';
 import type { LiveResource, Spec } from '../../model/state.ts';
 import type { Write } from '../../model/write.ts';
 
@@ -19,10 +18,10 @@ export function redactPlan(plan: Plan): Plan {
 export function redactComparison(comparison: PlanComparison): PlanComparison {
   const { before, after, more, less } = comparison;
   const sides = { before: redactPlan(before), after: redactPlan(after) };
-  return { ...comparison, ...sides, more: redactExcess(more), less: redactExcess(less) };
+  return { ...comparison, ...sides, more: redactExtraChanges(more), less: redactExtraChanges(less) };
 }
 
-function redactExcess({ changes, files }: PlanExcess): PlanExcess {
+function redactExtraChanges({ changes, files }: ExtraChanges): ExtraChanges {
   const redacted = changes.map(({ change, other, fields, ...rest }) => {
     const secrets = listSecrets(change.kind);
     return {
@@ -37,7 +36,16 @@ function redactExcess({ changes, files }: PlanExcess): PlanExcess {
 
 /** What is live and what should be, without them. */
 export function redactDrift(drift: Drift): Drift {
-  return { ...drift, resources: drift.resources.map((one) => ({ ...one, differences: redactDifferences(one) })) };
+  return { ...drift, resources: drift.resources.map(redactResource) };
+}
+
+function redactResource(resource: ResourceDrift): ResourceDrift {
+  const { kind, expected } = resource;
+  return {
+    ...resource,
+    differences: redactDifferences(resource),
+    ...(expected !== undefined && { expected: redactSpec(expected, listSecrets(kind)) }),
+  };
 }
 
 /** What a stack owns without them. */
@@ -50,7 +58,13 @@ function redactLive(live: LiveResource): LiveResource {
   return { ...live, spec: redactSpec(live.spec, secrets), computed: redactSpec(live.computed, secrets) };
 }
 
-function redactDifferences({ kind, differences }: Pick<Change, 'kind' | 'differences'>): readonly Difference[] {
+function redactDifferences<D extends Pick<Difference, 'field'>>({
+  kind,
+  differences,
+}: {
+  readonly kind: string;
+  readonly differences: readonly D[];
+}): readonly D[] {
   const secrets = listSecrets(kind);
   if (secrets.length === 0) return differences;
   return differences.filter(({ field }) => field === undefined || !secrets.includes(field));

@@ -1,18 +1,21 @@
-import { hasErrors } from '../../model/diagnostic.ts';
-import { countDriftStates, hasDrift } from '../../model/drift.ts';
+import { countDangers, DANGER_GROUPS } from '../../model/danger.ts';
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { type Drift, hasDrift } from '../../model/drift.ts';
 import { assertNever } from '../../model/errors.ts';
 import { toPrintable } from '../../model/printable.ts';
-import { countActions } from '../../model/totals.ts';
-import type { ApplyReport, PlanReport } from '../report.ts';
+import type { StackListing } from '../../model/stack-tree.ts';
+import type { ApplyReport, PlanReport, Report, Validation } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
-import { toApplySummary } from './apply-wording.ts';
+import { toApplySummary } from './apply-view.ts';
+import { findOwner } from './change-view.ts';
 import { toComparisonView } from './comparison-view.ts';
-import { toDriftSummary } from './drift-wording.ts';
+import { type DangerView, describeDangerCounts, listDangerViews, toDangerCount } from './danger-view.ts';
+import { toFailureView } from './diagnostic-view.ts';
+import { listDriftDangerViews, toDriftNames, toDriftSummary } from './drift-view.ts';
 import { toWord } from './escape.ts';
-import { toFailureView } from './failure-view.ts';
-import { toActionCounts } from './plan-wording.ts';
-import { toApplyTotals } from './totals.ts';
-import { countSeverities, toCount, toReadSentence, toTimeText, toValidationSize } from './wording.ts';
+import { isEmptyPlan, toHeadline, toNames as toPlanNames } from './plan-view.ts';
+import { redactDrift, redactPlan } from './redact.ts';
+import { countSeverities, toApplyTotals, toCount, toReadSentence, toTimeText, toValidationSize } from './wording.ts';
 
 /** One stack of a run in a line. Texts are printable. */
 export interface StackRow {
@@ -20,7 +23,7 @@ export interface StackRow {
   readonly folder: string;
   /** What it is called above what is said of it. */
   readonly title: string;
-  /** What became of it, or what would. */
+  /** What became of it, or what would, as the headline of its own report says it. */
   readonly said: string;
   /** The least time that an apply takes within the rate limit; empty: none that one notices. */
   readonly time: string;
@@ -30,9 +33,25 @@ export interface StackRow {
   readonly isBad: boolean;
 }
 
-/** A line for each stack, and what they come to. */
-export interface StacksView {
+/** What is dangerous in one stack, and of one owner. */
+export interface StackDangers {
+  /** The stack, by its place among the parts. */
+  readonly index: number;
   readonly title: string;
+  /** Whose it is; absent: nobody says. */
+  readonly owner?: string;
+  readonly dangers: readonly DangerView[];
+}
+
+/** A line for each stack, and what they come to. */
+interface StacksView {
+  readonly title: string;
+  /** All of it on one line, what is dangerous first. */
+  readonly headline: string;
+  /** What is dangerous in all stacks: the stack with the gravest first. */
+  readonly dangers: readonly StackDangers[];
+  /** `3 dangers (2 access, 1 secrets)`; empty: none. */
+  readonly dangerCount: string;
   readonly rows: readonly StackRow[];
   readonly summary: string;
 }
@@ -52,7 +71,110 @@ export function toStacksView({ root, parts, selection, requests }: StacksReport)
     ...(rows.length === 0 ? [] : [`${sum}.`]),
     ...(requests === undefined ? [] : [toReadSentence(requests)]),
   ];
-  return { title: root === '.' ? 'Stacks' : `Stacks below ${toPrintable(root)}`, rows, summary: sentences.join(' ') };
+  const dangers = listStackDangers(parts);
+  return {
+    title: root === '.' ? 'Stacks' : `Stacks below ${toPrintable(root)}`,
+    headline: toRunHeadline(parts, { bad, isDangerous: dangers.length > 0 }),
+    dangers,
+    dangerCount: describeDangerCounts(countDangers(dangers.flatMap((one) => one.dangers))),
+    rows,
+    summary: sentences.join(' '),
+  };
+}
+
+/** The stacks by what a reader has to see first: what failed or is refused, then by the gravest danger, then by folder. What is quiet comes last. */
+export function sortRows(view: Pick<StacksView, 'rows' | 'dangers'>): readonly number[] {
+  const rank = (index: number): number => {
+    const row = view.rows[index];
+    if (row?.isBad === true) return -1;
+    const place = view.dangers.findIndex((one) => one.index === index);
+    if (place >= 0) return place;
+    return view.dangers.length + Number(row?.isQuiet === true);
+  };
+  return [...view.rows.keys()].sort((left, right) => rank(left) - rank(right) || left - right);
+}
+
+/** What a plan would do, or what happened at the service. What an apply did is told with its outcomes. */
+function listReportDangers(report: Report): readonly DangerView[] {
+  switch (report.about) {
+    case 'plan': {
+      const plan = redactPlan(report.plan);
+      return listDangerViews(plan.changes, toPlanNames(plan));
+    }
+    case 'drift': {
+      const drift = redactDrift(report.drift);
+      return listDriftDangerViews(drift.resources, toDriftNames(drift));
+    }
+    default:
+      return [];
+  }
+}
+
+function listStackDangers(parts: readonly StackPart[]): readonly StackDangers[] {
+  const byName = Map.groupBy(parts, ({ name }) => name);
+  const found = parts.flatMap((part, index): readonly StackDangers[] => {
+    const { name, report } = part;
+    // Where no other stack has the name, the folder says nothing more.
+    const title = name !== '' && byName.get(name)?.length === 1 ? toWord(name) : toStackTitle(part);
+    const label = report.about === 'plan' ? report.plan.ownerLabel : undefined;
+    const byOwner = Map.groupBy(listReportDangers(report), ({ change }) => findOwner(change, label));
+    return [...byOwner].map(([owner, dangers]) => {
+      return { index, title, ...(owner !== undefined && { owner }), dangers };
+    });
+  });
+  return found.toSorted((left, right) => toRank(left) - toRank(right));
+}
+
+function toRank({ dangers: [first] }: StackDangers): number {
+  return first === undefined ? DANGER_GROUPS.length : DANGER_GROUPS.indexOf(first.group);
+}
+
+/** The headline of all as if they were one stack, and how many of them came to nothing. */
+function toRunHeadline(
+  parts: readonly StackPart[],
+  { bad, isDangerous }: { readonly bad: number; readonly isDangerous: boolean },
+): string {
+  const reports = parts.map(({ report }) => report);
+  const all = [
+    ...joinPlans(reports.flatMap((report) => (report.about === 'plan' ? [report] : []))),
+    ...joinDrifts(reports.flatMap((report) => (report.about === 'drift' ? [report.drift] : []))),
+    ...joinApplies(reports.flatMap((report) => (report.about === 'apply' ? [report] : []))),
+    ...joinValidations(reports.flatMap((report) => (report.about === 'validation' ? [report.validation] : []))),
+  ].join(' · ');
+  const failed = bad === 0 ? '' : `✗ ${bad} of ${toCount(parts.length, 'stack')} failed or refused`;
+  return (isDangerous ? [all, failed] : [failed, all]).filter((text) => text !== '').join(' · ');
+}
+
+/** What stands against one plan is said of its stack. */
+function joinPlans(reports: readonly PlanReport[]): readonly string[] {
+  if (reports.length === 0) return [];
+  const plans = reports.map(({ plan }) => plan);
+  const whole = {
+    changes: plans.flatMap(({ changes }) => changes),
+    withheld: plans.flatMap(({ withheld = [] }) => withheld),
+    files: plans.flatMap(({ files }) => files),
+    diagnostics: [],
+    violations: [],
+  };
+  return [toHeadline(whole, plans.every(isEmptyPlan))];
+}
+
+function joinDrifts(drifts: readonly Drift[]): readonly string[] {
+  return drifts.length === 0 ? [] : [describeDrift({ resources: drifts.flatMap(({ resources }) => resources) })];
+}
+
+function joinApplies([first, ...more]: readonly ApplyReport[]): readonly string[] {
+  if (first === undefined) return [];
+  const outcomes = [first, ...more].flatMap(({ result }) => result.outcomes);
+  return [withoutZeros(toApplySummary(toApplyTotals({ ...first.result, outcomes })))];
+}
+
+function joinValidations(validations: readonly Validation[]): readonly string[] {
+  if (validations.length === 0) return [];
+  const sum = (count: (one: Validation) => number): number => validations.reduce((all, one) => all + count(one), 0);
+  const size = { files: sum(({ files }) => files), resources: sum(({ resources }) => resources) };
+  const found = listFound(validations.flatMap(({ diagnostics }) => diagnostics));
+  return [[toValidationSize(size), ...found].join(' · ')];
 }
 
 /** The name of a stack, and its folder where that has another name. */
@@ -79,55 +201,77 @@ function toSaid({ report }: StackPart): Pick<StackRow, 'said' | 'isQuiet'> & Par
       return describeApply(report);
     case 'drift': {
       const { drift } = report;
-      const isQuiet = !hasDrift(drift) && drift.diagnostics.length === 0;
-      const counts = countDriftStates(drift);
-      const said = hasDrift(drift)
-        ? withoutZeros(toDriftSummary(counts, false))
-        : `no drift, ${counts['in-sync']} in sync`;
-      return { said, isQuiet };
+      const said = [describeDrift(drift), ...listFound(drift.diagnostics)].join(' · ');
+      return { said, isQuiet: isQuietDrift(drift) };
     }
     case 'validation': {
       const { diagnostics } = report.validation;
-      const found = diagnostics.length === 0 ? '' : `, ${countSeverities(diagnostics)}`;
-      return { said: `${toValidationSize(report.validation)}${found}`, isQuiet: diagnostics.length === 0 };
+      const said = [toValidationSize(report.validation), ...listFound(diagnostics)].join(' · ');
+      return { said, isQuiet: diagnostics.length === 0 };
     }
     case 'comparison':
       return { said: trimDot(toComparisonView(report).summary), isQuiet: false };
     case 'failure': {
       const { diagnostics, error } = toFailureView(report.failure);
-      const found = diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
-      const first = (error?.lines.slice(0, 1) ?? []).map(trimEnd);
-      return { said: [...found, ...first].join(': '), isQuiet: false };
+      const why = [...(error?.lines ?? []), ...diagnostics.map(({ message }) => message)];
+      const first = why.slice(0, 1).map(trimEnd);
+      return { said: `✗ ${[...listFound(diagnostics), ...first].join(': ')}`, isQuiet: false };
     }
     default:
       return assertNever(report);
   }
 }
 
-function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time'> {
-  const { changes, diagnostics, writes, files, requests } = plan;
-  const time = requests.leastMs > 0 && writes.length > 0 ? toTimeText(requests.leastMs) : '';
-  const found = diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
-  if (hasErrors(diagnostics)) return { said: found.join(''), isQuiet: false, time };
-  const refused = standing.length === 0 ? [] : [`refused by ${toCount(standing.length, 'safety rule')}`];
-  const counts = writes.length + files.length === 0 ? 'nothing to do' : toShortCounts(countActions(changes));
-  const said = [...refused, counts, ...found].join(', ');
-  return { said, isQuiet: writes.length + files.length === 0 && [...refused, ...found].length === 0, time };
+function isQuietDrift(drift: Drift): boolean {
+  return !hasDrift(drift) && drift.diagnostics.length === 0 && toDangerCount(drift.resources) === '';
 }
 
-/** Only the actions that there are. */
-function toShortCounts(totals: Parameters<typeof toActionCounts>[0]): string {
-  const [actions = ''] = toActionCounts(totals).split(';');
-  const some = actions.split(', ').filter((action) => !action.startsWith('0 '));
-  return some.length === 0 ? 'files to write' : some.join(', ');
+/** The same run, in which one part of each account tells what nobody manages there: the first that is shown. */
+export function tellAccountsOnce(run: StacksReport): StacksReport {
+  const tellers = new Map<string, StackPart>();
+  const isShown = ({ report }: StackPart) => report.about === 'drift' && !isQuietDrift(report.drift);
+  for (const part of [...run.parts.filter(isShown), ...run.parts]) {
+    const account = toAccount(part);
+    if (account !== undefined && !tellers.has(account)) tellers.set(account, part);
+  }
+  const parts = run.parts.map((part) => {
+    const account = toAccount(part);
+    const isTold = account !== undefined && tellers.get(account) !== part;
+    return isTold ? { ...part, options: { ...part.options, isAccountTold: true } } : part;
+  });
+  return { ...run, parts };
+}
+
+/** The account that a comparison is of. */
+function toAccount({ keyEnv, report }: StackPart): string | undefined {
+  return report.about === 'drift' ? JSON.stringify([report.drift.baseUrl, keyEnv]) : undefined;
+}
+
+function describePlan({ plan, standing }: PlanReport): Pick<StackRow, 'said' | 'isQuiet' | 'time'> {
+  const { diagnostics, writes, requests } = plan;
+  const isEmpty = isEmptyPlan(plan);
+  const headline = toHeadline({ ...plan, violations: standing }, isEmpty);
+  // Errors are in the headline.
+  const said = [headline, ...(hasErrors(diagnostics) ? [] : listFound(diagnostics))].join(' · ');
+  const isQuiet = isEmpty && standing.length + diagnostics.length === 0;
+  const time = requests.leastMs > 0 && writes.length > 0 ? toTimeText(requests.leastMs) : '';
+  return { said, isQuiet, time };
+}
+
+function describeDrift({ resources }: Pick<Drift, 'resources'>): string {
+  const dangers = toDangerCount(resources);
+  return [...(dangers === '' ? [] : [`⚠ ${dangers}`]), withoutZeros(toDriftSummary({ resources }))].join(' · ');
+}
+
+function listFound(diagnostics: readonly Diagnostic[]): readonly string[] {
+  return diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
 }
 
 function describeApply({ plan, result }: ApplyReport): Pick<StackRow, 'said' | 'isQuiet'> {
   if (result.outcomes.length + result.files.length > 0)
     return { said: withoutZeros(toApplySummary(toApplyTotals(result))), isQuiet: false };
   const diagnostics = [...plan.diagnostics, ...result.diagnostics];
-  const found = diagnostics.length === 0 ? [] : [countSeverities(diagnostics)];
-  return { said: ['nothing to do', ...found].join(', '), isQuiet: diagnostics.length === 0 };
+  return { said: ['nothing to do', ...listFound(diagnostics)].join(' · '), isQuiet: diagnostics.length === 0 };
 }
 
 /** Of a row of counts those that there are; all of them when there is none. */
@@ -145,4 +289,42 @@ function trimEnd(line: string): string {
 
 function trimDot(sentence: string): string {
   return sentence.replace(/\.$/, '');
+}
+
+/** How many stacks are meant, of how many, and why. An answer that is empty says why it is. */
+export function describeStacks({ root: given, total, stacks, changes, shard, unplanned = [] }: StackListing): string {
+  const root = given === '.' ? 'the current folder' : given;
+  const some = `${stacks.length} of ${toStacks(total)} below ${root}`;
+  const part = shard === undefined ? '' : `Shard ${shard.index} of ${shard.total} (${shard.from}): `;
+  const left = unplanned.length === 0 ? '' : ` Left alone, without a plan: ${toNames(unplanned)}.`;
+  if (changes === undefined)
+    return `${part}${stacks.length === total ? `${toStacks(total)} below ${root}` : some}.${left}`;
+  if (changes.changed.length === 0)
+    return `${part}No stack has changed since ${changes.since}; ${toStacks(total)} below ${root}.`;
+  const changed = `${changes.changed.length} of ${toStacks(total)} below ${root} changed since ${changes.since}`;
+  return `${part}${changed}${stacks.length === changes.changed.length ? '' : `, ${stacks.length} of them here`}.`;
+}
+
+function toStacks(count: number): string {
+  return count === 1 ? '1 stack' : `${count} stacks`;
+}
+
+/** Files that one line names; more of them are counted. */
+const MAX_LISTED = 10;
+
+/** What no stack owns, where somebody would expect one to. */
+export function listUnownedLines({ unowned, changes }: StackListing): readonly string[] {
+  const changed = changes?.unowned ?? [];
+  const rest = unowned.filter((file) => !changed.includes(file));
+  return [
+    ...(changed.length === 0 ? [] : [`Changed, but of no stack: ${toNames(changed)}.`]),
+    ...(changes !== undefined || rest.length === 0
+      ? []
+      : [`Manifests of no stack, which no run applies: ${toNames(rest)}.`]),
+  ];
+}
+
+function toNames(files: readonly string[]): string {
+  const more = files.length > MAX_LISTED ? ` and ${files.length - MAX_LISTED} more` : '';
+  return `${files.slice(0, MAX_LISTED).join(', ')}${more}`;
 }

@@ -1,0 +1,66 @@
+# What the steps of the actions plan, apply and drift share. Sourced by bash.
+
+# Ends the step with a message about the workflow.
+refuse() {
+  printf '::error title=edgewise::%s\n' "$1"
+  exit 3
+}
+
+# Prepares a step that sends requests. Sets folder, manifests and arguments.
+prepare() {
+  # The key is sent there: the workflow says where that is, and no manifest.
+  [ -n "$EDGEWISE_BASE_URL" ] || refuse 'The input base-url is empty. Set it to the URL of the service.'
+  # An empty variable would hide EDGEWISE_API_KEY_FILE.
+  [ -n "${EDGEWISE_API_KEY:-}" ] || unset EDGEWISE_API_KEY
+  if is_untrusted; then export EDGEWISE_UNTRUSTED=1; fi
+  folder=$(mktemp -d "$RUNNER_TEMP/edgewise-XXXXXXXXXX")
+  manifests=()
+  local line
+  while read -r line; do
+    if [ -n "$line" ]; then manifests+=("$line"); fi
+  done <<< "$MANIFESTS"
+  [ ${#manifests[@]} -gt 0 ] || refuse 'The input manifests is empty. Name a folder or a file with manifests.'
+  read -r -d '' -a arguments <<< "$ARGUMENTS" || true
+}
+
+# Whether the checkout may hold what nobody has merged. Without the input, only a run for the default branch is trusted: the ref of
+# pull_request_target, issue_comment and workflow_run is the default branch too, and they often check out something else.
+is_untrusted() {
+  case $UNTRUSTED in
+    true) return 0 ;;
+    false) return 1 ;;
+    '') ;;
+    *) refuse 'The input untrusted is true, false, or empty.' ;;
+  esac
+  case $GITHUB_EVENT_NAME in
+    schedule) return 1 ;;
+    push | workflow_dispatch) [ "$GITHUB_REF" != "refs/heads/$DEFAULT_BRANCH" ] ;;
+    *) return 0 ;;
+  esac
+}
+
+# without_commands COMMAND…: the runner takes nothing that it prints as a workflow command. Its errors go the same way as its output: the
+# runner reads two streams in any order.
+without_commands() {
+  local token code=0
+  token=$(node --print 'require("node:crypto").randomUUID()')
+  printf '::stop-commands::%s\n' "$token"
+  "$@" 2>&1 || code=$?
+  printf '\n::%s::\n' "$token"
+  return "$code"
+}
+
+# annotate FILE: shows the annotations of a report, and nothing else that is in the file.
+annotate() {
+  if [ -f "$1" ]; then grep -E '^::(error|warning|notice) ' "$1" || true; fi
+}
+
+# summarize FILE: shows a report on the page of the run.
+summarize() {
+  if [ -f "$1" ]; then cat "$1" >> "$GITHUB_STEP_SUMMARY"; fi
+}
+
+# path_if_written FILE
+path_if_written() {
+  if [ -f "$1" ]; then printf '%s\n' "$1"; fi
+}

@@ -1,0 +1,100 @@
+import type { Kind } from '../kinds/kind.ts';
+import { fillAllLeftOut, fillUnknown } from '../kinds/read-response.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import type { Change } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { assertNever } from '../model/errors.ts';
+import { isSameJson, type Json } from '../model/json.ts';
+import { UNMANAGED } from '../model/mark.ts';
+import type { Plan } from '../model/plan.ts';
+import type { LiveResource, Spec } from '../model/state.ts';
+import type { AdoptWrite, ReleaseWrite, UpdateWrite, VacateWrite, Write } from '../model/write.ts';
+
+/** Finds what somebody else changed between the plan and a write. Costs the same for each write, however many the plan has. */
+export class ConcurrentChangeDetector {
+  readonly #before: ReadonlyMap<string, PlannedLive>;
+  readonly #sent = new Map<string, string[]>();
+
+  constructor({ changes, writes }: Plan) {
+    this.#before = new Map(changes.flatMap(({ live }) => (live === undefined ? [] : [[live.id, live]])));
+    for (const write of writes) {
+      const others = this.#sent.get(write.address);
+      if (others === undefined) this.#sent.set(write.address, [...listSent(write)]);
+      else others.push(...listSent(write));
+    }
+  }
+
+  /**
+   * What the answer to a write shows: fields that the plan does not send and that differ from what it read. Ignored fields do not count. Empty for
+   * modules with a path of their own, whose answer shows nothing else.
+   */
+  find(write: PatchWrite, { spec }: Pick<LiveResource, 'spec'>): Diagnostic | undefined {
+    const before = this.#before.get(write.resourceId);
+    if (before?.spec === undefined) return undefined;
+    const mark = 'mark' in write ? write.mark : undefined;
+    const others = listOthers(getKind(write.kind), {
+      before: before.spec,
+      after: spec,
+      sent: this.#sent.get(write.address) ?? [],
+      digests: mark?.fields ?? before.mark?.fields ?? {},
+    });
+    return others.length === 0 ? undefined : toWarning(write.address, others);
+  }
+}
+
+/** A live resource as a change of a plan knows it. */
+type PlannedLive = NonNullable<Change['live']>;
+
+/** A write that changes fields of a resource that the plan knew. */
+export type PatchWrite = UpdateWrite | AdoptWrite | ReleaseWrite | VacateWrite;
+
+interface Compared {
+  readonly before: Spec;
+  readonly after: Spec;
+  readonly sent: readonly string[];
+  readonly digests: Readonly<Record<string, string>>;
+}
+
+/** Fields that were not sent and that differ nevertheless. */
+function listOthers(kind: Kind, { before, after, sent, digests }: Compared): readonly string[] {
+  const isOther = (name: string, live: Json | undefined): boolean => !isSameJson(before[name] ?? null, live ?? null);
+  const differing = kind.specFields
+    .map(([name]) => name)
+    .filter((name) => before[name] !== undefined && after[name] !== undefined && isOther(name, after[name]))
+    .filter((name) => !sent.includes(name) && digests[name] !== UNMANAGED);
+  if (differing.length === 0) return [];
+  const from = fillAllLeftOut(kind, before);
+  const known = fillUnknown(kind, after, from);
+  return differing.filter((name) => !isSameJson(from[name] ?? null, known[name] ?? null));
+}
+
+function listSent(write: Write): readonly string[] {
+  switch (write.act) {
+    case 'update':
+    case 'adopt':
+      return [...Object.keys(write.body), ...(write.mark === undefined ? [] : ['metadata'])];
+    case 'give-up':
+    case 'release':
+      return Object.keys(write.body);
+    case 'set-module':
+    case 'remove-module':
+      return [write.module];
+    case 'create':
+    case 'deliver':
+    case 'deliver-again':
+    case 'delete':
+      return [];
+    default:
+      return assertNever(write);
+  }
+}
+
+function toWarning(address: string, fields: readonly string[]): Diagnostic {
+  return {
+    code: 'changed-meanwhile',
+    severity: 'warning',
+    message: `${address}: somebody changed ${fields.join(', ')} after the plan and before this write, which left that alone.`,
+    remedy: 'The next plan shows it as drift.',
+    address,
+  };
+}

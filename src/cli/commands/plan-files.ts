@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import { isSamePlan } from '../../model/plan-comparison.ts';
+import { comparePlans } from '../../plan/compare/compare-plans.ts';
+import { EXIT } from '../exit-code.ts';
+import type { CommandAction, FormatFlags } from '../output/present.ts';
+import { publish } from '../output/publish.ts';
+import { findShownCommand } from '../reconcile/apply-command.ts';
+import { readPlanFile, toPlanLocate } from '../reconcile/plan-file.ts';
+import { addExamples, addExitCodes, addPlanFormatOptions, repeatable } from './options.ts';
+
+interface Flags extends FormatFlags {
+  readonly manifests: readonly string[];
+}
+
+/** `edgewise show`. */
+export function defineShow(command: Command, act: CommandAction): void {
+  command
+    .description('Show a saved plan. Sends no request.')
+    .argument('<plan>', 'a file that edgewise plan -o wrote')
+    .addOption(
+      repeatable(
+        '--manifests <path>',
+        'the manifests that it was made of, for the command that applies it in markdown and html',
+      ),
+    );
+  addExitCodes(command, [EXIT.done, EXIT.invalid]);
+  addExamples(addPlanFormatOptions(command), [
+    ['edgewise show plan.json', 'read a plan before it is applied'],
+    ['edgewise show plan.json --verbose', 'with its API calls, and the fields of what it deletes'],
+    [
+      'edgewise show plan.json --manifests manifests --format markdown',
+      'as a comment, with the command that applies it',
+    ],
+  ]).action((file: string, flags: Flags) =>
+    act(flags, async (context) => {
+      const plan = await readPlanFile(file, context);
+      const applyCommand = findShownCommand(file, plan, { manifests: flags.manifests, env: context.env });
+      const report = { about: 'plan', plan, standing: plan.violations } as const;
+      const publication = { flags, exitCode: EXIT.done, locate: toPlanLocate(file) };
+      return publish(report, { ...publication, ...(applyCommand !== undefined && { applyCommand }) }, context);
+    }),
+  );
+}
+
+/** `edgewise diff`. */
+export function defineDiff(command: Command, act: CommandAction): void {
+  command
+    .description(
+      'Compare what two saved plans do. Ids that the service gives and the order of things mean nothing. Sends no request.',
+    )
+    .argument('<before>', 'a file that edgewise plan -o wrote')
+    .argument('<after>', 'another one, usually of the same manifests at a later time');
+  addExitCodes(command, [EXIT.done, EXIT.changes, EXIT.invalid]);
+  addExamples(addPlanFormatOptions(command), [
+    ['edgewise diff approved.json plan.json', 'what the later plan does that the earlier one did not'],
+    ['edgewise diff approved.json plan.json --format json', 'for programs: `within` says whether it does no more'],
+  ]).action((before: string, after: string, flags: FormatFlags) =>
+    act(flags, async (context) => {
+      const comparison = comparePlans(await readPlanFile(before, context), await readPlanFile(after, context));
+      const report = { about: 'comparison', command: 'diff', comparison, names: { before, after } } as const;
+      const exitCode = isSamePlan(comparison) ? EXIT.done : EXIT.changes;
+      return publish(report, { flags, exitCode, locate: toPlanLocate(after) }, context);
+    }),
+  );
+}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { findMadeByAnother, isOfAnother } from '../../files/boundary.ts';
+import { readInput } from '../../files/read-input.ts';
+import { toReason } from '../../model/errors.ts';
+import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
+import type { Plan } from '../../model/plan.ts';
+import {
+  type IndexedPlan,
+  isIndexName,
+  PLAN_INDEX_FORMAT,
+  type PlanIndex,
+  toIndexName,
+} from '../../model/stack-tree.ts';
+import { renderPlanJson } from '../../report/programs/json.ts';
+import type { SelectedStacks } from '../../repository/select-stacks.ts';
+import { type Context, VERSION } from '../context.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+import { writeResultFile } from '../output/output-files.ts';
+import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
+
+/**
+ * A folder of plans: a plan file for each stack of a run, and an index of them. A file that no index names was written by somebody else, and is neither
+ * applied nor left beside new plans.
+ */
+
+type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid'>;
+
+/** The plans that a run writes into a folder. */
+export interface PlanFolder {
+  readonly write: (file: string, plan: Plan) => Promise<void>;
+  /** Takes the plan of a stack out again. */
+  readonly withdraw: (file: string) => Promise<void>;
+  /** Writes the index: until then, nothing in the folder can be applied. */
+  readonly finish: (selected: Pick<SelectedStacks, 'stacks' | 'shard'>) => Promise<void>;
+}
+
+/**
+ * Makes a folder ready for the plans of a run: creates it, and removes what an earlier run left there. What other shards of the same run wrote stays. Throws when it
+ * holds anything else that an apply would read.
+ */
+export async function openPlanFolder(
+  folder: string,
+  shard: PlanIndex['shard'],
+  context: FolderContext,
+): Promise<PlanFolder> {
+  await makeFolder(folder, context);
+  await refuseOfAnother(folder, context);
+  await clearFolder(folder, shard, context);
+  const plans = new Map<string, IndexedPlan>();
+  return {
+    write: async (file, plan) => {
+      await writePlanFile(join(folder, file), plan, context);
+      const { stack, baseUrl } = plan;
+      plans.set(file, { file, stack, baseUrl, sha256: toDigest(Buffer.from(renderPlanJson(plan))) });
+    },
+    withdraw: async (file) => {
+      if (plans.delete(file)) await rm(resolve(context.cwd, folder, file), { force: true });
+    },
+    finish: async ({ stacks }) => {
+      const index: PlanIndex = {
+        type: 'PlanIndex',
+        format: PLAN_INDEX_FORMAT,
+        tool: { name: 'edgewise', version: VERSION },
+        ...(shard !== undefined && { shard: { index: shard.index, total: shard.total } }),
+        stacks: stacks.map(({ name }) => name),
+        plans: [...plans.values()].toSorted((left, right) => (left.file < right.file ? -1 : 1)),
+      };
+      const text = `${JSON.stringify(index, null, 2)}\n`;
+      await writeResultFile(join(folder, toIndexName(shard)), text, context);
+    },
+  };
+}
+
+async function makeFolder(folder: string, { cwd }: FolderContext): Promise<void> {
+  try {
+    await mkdir(resolve(cwd, folder), { recursive: true });
+  } catch (cause) {
+    const message = `The plans cannot be written to ${folder}: ${toReason(cause)}`;
+    throw new CommandError(message, {
+      exitCode: EXIT.invalid,
+      remedy: 'With --recursive, -o names a folder, which gets a plan file for each stack.',
+      cause,
+    });
+  }
+}
+
+/** What an index names is removed: who can exchange the folder for a link would choose where. */
+async function refuseOfAnother(folder: string, { cwd, uid }: FolderContext): Promise<void> {
+  const path = resolve(cwd, folder);
+  if (!isOfAnother(path, await lstat(path), uid) && findMadeByAnother(path, uid) === undefined) return;
+  throw new CommandError(`${folder} belongs to another user.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name another folder. Nothing was written.',
+  });
+}
+
+/** Removes the indexes of earlier runs with the plans that they name. A plan that was altered, and every other file, stays and is refused. */
+async function clearFolder(folder: string, shard: PlanIndex['shard'], context: FolderContext): Promise<void> {
+  const path = resolve(context.cwd, folder);
+  const names = await listReadable(path);
+  const kept = new Set<string>();
+  const old: string[] = [];
+  for (const name of names.filter(isIndexName)) {
+    const index = await readIndex(join(folder, name), context);
+    const isOfThisRun = shard !== undefined && index.shard?.total === shard.total && index.shard.index !== shard.index;
+    const unaltered = index.plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256));
+    if (isOfThisRun) for (const file of [name, ...index.plans.map((plan) => plan.file)]) kept.add(file);
+    else old.push(name, ...unaltered.map(({ file }) => file));
+  }
+  const foreign = names.find((name) => !kept.has(name) && !old.includes(name));
+  if (foreign !== undefined) {
+    throw new CommandError(`${join(folder, foreign)} is not a plan that an earlier run left in ${folder}.`, {
+      exitCode: EXIT.invalid,
+      remedy: 'Name another folder, or remove the file. Nothing was written.',
+    });
+  }
+  for (const name of old) await rm(join(path, name), { force: true });
+}
+
+/** A folder of plans, as its indexes say. */
+export interface IndexedFolder {
+  readonly folder: string;
+  /** Paths of its plan files. */
+  readonly files: readonly string[];
+  /** Names of the stacks of the runs that made them. */
+  readonly stacks: readonly string[];
+}
+
+/**
+ * The plans of a folder; `undefined`: it is no folder of plans. Throws when a file of the folder is in no index, and when a plan is missing or not the
+ * one that was written.
+ */
+export async function readPlanFolder(
+  folder: string,
+  context: Pick<Context, 'cwd'>,
+): Promise<IndexedFolder | undefined> {
+  const path = resolve(context.cwd, folder);
+  const names = await listReadable(path).catch((): readonly string[] => []);
+  const indexNames = names.filter(isIndexName);
+  if (indexNames.length === 0) {
+    if (await hasOnlyPlans(folder, names, context)) throw refuseWithoutIndex(folder);
+    return undefined;
+  }
+  const indexes = await Promise.all(indexNames.map((name) => readIndex(join(folder, name), context)));
+  const plans = indexes.flatMap((index) => index.plans);
+  const known = new Set(plans.map(({ file }) => file));
+  for (const name of names)
+    if (!known.has(name) && !isIndexName(name)) throw refuse(folder, `${join(folder, name)} is in no index of it`);
+  for (const { file, sha256 } of plans) {
+    if (!names.includes(file)) throw refuse(folder, `${join(folder, file)} is missing`);
+    if (!hasDigest(join(path, file), sha256))
+      throw refuse(folder, `${join(folder, file)} is not the file that was written`);
+  }
+  return {
+    folder,
+    files: [...known].sort().map((file) => join(folder, file)),
+    stacks: indexes.flatMap(({ stacks }) => stacks),
+  };
+}
+
+/** What an apply of the folder would read. */
+async function listReadable(path: string): Promise<readonly string[]> {
+  const names = await readdir(path);
+  return names.filter((name) => /\.(?:json|ya?ml)$/.test(name) && !name.startsWith('.')).sort();
+}
+
+async function hasOnlyPlans(folder: string, names: readonly string[], { cwd }: Pick<Context, 'cwd'>): Promise<boolean> {
+  for (const name of names) if (!name.endsWith('.json') || !(await isPlanFile(join(folder, name), cwd))) return false;
+  return names.length > 0;
+}
+
+/** Reads an index. Its schema is loaded only where there is one. */
+async function readIndex(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<PlanIndex> {
+  const { PLAN_INDEX_SCHEMA } = await import('../../schemas/plan.ts');
+  const finding = (why: string, cause?: unknown): CommandError =>
+    new CommandError(`${file} is not the index of a folder of plans: ${why}.`, {
+      exitCode: EXIT.invalid,
+      remedy: 'Make the plans again with edgewise plan -R -o FOLDER, in another folder.',
+      cause,
+    });
+  let text: string;
+  try {
+    text = readInput(resolve(cwd, file), { onlyFiles: true }).toString('utf8');
+  } catch (error) {
+    throw finding(toReason(error), error);
+  }
+  const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
+  if (!isJsonObject(value)) throw finding('it is not a JSON object');
+  const parsed = PLAN_INDEX_SCHEMA.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw finding(`${issue?.path.join('.') || 'the document'}: ${issue?.message}`);
+}
+
+function hasDigest(path: string, sha256: string): boolean {
+  try {
+    return toDigest(readInput(path, { onlyFiles: true })) === sha256;
+  } catch (error) {
+    if (error instanceof Error) return false; // what cannot be read is not the file that was written
+    throw error;
+  }
+}
+
+function toDigest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function refuse(folder: string, why: string): CommandError {
+  return new CommandError(`${folder} cannot be applied: ${why}.`, {
+    exitCode: EXIT.stale,
+    remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
+  });
+}
+
+function refuseWithoutIndex(folder: string): CommandError {
+  return new CommandError(`${folder} has no index that says which plans belong to it.`, {
+    exitCode: EXIT.stale,
+    remedy:
+      'Make the plans with edgewise plan -R -o FOLDER, which writes one. A single plan file is applied by its name.',
+  });
+}

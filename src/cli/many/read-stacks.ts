@@ -1,0 +1,217 @@
+import { join } from 'node:path';
+import type { Kind } from '../../kinds/kind.ts';
+import { renderYaml } from '../../manifest/render-document.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { hasDrift, type Inventory, isComplete } from '../../model/drift.ts';
+import type { Plan } from '../../model/plan.ts';
+import type { StackFolder, StackTree } from '../../model/stack-tree.ts';
+import { listFilePaths } from '../../plan/files.ts';
+import { renderDocument } from '../../report/programs/json.ts';
+import { toInventoryDocument } from '../../report/programs/stacks.ts';
+import type { StackPart } from '../../report/stacks-report.ts';
+import { renderStackEnds, renderStacksTable } from '../../report/text/lists.ts';
+import { toStackTitle } from '../../report/view/stacks-view.ts';
+import { toAccountId } from '../../repository/hand-over.ts';
+import { resolveShard } from '../../repository/select-stacks.ts';
+import { isInvalid } from '../../stack/plan-live.ts';
+import { readManifests } from '../../stack/read-manifests.ts';
+import type { Context } from '../context.ts';
+import { EXIT, type ExitCode, toValidationExitCode } from '../exit-code.ts';
+import { PLAIN, toTextOptions } from '../output/present.ts';
+import { lacksSink, toApplyCommand, toSavedCommand } from '../reconcile/apply-command.ts';
+import { listRefused, type PlanFlags, toPlanExitCode, toPlanOptions } from '../reconcile/plan-flags.ts';
+import { openPlanFolder, type PlanFolder } from './plan-folder.ts';
+import {
+  forEachStack,
+  noteClaims,
+  openFolder,
+  planFolder,
+  publishRun,
+  type StackResult,
+  type StacksFlags,
+  type StacksRun,
+  stopRivals,
+  toGravest,
+  toOutlook,
+  toStackFilter,
+  toStacksReport,
+  withStacks,
+} from './stacks-run.ts';
+
+/** Flags of a plan for many stacks. */
+interface PlanStacksFlags extends StacksFlags, PlanFlags {
+  /** A folder: a plan file for each stack. */
+  readonly out?: string;
+  readonly detailedExitcode?: boolean;
+}
+
+/** Plans every stack below a folder, and shows one report of all. */
+export async function planStacks(
+  paths: readonly string[],
+  flags: PlanStacksFlags,
+  context: Context,
+): Promise<ExitCode> {
+  const { out } = flags;
+  const shard = resolveShard(toStackFilter(flags), context);
+  const plans = out === undefined ? undefined : await openPlanFolder(out, shard, context);
+  return withStacks(paths, { flags, command: 'plan' }, context, async (run) => {
+    const { selected } = run;
+    const parts = await forEachStack(run, (folder) => planOne(run, folder, { flags, plans }));
+    const shown = await stopRivals(run, parts, (folder) => plans?.withdraw(toPlanFileName(folder, selected.tree)));
+    await plans?.finish(selected);
+    return publishRun(run, shown);
+  });
+}
+
+async function planOne(
+  run: StacksRun,
+  folder: StackFolder,
+  { flags, plans }: { readonly flags: PlanStacksFlags; readonly plans: PlanFolder | undefined },
+): Promise<StackResult> {
+  const opened = await openFolder(run, folder, { lint: 'for-plan', isPlanned: true, listOutputs: listFilePaths });
+  const plan = await planFolder(run, opened, toPlanOptions(flags));
+  const file = toPlanFileName(folder, run.selected.tree);
+  if (!isInvalid(plan)) await plans?.write(file, plan);
+  const out = flags.out === undefined ? undefined : join(flags.out, file);
+  return toPlanResult(plan, { run, folder, flags, out, locate: opened.locate });
+}
+
+interface PlannedStack {
+  readonly run: StacksRun;
+  readonly folder: StackFolder;
+  readonly flags: PlanStacksFlags;
+  readonly out?: string | undefined;
+  readonly locate: NonNullable<NonNullable<StackResult['options']>['locate']>;
+}
+
+/** A plan as the result of its stack. */
+function toPlanResult(plan: Plan, { run, folder, flags, out, locate }: PlannedStack): StackResult {
+  const standing = listRefused(plan, flags);
+  const planned = { paths: [folder.folder], flags, env: run.context.env };
+  const applyCommand = out === undefined ? toApplyCommand(planned) : toSavedCommand(out, planned);
+  return {
+    report: { about: 'plan', plan, standing },
+    exitCode: toPlanExitCode(plan, standing, flags),
+    options: { ...(isQuiet(plan) ? {} : { locate }), ...(!lacksSink(plan) && { applyCommand }) },
+  };
+}
+
+/** Nothing is said of it, so nobody asks where it stands: its manifests need not be kept for that. */
+function isQuiet({ writes, files, diagnostics, violations }: Plan): boolean {
+  return writes.length + files.length + diagnostics.length + violations.length === 0;
+}
+
+/** The name of the stack; where another of that name is for another service, the folder too. */
+function toPlanFileName({ name, folder }: StackFolder, { stacks }: Pick<StackTree, 'stacks'>): string {
+  const isUnique = name !== '' && stacks.filter((stack) => stack.name === name).length === 1;
+  return isUnique ? `${name}.json` : `${name}@${folder.replace(/[^\w.-]+/g, '-')}.json`;
+}
+
+/** Validates every stack below a folder. Sends no request. */
+export async function validateStacks(
+  paths: readonly string[],
+  flags: StacksFlags & { readonly toShown: (found: Diagnostic) => Diagnostic },
+  context: Context,
+): Promise<ExitCode> {
+  return withStacks(paths, { flags, command: 'validate' }, context, async (run) => {
+    const { onSubject: _, ...quiet } = context;
+    const parts = await forEachStack(run, async (one): Promise<StackResult> => {
+      const { name, folder } = one;
+      const {
+        state,
+        diagnostics: found,
+        files,
+        subject,
+      } = await readManifests([folder], quiet, {
+        lint: 'all',
+        policies: flags.policies ?? [],
+      });
+      if (state !== undefined)
+        noteClaims({ state, tokens: state.stack.tokens }, { folder: one, account: toAccountId(one, context) }, run);
+      const diagnostics = found.map(flags.toShown);
+      const addresses = [...(state?.resources.keys() ?? [])];
+      const stack = name === '' ? {} : { stack: name };
+      const validation = { diagnostics, files, resources: addresses.length, addresses, ...stack };
+      return {
+        report: { about: 'validation', command: 'validate', validation },
+        exitCode: state === undefined ? EXIT.invalid : toValidationExitCode(diagnostics),
+        options: diagnostics.length === 0 ? {} : { locate: subject.locate },
+      };
+    });
+    return publishRun(run, await stopRivals(run, parts));
+  });
+}
+
+/** Compares every stack below a folder with what is live. Sends GETs only. */
+export async function driftOfStacks(
+  paths: readonly string[],
+  flags: StacksFlags & { readonly target: readonly string[] },
+  context: Context,
+): Promise<ExitCode> {
+  return withStacks(paths, { flags, command: 'drift' }, context, async (run) => {
+    const parts = await forEachStack(run, async (folder): Promise<StackResult> => {
+      const { stack, locate } = await openFolder(run, folder);
+      const onPlanned = (plan: Plan): void => run.planned.note(toAccountId(folder, context), plan);
+      const drift = await stack.drift({
+        signal: run.signal,
+        targets: flags.target,
+        ...toOutlook(run, folder),
+        onPlanned,
+      });
+      const differs = hasDrift(drift) ? EXIT.changes : EXIT.done;
+      return {
+        report: { about: 'drift', drift },
+        exitCode: isComplete(drift) ? differs : EXIT.invalid,
+        options: differs === EXIT.done && drift.diagnostics.length === 0 ? {} : { locate },
+      };
+    });
+    return publishRun(run, await stopRivals(run, parts));
+  });
+}
+
+/** What is asked for of many stacks, and how one is shown. */
+interface GetStacks {
+  readonly flags: Omit<StacksFlags, 'format'> & { readonly form: 'table' | 'json' | 'yaml' | 'name' | 'value' };
+  readonly names: readonly string[];
+  readonly isOfUse: (kind: Kind) => boolean;
+  /** One stack, in the forms that are text. */
+  readonly render: (inventory: Inventory) => string;
+}
+
+/** Shows what every stack below a folder owns, with one reading of each account. A stack that cannot be shown is told of on stderr. */
+export async function getOfStacks(paths: readonly string[], asked: GetStacks, context: Context): Promise<ExitCode> {
+  const { names, isOfUse } = asked;
+  const flags = { ...asked.flags, ...PLAIN };
+  return withStacks(paths, { flags, command: 'get' }, context, async (run) => {
+    const found = new Map<StackFolder, Inventory>();
+    const parts = await forEachStack(run, async (folder) => {
+      const { stack } = await openFolder(run, folder);
+      found.set(folder, await stack.get({ names, isOfUse, signal: run.signal }));
+      return { report: { about: 'failure', failure: {} }, exitCode: EXIT.done };
+    });
+    context.stdout.write(render([...found], asked));
+    const failed = parts.filter(({ exitCode }) => exitCode !== EXIT.done);
+    if (failed.length > 0) tellFailed(failed, run, context);
+    return toGravest(parts.map(({ exitCode }) => exitCode));
+  });
+}
+
+function tellFailed(failed: readonly StackPart[], run: Parameters<typeof toStacksReport>[0], context: Context): void {
+  const options = toTextOptions(context.stderr, context, PLAIN);
+  context.stderr.write(`${renderStackEnds(failed, options)}${renderStacksTable(toStacksReport(run, failed), options)}`);
+}
+
+function render(found: readonly (readonly [StackFolder, Inventory])[], { flags, render: toText }: GetStacks): string {
+  const stacks = found.map(([{ folder }, inventory]) => ({ folder, ...toInventoryDocument(inventory) }));
+  const document = { format: 1, command: 'get', ok: true, stacks };
+  switch (flags.form) {
+    case 'json':
+      return renderDocument(document);
+    case 'yaml':
+      return renderYaml(document);
+    case 'table':
+      return found.map(([folder, inventory]) => `── ${toStackTitle(folder)}\n${toText(inventory)}\n`).join('');
+    default:
+      return found.map(([{ name }, inventory]) => toText(inventory).replace(/^(?=.)/gm, `${name}\t`)).join('');
+  }
+}

@@ -1,0 +1,133 @@
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, stat } from 'node:fs/promises';
+import { basename, delimiter, dirname, join, relative, resolve } from 'node:path';
+import type { ExportFile } from '../../export/export-live.ts';
+import { writeAtomically } from '../../files/atomic-file.ts';
+import { findMadeByAnother } from '../../files/boundary.ts';
+import { toManifestJsonSchema } from '../../schemas/manifest.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT } from '../exit-code.ts';
+
+/** Where files go. */
+interface NewFilesOptions extends Pick<Context, 'cwd' | 'uid'> {
+  /** As it was given: relative to the working folder, or absolute. */
+  readonly folder: string;
+  /** Replaces files that exist; absent: nothing does. */
+  readonly force?: boolean;
+}
+
+/** Writes files, each as a whole, and gives their paths. Without `force` it writes all of them or, when one exists, none. */
+export async function writeNewFiles(
+  files: readonly ExportFile[],
+  { folder, cwd, uid, force }: NewFilesOptions,
+): Promise<readonly string[]> {
+  await refuseFile(folder, cwd);
+  const paths = files.map(({ path }) => join(folder, path));
+  if (force !== true) await refuseExisting(paths, { cwd, canForce: force !== undefined });
+  for (const [index, { text }] of files.entries()) await write(paths[index] ?? '', text, { cwd, uid });
+  return paths;
+}
+
+/** Files cannot go below a path that is a file, even with `force`. */
+async function refuseFile(folder: string, cwd: string): Promise<void> {
+  const found = await stat(resolve(cwd, folder)).catch(() => undefined);
+  if (found === undefined || found.isDirectory()) return;
+  throw new CommandError(`Nothing was written, because ${folder} is not a folder.`, {
+    exitCode: EXIT.invalid,
+    remedy: 'Name a folder. It is created if it does not exist.',
+  });
+}
+
+async function refuseExisting(
+  paths: readonly string[],
+  { cwd, canForce }: { readonly cwd: string; readonly canForce: boolean },
+): Promise<void> {
+  const found = await Promise.all(paths.map((path) => exists(resolve(cwd, path))));
+  const existing = paths.filter((_, index) => found[index]);
+  if (existing.length === 0) return;
+  throw new CommandError(`Nothing was written, because there is already ${existing.join(', ')}.`, {
+    exitCode: EXIT.refused,
+    remedy: canForce ? 'Name another folder, or replace the files with --force.' : 'Name another folder.',
+  });
+}
+
+/** A link counts as existing, even if its target does not exist. */
+async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return false;
+    throw error;
+  }
+}
+
+async function write(path: string, text: string, { cwd, uid }: Pick<Context, 'cwd' | 'uid'>): Promise<void> {
+  try {
+    const file = resolve(cwd, path);
+    await mkdir(dirname(file), { recursive: true });
+    const foreign = findMadeByAnother(file, uid);
+    if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
+    await writeAtomically(file, text, { mode: 0o644 });
+  } catch (error) {
+    // Behind a comma, the message of the system names paths that the user did not write.
+    const [why] = (error instanceof Error ? error.message : String(error)).split(',');
+    throw new CommandError(`${path} cannot be written: ${why}`, { exitCode: EXIT.failed, cause: error });
+  }
+}
+
+/** Where editors find the schema of the manifests in a folder. */
+interface EditorSchema {
+  /** Relative to the folder. */
+  readonly path: string;
+  /** The files to write, if it is not there yet. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+}
+
+const PACKAGED_SCHEMA = join('node_modules', 'edgewise', 'schemas', 'manifest.schema.json');
+const WRITTEN_SCHEMA = join('.edgewise', 'manifest.schema.json');
+
+/**
+ * The schema of the package, where it is installed beside the folder; else one inside of it, out of sight, which is written unless
+ * it is there.
+ */
+export function findEditorSchema(folder: string, cwd: string): EditorSchema {
+  const start = resolve(cwd, folder);
+  for (let at = start; ; at = dirname(at)) {
+    const file = join(at, PACKAGED_SCHEMA);
+    if (existsSync(file)) return { path: relative(start, file), files: [] };
+    if (at === dirname(at)) break;
+  }
+  if (existsSync(join(start, WRITTEN_SCHEMA))) return { path: WRITTEN_SCHEMA, files: [] };
+  const text = `${JSON.stringify(toManifestJsonSchema(), null, 2)}\n`;
+  return { path: WRITTEN_SCHEMA, files: [{ path: WRITTEN_SCHEMA, text }] };
+}
+
+const NAMES = ['edgewise', 'edgewise.cmd'];
+const PROJECT_BIN = join('node_modules', '.bin');
+
+/**
+ * How this command is called from a shell in the working folder. What npm puts before the path counts for nothing: it is gone when the command has ended.
+ * Where the path has no edgewise, and a project does or npx got it, npx finds it again. Without `--no-install`, npx would run whatever a registry has under
+ * that name where it finds none.
+ */
+export function detectInvocation({ env, cwd }: Pick<Context, 'env' | 'cwd'>): 'edgewise' | 'npx --no-install edgewise' {
+  const folders = (env['PATH'] ?? env['Path'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  if (folders.some((folder) => !isOfNpm(folder) && hasCommand(resolve(cwd, folder)))) return 'edgewise';
+  const isFound = env['npm_command'] === 'exec' || listParents(cwd).some((at) => hasCommand(join(at, PROJECT_BIN)));
+  return isFound ? 'npx --no-install edgewise' : 'edgewise';
+}
+
+function isOfNpm(folder: string): boolean {
+  return basename(folder) === '.bin' && basename(dirname(folder)) === 'node_modules';
+}
+
+function hasCommand(folder: string): boolean {
+  return NAMES.some((name) => existsSync(join(folder, name)));
+}
+
+function listParents(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...listParents(parent)];
+}

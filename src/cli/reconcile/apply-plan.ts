@@ -1,0 +1,213 @@
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { Plan } from '../../model/plan.ts';
+import { isWithin } from '../../model/plan-comparison.ts';
+import { toPrintable } from '../../model/printable.ts';
+import { DEFAULT_GUARD, NO_SINKS } from '../../model/stack.ts';
+import { listFilePaths } from '../../plan/files.ts';
+import { toStricter } from '../../plan/guard.ts';
+import type { Policy } from '../../policy/evaluate.ts';
+import type { ComparisonReport } from '../../report/report.ts';
+import { InvalidManifests } from '../../stack/host.ts';
+import { checkPolicies, isInvalid } from '../../stack/plan-live.ts';
+import { loadPolicies, readValidManifests } from '../../stack/read-manifests.ts';
+import { EMPTY_APPLY_RESULT, resolveTokens } from '../../stack/run-plan.ts';
+import {
+  type Approved,
+  compareWithApproved,
+  refuseOtherVersion,
+  refuseUnfit,
+  type SavedFile,
+} from '../../stack/saved-plan.ts';
+import type { RunSettings } from '../../stack/settings.ts';
+import type { ApprovedPlan } from '../../stack/stack.ts';
+import { withAccount, withStack } from '../connection/stack-session.ts';
+import { type Context, VERSION } from '../context.ts';
+import { CommandError, EXIT, type ExitCode } from '../exit-code.ts';
+import { refuseInputs } from '../output/output-files.ts';
+import type { FormatFlags } from '../output/present.ts';
+import { publish } from '../output/publish.ts';
+import { type Execution, executePlan, showPlanFirst } from './execute-plan.ts';
+import { readPlanFile, toPlanLocate } from './plan-file.ts';
+import {
+  listRefused,
+  type PlanFlags,
+  refuseOtherManifests,
+  resolvePlanSettings,
+  resolveStackSettings,
+  toAllowances,
+  toConsent,
+  toPlanOptions,
+} from './plan-flags.ts';
+
+/** Flags of the commands that write. */
+export interface ApplyFlags extends PlanFlags, FormatFlags {
+  readonly yes?: boolean;
+  /** File that gets a line before and after each request. */
+  readonly journal?: string;
+  /** With a saved plan: the manifests that it was made of. */
+  readonly manifests?: readonly string[];
+  /** A plan file: nothing is written unless it shows all that the plan does. */
+  readonly approved?: string;
+}
+
+/** What is applied. */
+interface ManifestsRun {
+  readonly flags: ApplyFlags;
+  readonly mode: Plan['mode'];
+  /** A plan file: the plan of the manifests is applied only if it is the same. */
+  readonly saved?: SavedFile;
+}
+
+/** Plans from manifests and applies that plan. */
+export async function applyManifests(
+  paths: readonly string[],
+  { flags, mode, saved }: ManifestsRun,
+  context: Context,
+): Promise<ExitCode> {
+  const approved = await readApproved(flags.approved, context);
+  const { state, diagnostics, policies, locate } = await readValidManifests(paths, context, {
+    ...(mode === 'apply' && { lint: 'for-plan' }),
+    policies: flags.policies ?? [],
+  });
+  const settings = resolveStackSettings(flags, context, state);
+  if (saved !== undefined) refuseOtherManifests(saved, { settings, state });
+  await refuseInputs(flags, { files: listFilePaths(state), settings }, context);
+  const tokens = resolveTokens(flags, state.stack.tokens, state.stack.name);
+  return withStack(
+    { state, diagnostics, policies, settings, tokens },
+    context,
+    async ({ stack, setLineWriter, signal }) => {
+      const options = { ...toPlanOptions(flags, mode), signal };
+      const plan =
+        saved === undefined ? await stack.plan(options) : await stack.replan(saved.plan, options, saved.name);
+      const standing = listRefused(plan, flags);
+      const isRefused = isInvalid(plan) || standing.length > 0;
+      if (isRefused) {
+        const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+        return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
+      }
+      const unapproved = findUnapproved(plan, approved, context);
+      if (unapproved !== undefined) return publish(unapproved, { flags, exitCode: EXIT.stale, locate }, context);
+      showPlanFirst(plan, flags, context);
+      if (plan.writes.length + plan.files.length > 0) {
+        const apply: Execution['apply'] = (options) => stack.apply(plan, { ...toConsent(flags), ...options });
+        return executePlan({ plan, apply, flags, locate, setLineWriter, signal }, context);
+      }
+      const isShown = flags.format === 'text';
+      return publish(
+        { about: 'apply', plan, result: EMPTY_APPLY_RESULT },
+        { flags, isShown, exitCode: EXIT.done, locate },
+        context,
+      );
+    },
+  );
+}
+
+/** A saved plan, with what may be done and how its service is reached. */
+interface PreparedPlan {
+  readonly plan: Plan;
+  readonly settings: RunSettings;
+  readonly approved: ApprovedPlan;
+}
+
+/** Reads a plan file that is believed as it is. Refuses one that was edited, or is for another version or service. Sends nothing. */
+export async function prepareSaved(file: string, flags: ApplyFlags, context: Context): Promise<PreparedPlan> {
+  const saved = await readSaved(file, context);
+  refusePlanFlags(flags);
+  const policies = await readPolicies(flags, context);
+  const settings = resolvePlanSettings(saved, flags, context);
+  const plan = await checkPolicies(saved.plan, { policies, state: undefined, now: context.now() });
+  await refuseInputs(flags, { files: plan.files.map(({ path }) => path), settings }, context);
+  const tokens = resolveTokens(flags, NO_SINKS, plan.stack);
+  // A file that was edited could say that anything may be deleted.
+  const guard = toStricter(plan.settings.guard, DEFAULT_GUARD);
+  return { plan, settings, approved: { plan, name: file, allowances: toAllowances(flags), guard, tokens } };
+}
+
+async function readPolicies({ policies: paths = [] }: ApplyFlags, context: Context): Promise<readonly Policy[]> {
+  const { policies, diagnostics } = await loadPolicies({ documents: [], sources: [], paths }, context);
+  if (hasErrors(diagnostics)) throw new InvalidManifests(diagnostics);
+  return policies;
+}
+
+/**
+ * Applies exactly a plan that was saved. With manifests, the plan is made again from them, and must be the same; without, it is believed as it is, when nothing that
+ * it would touch has moved since.
+ */
+export async function applySaved(file: string, flags: ApplyFlags, context: Context): Promise<ExitCode> {
+  const { manifests: paths = [] } = flags;
+  if (paths.length > 0) {
+    refuseTwiceApproved(flags);
+    return applyManifests(paths, { flags, mode: 'apply', saved: await readSaved(file, context) }, context);
+  }
+  tellOfTrust(file, context);
+  const { plan, settings, approved } = await prepareSaved(file, flags, context);
+  const locate = toPlanLocate(file);
+  const standing = listRefused(plan, flags);
+  if (isInvalid(plan) || standing.length > 0) {
+    const exitCode = isInvalid(plan) ? EXIT.invalid : EXIT.refused;
+    return publish({ about: 'plan', plan, standing }, { flags, exitCode, locate }, context);
+  }
+  showPlanFirst(plan, flags, context);
+  return withAccount(settings, context, ({ account, ...session }) => {
+    const apply: Execution['apply'] = (options) => account.apply(approved, options);
+    return executePlan({ plan, apply, flags, locate, ...session }, context);
+  });
+}
+
+/** A plan file, to be compared with the plan that its manifests give. */
+export async function readSaved(file: string, context: Context): Promise<SavedFile> {
+  const plan = await readPlanFile(file, context);
+  refuseOtherVersion({ plan, name: file }, VERSION);
+  return { plan, name: file };
+}
+
+function refuseTwiceApproved({ approved }: ApplyFlags): void {
+  if (approved === undefined) return;
+  const message = 'A saved plan is what was approved already, and takes no --approved.';
+  throw new CommandError(message, { exitCode: EXIT.invalid });
+}
+
+/** Nobody who reads the log is to take it for a plan that was compared with manifests. */
+export function tellOfTrust(file: string, { stderr }: Context): void {
+  const name = toPrintable(file);
+  stderr.write(`${name} is trusted as it is: without --manifests FOLDER it is not compared with the manifests.\n`);
+}
+
+/** What a plan covers and does was said when it was made. */
+function refusePlanFlags({ target, rotate = [], takeOver = [], revertDrift, ...flags }: ApplyFlags): void {
+  const given = [
+    ...(target.length > 0 ? ['--target'] : []),
+    ...(rotate.length > 0 ? ['--rotate'] : []),
+    ...(takeOver.length > 0 ? ['--take-over'] : []),
+    ...(revertDrift === false ? ['--no-revert-drift'] : []),
+    ...(flags.delete === false ? ['--no-delete'] : []),
+    ...(flags.skipRejected === true ? ['--skip-rejected'] : []),
+    ...(flags.approved !== undefined ? ['--approved'] : []),
+    ...(flags.render === true ? ['--render'] : []),
+  ];
+  if (given.length === 0) return;
+  const names = given.join(' and ');
+  const message = `A saved plan is applied as a whole. Use ${names} with manifests, or with edgewise plan -o.`;
+  throw new CommandError(message, { exitCode: EXIT.invalid });
+}
+
+/** The plan in a file that `--approved` names; nothing without one. Throws when it cannot approve anything. */
+async function readApproved(file: string | undefined, context: Context): Promise<Approved | undefined> {
+  if (file === undefined) return undefined;
+  const approved = { plan: await readPlanFile(file, context), name: file };
+  refuseUnfit(approved, VERSION);
+  return approved;
+}
+
+/** What of a plan was not approved, to be shown; nothing when all of it was. */
+function findUnapproved(
+  plan: Plan,
+  approved: Approved | undefined,
+  { cwd }: Pick<Context, 'cwd'>,
+): ComparisonReport | undefined {
+  if (approved === undefined) return undefined;
+  const comparison = compareWithApproved(plan, approved, cwd);
+  const names = { before: approved.name, after: 'The plan' };
+  return isWithin(comparison) ? undefined : { about: 'comparison', command: 'apply', comparison, names };
+}

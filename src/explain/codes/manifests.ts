@@ -1,0 +1,392 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the variables of manifests look like that
+
+import type { DiagnosticCode } from '../../model/diagnostic.ts';
+import { type Explanation, toDocument, toStream } from '../explanation.ts';
+
+const POOL = toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 90', '    bkdhr_green: 10');
+
+/** A Stack whose manifests a command prints. */
+function toRendered(command: string): string {
+  return toDocument('Stack', 'shop', 'spec:', `  render: ${command}`);
+}
+
+/** The codes about files and their text. */
+export const READING = {
+  'file-unreadable': {
+    meaning:
+      'A path on the command line, or a file in a folder, does not exist or cannot be read. Edgewise does not plan from the rest, because resources in the unread file would look removed.',
+    remedy: 'Correct the path, or make the file readable for the user that edgewise runs as.',
+    bad: { command: 'validate manifest', files: { 'manifests/pool.yaml': POOL } },
+    good: { command: 'validate manifests' },
+  },
+  'path-refused': {
+    meaning:
+      'What manifests name (policies, files with public keys, certificate authorities, inputs, folders for tokens, files to write) must lie in the repository: below the folder with `.git` that is above the manifests, or below the folder that `--root` names. The real path counts, with all symbolic links resolved. A link to a place outside, a path inside of `.git`, and a link on the way to a file that is to be written are refused, and nothing is said of what is there: it may be a secret. Without a repository, the working folder takes its place.',
+    remedy:
+      'Move the file into the repository. Where several checkouts belong together, name the folder that holds them with `--root`. A token folder elsewhere is named with `--token-directory`, a certificate authority with `--ca-file`, a policy with `--policies`.',
+    bad: {
+      command: 'validate stack',
+      files: { 'stack/edgewise.yaml': toDocument('Stack', 'shop', 'spec:', '  policies: [../../rules.yaml]') },
+    },
+    good: {
+      files: {
+        'stack/edgewise.yaml': toDocument('Stack', 'shop', 'spec:', '  policies: [../rules.yaml]'),
+        'rules.yaml': toDocument(
+          'Policy',
+          'any',
+          'spec:',
+          '  require: change.address != ""',
+          '  message: Anything is let through.',
+        ),
+      },
+    },
+  },
+  'file-not-utf8': {
+    meaning:
+      'Manifests must be UTF-8 text. In another encoding, some characters would be read wrongly, so the file is refused at the first byte that is not UTF-8.',
+    remedy: 'Save the file as UTF-8 in your editor, or convert it with `iconv -f ISO-8859-1 -t UTF-8`.',
+    bad: {
+      command: 'validate',
+      files: {
+        'pool.yaml': {
+          latin1: toDocument(
+            'WeightedBackend',
+            'pool',
+            'spec:',
+            '  description: Café',
+            '  backends:',
+            '    bkdhr_blue: 1',
+          ),
+        },
+      },
+    },
+    good: {
+      files: {
+        'pool.yaml': toDocument(
+          'WeightedBackend',
+          'pool',
+          'spec:',
+          '  description: Café',
+          '  backends:',
+          '    bkdhr_blue: 1',
+        ),
+      },
+    },
+  },
+  'no-manifests': {
+    meaning:
+      'A given folder contains no *.yaml, *.yml or *.json file, or a given file is empty. Without manifests everything would be deleted, so edgewise treats this as a mistake.',
+    remedy: 'Give the folder that contains the manifests. If another command produces them, check whether it failed.',
+    bad: { command: 'validate', files: { 'manifests.txt': POOL } },
+    good: { files: { 'manifests.txt': null, 'manifests.yaml': POOL } },
+  },
+  'render-not-allowed': {
+    meaning:
+      '`spec.render` of the Stack names a command that prints the manifests. Edgewise runs what a repository says only when whoever starts it allows that. Files below the folder are not read instead: what is missing there would be deleted.',
+    remedy:
+      'Add `--render` where you trust the repository, or build the manifests first and give them on standard input, with `-`.',
+    bad: { command: 'validate', files: { 'edgewise.yaml': toRendered('[cat, pool.in]'), 'pool.in': POOL } },
+    good: { command: 'validate --render' },
+  },
+  'render-failed': {
+    meaning:
+      'The command of `spec.render` is not there, ended with another exit code than 0, took longer than two minutes, or printed more than 32 MiB. Nothing is planned from what it printed until then.',
+    remedy:
+      'Run the command in the folder of the Stack to see what is wrong. It gets the environment of edgewise without the API key.',
+    bad: {
+      command: 'validate --render',
+      files: { 'edgewise.yaml': toRendered('[kustomise, build, .]'), 'pool.in': POOL },
+    },
+    good: { files: { 'edgewise.yaml': toRendered('[cat, pool.in]') } },
+  },
+  'yaml-syntax': {
+    meaning:
+      'The text is not valid YAML 1.2 or JSON, or it uses something that manifests do not allow: custom tags, keys that are not text, or a duplicate key. The other documents of the file are still checked.',
+    remedy:
+      'Correct the text at the caret. Common causes are wrong indentation, and text with `: ` in it that needs quotes.',
+    bad: {
+      command: 'validate',
+      files: {
+        'pool.yaml': toDocument(
+          'WeightedBackend',
+          'pool',
+          'spec:',
+          '  description: Blue: nearly all',
+          '  backends:',
+          '    bkdhr_blue: 1',
+        ),
+      },
+    },
+    good: {
+      files: {
+        'pool.yaml': toDocument(
+          'WeightedBackend',
+          'pool',
+          'spec:',
+          '  description: "Blue: nearly all"',
+          '  backends:',
+          '    bkdhr_blue: 1',
+        ),
+      },
+    },
+  },
+  'yaml-aliases': {
+    meaning:
+      'An alias (`*name`) stands for the value at its anchor (`&name`). An alias inside its own anchor never ends, and aliases of aliases can expand a few lines to gigabytes. Both are refused before they are expanded.',
+    remedy: 'Write the value instead of the alias.',
+    bad: {
+      command: 'validate',
+      files: {
+        'pool.yaml': toDocument(
+          'WeightedBackend',
+          'pool',
+          'spec: &pool',
+          '  backends:',
+          '    bkdhr_blue: 1',
+          '  metadata: *pool',
+        ),
+      },
+    },
+    good: {
+      files: {
+        'pool.yaml': toDocument(
+          'WeightedBackend',
+          'pool',
+          'spec:',
+          '  backends:',
+          '    bkdhr_blue: 1',
+          '  metadata:',
+          '    team: data',
+        ),
+      },
+    },
+  },
+  'env-unset': {
+    meaning:
+      'A text contains `${env:NAME}`, but the environment has no such variable. Using an empty value instead could clear a setting unnoticed, so it is an error.',
+    remedy: 'Set the variable, or give it a default: `${env:NAME:-default}`.',
+    bad: {
+      command: 'validate --env REGION',
+      files: { 'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com') },
+    },
+    good: {
+      files: {
+        'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+      },
+    },
+  },
+  'env-not-offered': {
+    meaning:
+      'A text contains `${env:NAME}`, and the run does not let manifests read this variable. The environment of a pipeline is full of tokens, and a plan shows what it reads; so manifests read only what whoever starts edgewise offers, by name or by prefix. Variables for API keys and for tokens (`EDGEWISE_API_KEY…`, `GITHUB_TOKEN`, `GH_TOKEN`, `EDGEWISE_GITLAB_TOKEN`, `GITLAB_TOKEN`) are never offered.',
+    remedy:
+      'Offer the variable with `--env NAME`, all that start alike with `--env PREFIX_*`, or either in `EDGEWISE_ENV`. Or give it a default: `${env:NAME:-default}`.',
+    bad: {
+      command: 'validate',
+      files: { 'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION}.example.com') },
+    },
+    good: {
+      files: {
+        'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+      },
+    },
+  },
+  'secret-in-manifest': {
+    meaning:
+      'The value of the API key, or of the token with which `post` writes, is in a manifest: written there, or through a variable, a file that a field names, or both together. It would be sent to the service as a description or the like, and shown in plans and comments. Values of 12 characters and more are found, escaped ones too.',
+    remedy:
+      'Remove it, and do not offer the variable that has it. If it was committed or shown, replace the key or the token.',
+    bad: {
+      command: 'validate',
+      files: {
+        'pool.yaml': toDocument(
+          'WeightedBackend',
+          'pool',
+          'spec:',
+          '  description: ghs_not-a-real-token',
+          '  backends:',
+          '    bkdhr_blue: 1',
+        ),
+      },
+    },
+    good: {
+      files: {
+        'pool.yaml': toDocument(
+          'WeightedBackend',
+          'pool',
+          'spec:',
+          '  description: Nearly all traffic',
+          '  backends:',
+          '    bkdhr_blue: 1',
+        ),
+      },
+    },
+  },
+  'env-malformed': {
+    meaning:
+      '`${env:` must start `${env:NAME}` or `${env:NAME:-default}`. A name has letters, digits and `_`; a default has no braces. Anything else would be sent to the service unchanged.',
+    remedy: 'Write one of the two forms, or `$${env:` to mean the text itself.',
+    bad: {
+      command: 'validate',
+      files: { 'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION-eu}.example.com') },
+    },
+    good: {
+      files: {
+        'agents.yaml': toDocument('AgentIngress', 'agents', 'spec:', '  domain: ${env:REGION:-eu}.example.com'),
+      },
+    },
+  },
+} as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
+
+/** An example of one file. */
+function inFile(text: string): Explanation['bad'] {
+  return { command: 'validate', files: { 'edge.yaml': text } };
+}
+
+/** A file once it is mended. */
+function mended(text: string): Explanation['good'] {
+  return { files: { 'edge.yaml': text } };
+}
+
+function toEdge(...lines: readonly string[]): string {
+  return toDocument('TCPEdge', 'postgres', 'spec:', ...lines);
+}
+
+const BACKEND = ['  backend:', '    backend_id: bkdhr_blue'] as const;
+const PORT = '  hostports: ["1.tcp.example.net:20001"]';
+
+/** The codes about what a document holds by itself. */
+export const FIELDS = {
+  'unknown-kind': {
+    meaning:
+      'Every document needs `apiVersion: edgewise/v1` and a kind that edgewise knows. `edgewise explain` lists the kinds. Manifests of other programs belong in another folder.',
+    remedy: 'Correct the kind or the apiVersion, or move the document out of the folder.',
+    bad: inFile(toDocument('TcpEdges', 'postgres', 'spec:', PORT, ...BACKEND)),
+    good: mended(toEdge(PORT, ...BACKEND)),
+  },
+  'unknown-field': {
+    meaning:
+      'The kind has no field with this name at this place. If it were ignored, somebody would rely on a setting that has no effect, so it is an error.',
+    remedy:
+      'Correct the name. `edgewise explain TCPEdge` lists the fields of a kind. Remove fields that only the service sets.',
+    bad: inFile(toEdge('  hostport: ["1.tcp.example.net:20001"]', ...BACKEND)),
+    good: mended(toEdge(PORT, ...BACKEND)),
+  },
+  'missing-field': {
+    meaning: 'A required field is missing. The help of the diagnostic says what the field is for.',
+    remedy: 'Add the field.',
+    bad: inFile(toEdge(PORT, '  backend:', '    enabled: true')),
+    good: mended(toEdge(PORT, ...BACKEND)),
+  },
+  'wrong-type': {
+    meaning:
+      'The value is a number where text is expected, text where a list is expected, and so on. In YAML, the spelling decides the type: `5` is a number and `"5"` is text; `true` is a boolean and `yes` is text.',
+    remedy: 'Write the value with the type that the message names: text in quotes, a list in brackets or with `- `.',
+    bad: inFile(toEdge('  hostports: 1.tcp.example.net:20001', ...BACKEND)),
+    good: mended(toEdge(PORT, ...BACKEND)),
+  },
+  'bad-value': {
+    meaning:
+      'The value has the right type, but the field does not allow it: a word that is not in its list, a hostport without a port, an invalid pattern, or two values that exclude each other.',
+    remedy: 'Write a value in the form that the message names. `edgewise explain Kind.field` lists the allowed values.',
+    bad: inFile(toEdge('  hostports: ["1.tcp.example.net"]', ...BACKEND)),
+    good: mended(toEdge(PORT, ...BACKEND)),
+  },
+  'out-of-range': {
+    meaning: 'A number is smaller or larger than the field allows, or a list has too few members.',
+    remedy: 'Choose a value in the range that the message names.',
+    bad: inFile(toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 20000')),
+    good: mended(toDocument('WeightedBackend', 'pool', 'spec:', '  backends:', '    bkdhr_blue: 10000')),
+  },
+  'too-long': {
+    meaning:
+      'The service limits the text to a number of UTF-8 bytes. Most characters beyond ASCII take two to four bytes. The mark is stored beside your own `spec.metadata` and counts towards its limit.',
+    remedy: 'Shorten the text by the number of bytes in the message.',
+    bad: inFile(toEdge(`  description: ${'Postgres of the data team. '.repeat(10).trim()}`, PORT, ...BACKEND)),
+    good: mended(toEdge('  description: Postgres of the data team.', PORT, ...BACKEND)),
+  },
+  'bad-name': {
+    meaning:
+      'A name has 1 to 63 lower-case letters, digits, `.`, `_` and `-`, and starts and ends with a letter or a digit. It becomes part of the mark, of addresses and of file names.',
+    remedy:
+      'Choose a valid name. If the resource already exists under another name, state that name in `lifecycle.renamed_from`.',
+    bad: inFile(toDocument('TCPEdge', 'Postgres Main', 'spec:', PORT, ...BACKEND)),
+    good: mended(toDocument('TCPEdge', 'postgres-main', 'spec:', PORT, ...BACKEND)),
+  },
+  'reserved-metadata': {
+    meaning:
+      'The key `edgewise` in the metadata of a resource holds the mark, which says who owns the resource and what was last applied. A manifest that wrote this key would forge a mark.',
+    remedy: 'Use another key.',
+    bad: inFile(toEdge('  metadata:', '    edgewise: { team: data }', PORT, ...BACKEND)),
+    good: mended(toEdge('  metadata:', '    team: data', PORT, ...BACKEND)),
+  },
+} as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
+
+const STACK = toDocument('Stack', 'production');
+const EDGE = toDocument('TCPEdge', 'postgres', 'spec:', '  backend: { backend_id: bkdhr_blue }');
+const OWNED = EDGE.replace('  name: postgres\n', '  name: postgres\n  labels: { team: data }\n');
+
+/** A rule that resources say whose they are. */
+function toPolicy(require: string, ...more: readonly string[]): string {
+  return toDocument(
+    'Policy',
+    'owned',
+    'spec:',
+    `  require: ${require}`,
+    `  message: Say in the label team whose \${change.address} is.`,
+    ...more,
+  );
+}
+
+function toLinted(...documents: readonly string[]): Explanation['bad'] {
+  return { command: 'validate .', files: { 'edgewise.yaml': toStream(STACK, ...documents) } };
+}
+
+function toExamples(bad: readonly string[], good: readonly string[]): Pick<Explanation, 'bad' | 'good'> {
+  return { bad: toLinted(...bad), good: { files: toLinted(...good).files as Record<string, string> } };
+}
+
+const RULE = toPolicy(`'"team" in labels'`);
+const ADVICE = toPolicy(`'"team" in labels'`, '  severity: warning');
+
+export const POLICIES = {
+  'policy-expression': {
+    meaning:
+      'The rule of a policy, or a part of its message, is no CEL expression, names a variable or a field that is not there, or compares what cannot be compared. This is found when the policy is read: otherwise it would be found when a change meets the rule.',
+    remedy: 'Correct the expression at the caret. `docs/policies.md` lists the names that it may use, and their types.',
+    ...toExamples([toPolicy(`'"team" in lables'`), OWNED], [RULE, OWNED]),
+  },
+  'policy-refused': {
+    meaning:
+      'A policy of severity `error` does not let a resource through, or it could not be evaluated. No flag allows it. `plan` and `apply` say it as a safety rule that the plan breaks; `validate` says it of manifests, when the rule needs nothing live.',
+    remedy: 'Change the manifest so that the rule holds, or ask whoever keeps the policy.',
+    ...toExamples([RULE, EDGE], [RULE, OWNED]),
+  },
+  'policy-warning': {
+    meaning: 'A policy of severity `warning` does not hold for a resource. The plan can be applied all the same.',
+    remedy: 'Change the manifest so that the rule holds, or ask whoever keeps the policy.',
+    ...toExamples([ADVICE, EDGE], [ADVICE, OWNED]),
+  },
+  'policy-missing': {
+    meaning:
+      'A PolicyTest names a policy that is in none of the files that were read. Its cases would show nothing, so this is an error.',
+    remedy: 'Correct the name, or give the path of the policy too.',
+    bad: {
+      command: 'test-policy policies.yaml',
+      files: { 'policies.yaml': toStream(RULE, toTest('owner')) },
+    },
+    good: { files: { 'policies.yaml': toStream(RULE, toTest('owned')) } },
+  },
+} as const satisfies Partial<Record<DiagnosticCode, Explanation>>;
+
+function toTest(policy: string): string {
+  return toDocument(
+    'PolicyTest',
+    'owned',
+    'spec:',
+    `  policy: ${policy}`,
+    '  cases:',
+    '    - name: without a label',
+    '      given: { change: { kind: TCPEdge, action: create } }',
+    '      expect: refuse',
+  );
+}

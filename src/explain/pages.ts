@@ -1,0 +1,475 @@
+import { type Field, type FieldType, type Lifecycle, listInnerFields, type ReferenceType } from '../kinds/field.ts';
+import { FORMATS } from '../kinds/formats.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { listReferableKinds } from '../kinds/references.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from '../model/diagnostic.ts';
+import { assertNever } from '../model/errors.ts';
+import { isJsonArray, isJsonObject, type JsonObject } from '../model/json.ts';
+import { toManifestJsonSchema } from '../schemas/manifest.ts';
+import { inlineDefs } from '../schemas/text.ts';
+import { type ConcurrentRequest, type Example, toFileText, toFixedExample, toSeedText } from './explanation.ts';
+import { EXPLANATIONS } from './explanations.ts';
+import OUTPUTS from './outputs.json' with { type: 'json' };
+
+/** All there is to show of a diagnostic code. */
+export interface CodePage {
+  readonly about: 'code';
+  readonly code: DiagnosticCode;
+  readonly sentence: string;
+  readonly meaning: string;
+  readonly remedy: string;
+  readonly example: ShownExample & { readonly output: string };
+  /** The parts that differ in the corrected example. */
+  readonly mended: ShownExample;
+}
+
+/** An example, or the parts that differ in the corrected one. `seed` is what the service holds. */
+export interface ShownExample {
+  readonly command: string;
+  readonly files: readonly ShownFile[];
+  readonly removed: readonly string[];
+  readonly seed?: string;
+  readonly faults?: string;
+  readonly meanwhile?: ConcurrentRequest;
+}
+
+/** A file with its text. */
+export interface ShownFile {
+  readonly name: string;
+  readonly text: string;
+  /** Where it is not UTF-8. */
+  readonly encoding?: string;
+}
+
+/** What each example prints. Written by `npm run docs`; a code that is missing there does not compile. */
+const TEXTS: Readonly<Record<DiagnosticCode, string>> = OUTPUTS;
+
+/** The page of a diagnostic code. */
+export function toCodePage(code: DiagnosticCode): CodePage {
+  const explanation = EXPLANATIONS[code];
+  const { meaning, remedy, bad } = explanation;
+  const mended = toFixedExample(explanation);
+  return {
+    about: 'code',
+    code,
+    sentence: DIAGNOSTIC_CODES[code],
+    meaning,
+    remedy,
+    example: { ...show(bad), output: TEXTS[code] },
+    mended: toDifference(bad, mended),
+  };
+}
+
+function show({ command, files, live, faults, meanwhile }: Example): ShownExample {
+  return {
+    command,
+    files: Object.entries(files).map(([name, file]) => ({
+      name,
+      text: toFileText(file),
+      ...(typeof file !== 'string' && { encoding: 'ISO-8859-1' }),
+    })),
+    removed: [],
+    ...(live !== undefined && { seed: toSeedText(live) }),
+    ...(faults !== undefined && { faults }),
+    ...(meanwhile !== undefined && { meanwhile }),
+  };
+}
+
+/** The parts of the corrected example that differ. */
+function toDifference(bad: Example, mended: Example): ShownExample {
+  const { seed, faults: _, meanwhile: __, ...rest } = show(mended);
+  return {
+    ...rest,
+    files: rest.files.filter(({ name }) => bad.files[name] !== mended.files[name]),
+    removed: Object.keys(bad.files).filter((name) => mended.files[name] === undefined),
+    ...(seed !== undefined && bad.live !== mended.live && { seed }),
+  };
+}
+
+/** All there is to show of a kind, of a field, or of a setting. */
+export interface FieldPage {
+  readonly about: 'kind' | 'field';
+  /** What was asked for, in full: `TCPEdge.backend.backend_id`. */
+  readonly path: string;
+  readonly description: string;
+  /** A word and its description. */
+  readonly facts: readonly Fact[];
+  /** What it holds. */
+  readonly fields: readonly FieldRow[];
+}
+
+/** One thing that is known of a field. */
+type Fact = readonly [name: string, text: string];
+
+/** A field, as it is listed in what holds it. */
+export interface FieldRow {
+  readonly name: string;
+  readonly type: string;
+  readonly description: string;
+}
+
+/** The page, or the known names at the first step that is unknown. */
+export type FoundPage =
+  | FieldPage
+  | { readonly unknown: string; readonly before: string; readonly known: readonly string[] };
+
+/** A field of a kind, with all that its table says of it. */
+export function findFieldPage(kind: Kind, steps: readonly string[]): FoundPage {
+  const way = findWay(kind, steps);
+  if ('unknown' in way) return way;
+  const field = way.fields.at(-1);
+  if (field === undefined) return { unknown: '', before: kind.name, known: Object.keys(kind.fields) };
+  return {
+    about: 'field',
+    path: [kind.name, ...steps].join('.'),
+    description: field.description,
+    facts: listFacts(kind, { steps, fields: way.fields, field }),
+    fields: listRows(listInnerFields(field.type)),
+  };
+}
+
+/** The fields of a table as rows. */
+function listRows(fields: Readonly<Record<string, Field>>): readonly FieldRow[] {
+  return Object.entries(fields).map(([name, field]) => ({
+    name,
+    type: `${describeType(field.type)}${toRemark(field)}`,
+    description: field.description,
+  }));
+}
+
+function toRemark({ required, lifecycle }: Field): string {
+  if (required) return ', required';
+  return lifecycle === 'computed' || lifecycle === 'one-time' ? ', given by the service' : '';
+}
+
+/** The fields along a path, the last being the one that it names. */
+function findWay(
+  kind: Kind,
+  steps: readonly string[],
+):
+  | { readonly fields: readonly Field[] }
+  | { readonly unknown: string; readonly before: string; readonly known: readonly string[] } {
+  let known = kind.fields;
+  const fields: Field[] = [];
+  for (const [index, step] of steps.entries()) {
+    const field = Object.hasOwn(known, step) ? known[step] : undefined;
+    if (field === undefined)
+      return { unknown: step, before: [kind.name, ...steps.slice(0, index)].join('.'), known: Object.keys(known) };
+    fields.push(field);
+    known = listInnerFields(field.type);
+  }
+  return { fields };
+}
+
+interface Way {
+  readonly steps: readonly string[];
+  readonly fields: readonly Field[];
+  readonly field: Field;
+}
+
+function listFacts(kind: Kind, { steps, fields, field }: Way): readonly Fact[] {
+  const [first = field] = fields;
+  const isStated = kind.specFields.some(([name]) => name === steps[0]);
+  const lifecycle = first.lifecycle === 'mutable' ? field.lifecycle : first.lifecycle;
+  const fallback = describeDefault(field);
+  return [
+    ['Type', describeType(field.type)],
+    ...listExampleFacts(field.type),
+    ...listReferenceFacts(field.type),
+    ['Lifecycle', LIFECYCLES[lifecycle]],
+    ...(isStated ? ([['Required', field.required ? describeRequired(steps) : 'no']] as const) : []),
+    ...(fallback === '' ? [] : ([['Default', fallback]] as const)),
+    ...(isStated ? ([['A change', describeChange(kind, lifecycle)]] as const) : []),
+    ...listModuleFacts(steps, first),
+    ...listInterfaceFacts(kind, { steps, fields, field }),
+    ...listBehaviourFacts(kind, field),
+  ];
+}
+
+const LIFECYCLES: Readonly<Record<Lifecycle, string>> = {
+  mutable: 'mutable',
+  immutable: 'immutable: set when the resource is created, and never changed',
+  computed: 'computed: the service sets it; manifests never state it',
+  'one-time': 'one-time: only in the response to the creation; manifests never state it',
+};
+
+function describeRequired(steps: readonly string[]): string {
+  return steps.length === 1 ? 'yes' : `yes, where ${steps.slice(0, -1).join('.')} is stated`;
+}
+
+function describeChange({ role, title }: Kind, lifecycle: Lifecycle): string {
+  if (lifecycle !== 'immutable') return `updates the ${title}`;
+  return role === 'owned'
+    ? `replaces the ${title}: a new one is created and the old one deleted`
+    : 'attaches to another one, and does not change the old one';
+}
+
+function listModuleFacts(steps: readonly string[], first: Field): readonly Fact[] {
+  if (first.type.type !== 'object' || !first.type.module) return [];
+  const whole = first.hasPath ? 'has a path of its own' : 'is a part of the resource';
+  return steps.length === 1
+    ? [['Module', `set and removed as a whole; ${whole}`]]
+    : [['Module', `${steps[0]}, which is set and removed as a whole`]];
+}
+
+function listExampleFacts(type: FieldType): readonly Fact[] {
+  if (type.type === 'list') return listExampleFacts(type.of);
+  if (type.type !== 'text') return [];
+  if (type.known !== undefined) return [['Known', type.known.map((word) => `\`${word}\``).join(', ')]];
+  return type.format === undefined ? [] : [['Example', `\`${FORMATS[type.format].example}\``]];
+}
+
+function listReferenceFacts(type: FieldType): readonly Fact[] {
+  if (type.type === 'list') return listReferenceFacts(type.of);
+  if (type.type === 'map') return listReferenceFacts(type.keys);
+  if (type.type !== 'reference') return [];
+  const kinds = [...listReferableKinds(type).map(({ name }) => name), 'External'];
+  return [['Refers to', `${kinds.join(', ')}, or an id ${type.prefixes.map((prefix) => `${prefix}_…`).join(', ')}`]];
+}
+
+function listInterfaceFacts({ path }: Kind, { steps, fields, field }: Way): readonly Fact[] {
+  const sent = steps.join('.');
+  const shown = steps.map((step, index) => fields[index]?.responseName ?? step).join('.');
+  const isGiven = field.lifecycle === 'computed' || field.lifecycle === 'one-time';
+  if (isGiven) return [['Interface', `${shown} in responses of ${path}`]];
+  const inResponses = shown === sent ? '' : `, and ${shown} in responses`;
+  return [['Interface', `${sent} of ${path}${inResponses}`]];
+}
+
+function listBehaviourFacts(
+  { title }: Kind,
+  { unique, type, alwaysSent, serviceDefault, staysWhenLeftOut, whenUnset }: Field,
+): readonly Fact[] {
+  const each = type.type === 'list' ? 'each of its values' : 'its value';
+  const isSet = type.type === 'list' && type.unordered;
+  return [
+    ...(unique ? ([['Unique', `${each} belongs to one ${title} at a time`]] as const) : []),
+    ...(isSet ? ([['Order', 'means nothing']] as const) : []),
+    ...(serviceDefault ? ([['Left out', 'it is not compared']] as const) : []),
+    ...(serviceDefault
+      ? ([
+          ['No longer stated', staysWhenLeftOut ? 'it keeps its value, with a warning' : 'the service chooses again'],
+        ] as const)
+      : []),
+    ...(alwaysSent
+      ? ([['Update', 'sends it whether it changed or not, since some services clear it otherwise']] as const)
+      : []),
+    ...(whenUnset === undefined ? [] : ([['Lint', `${whenUnset.code}, where it is not set`]] as const)),
+  ];
+}
+
+/** A setting that a kind alone has under `lifecycle`. */
+export function toSettingPage(kind: Kind, name: string, field: Field): FieldPage {
+  return {
+    about: 'field',
+    path: `${kind.name}.lifecycle.${name}`,
+    description: field.description,
+    facts: [['Type', describeType(field.type)], ...listExampleFacts(field.type), ['Required', 'no']],
+    fields: [],
+  };
+}
+
+/** A kind whose resources have fields by its table. */
+export function toKindPage(name: string): FieldPage {
+  const kind = getKind(name);
+  const written = kind.specFields.map(([field]) => field);
+  const replacing = kind.specFields.flatMap(([field, { lifecycle }]) => (lifecycle === 'immutable' ? [field] : []));
+  return {
+    about: 'kind',
+    path: kind.name,
+    description: kind.description,
+    facts: [
+      ['What', describeRole(kind)],
+      ['Ids', `${kind.idPrefix}_…`],
+      ['Interface', kind.path],
+      ...(replacing.length > 0 && kind.role === 'owned'
+        ? ([['Replaced', `when one of these changes: ${replacing.join(', ')}`]] as const)
+        : []),
+      ['Lifecycle', `edgewise explain ${kind.name}.lifecycle`],
+    ],
+    fields: listRows(Object.fromEntries(Object.entries(kind.fields).sort(byStated(written)))),
+  };
+}
+
+function describeRole({ role }: Kind): string {
+  return role === 'owned'
+    ? 'a resource that edgewise creates, changes and deletes'
+    : 'modules on something that exists already';
+}
+
+/** Fields that a manifest can state come first. */
+function byStated(
+  stated: readonly string[],
+): (left: readonly [string, Field], right: readonly [string, Field]) => number {
+  return ([left], [right]) => Number(stated.includes(right)) - Number(stated.includes(left));
+}
+
+/** A part of the document of a kind, as its JSON Schema says: what surrounds `spec`, and kinds that are no resources. */
+export function findSchemaPage(kind: string, steps: readonly string[]): FoundPage {
+  let found: Member = { schema: inlineDefs(toManifestJsonSchema(kind)), isRequired: true };
+  for (const [index, step] of steps.entries()) {
+    const members: ReadonlyMap<string, Member> = listMembers(found.schema);
+    const next = members.get(step) ?? members.get(ANY);
+    if (next === undefined)
+      return { unknown: step, before: [kind, ...steps.slice(0, index)].join('.'), known: [...members.keys()] };
+    found = next;
+  }
+  return toPage([kind, ...steps].join('.'), found);
+}
+
+/** The paths to everything that a document of a kind can hold, except parts with arbitrary names. */
+export function listSchemaPaths(kind: string): readonly (readonly string[])[] {
+  return listInner(inlineDefs(toManifestJsonSchema(kind)));
+}
+
+function listInner(schema: JsonObject): readonly (readonly string[])[] {
+  return [...listMembers(schema)].flatMap(([name, member]) =>
+    name === ANY ? [] : [[name], ...listInner(member.schema).map((inner) => [name, ...inner])],
+  );
+}
+
+/** A name that stands for all. */
+const ANY = '<name>';
+
+interface Member {
+  readonly schema: JsonObject;
+  readonly isRequired: boolean;
+}
+
+function toPage(path: string, { schema, isRequired }: Member): FieldPage {
+  const isKind = !path.includes('.');
+  const members = [...listMembers(schema)];
+  const hasChoice = listAlternatives(schema).length > 1;
+  return {
+    about: isKind ? 'kind' : 'field',
+    path,
+    description: toText(schema['description']),
+    facts: isKind ? [] : listSchemaFacts(schema, isRequired),
+    fields: members.map(([name, member]): FieldRow => {
+      const required = hasChoice ? ', or another of these' : ', required';
+      const type = `${describeSchema(member.schema)}${member.isRequired ? required : ''}`;
+      return { name, type, description: toText(member.schema['description']) };
+    }),
+  };
+}
+
+function listSchemaFacts(schema: JsonObject, isRequired: boolean): readonly Fact[] {
+  const [{ pattern } = {}] = listAlternatives(schema);
+  const { default: fallback, examples } = schema;
+  return [
+    ['Type', describeSchema(schema)],
+    ['Required', isRequired ? 'yes' : 'no'],
+    ...(fallback === undefined || isJsonObject(fallback)
+      ? []
+      : ([['Default', `\`${JSON.stringify(fallback)}\``]] as const)),
+    ...(typeof pattern === 'string' ? ([['Pattern', toOwnPattern(pattern)]] as const) : []),
+    ...(isJsonArray(examples) ? ([['Examples', examples.map(String).join(', ')]] as const) : []),
+  ];
+}
+
+/** Any text may come from the environment, so this alternative is not shown. */
+function toOwnPattern(pattern: string): string {
+  const own = /^\((.*)\)\|\\\$\\\{env:$/.exec(pattern)?.[1];
+  return own === undefined ? pattern : toOwnPattern(own);
+}
+
+/** The fields of an object, or of the members of a list. */
+function listMembers(schema: JsonObject): ReadonlyMap<string, Member> {
+  const members = listAlternatives(schema).flatMap((alternative): (readonly [string, Member])[] => {
+    const { properties, required, additionalProperties: rest, items } = alternative;
+    if (isJsonObject(items)) return [...listMembers(items)];
+    const names = isJsonArray(required) ? required : [];
+    const stated = isJsonObject(properties) ? Object.entries(properties) : [];
+    const any = isJsonObject(rest) && Object.keys(rest).length > 0 ? [[ANY, rest] as const] : [];
+    return [...stated, ...any].flatMap(([name, member]) =>
+      isJsonObject(member) ? [[name, { schema: member, isRequired: names.includes(name) }] as const] : [],
+    );
+  });
+  return new Map(members);
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Types and defaults of fields in words, from the tables of the kinds and the schemas. Code is in backticks. */
+
+/** The type of a field of a kind, with its limits. */
+function describeType(type: FieldType): string {
+  switch (type.type) {
+    case 'text':
+      return `${describeText(type.format === undefined ? 'text' : FORMATS[type.format].expected, type.maxBytes)}${type.orFile ? ', or `{ file: path }`' : ''}`;
+    case 'enum':
+      return type.values.map(toCode).join(', ');
+    case 'boolean':
+      return '`true`, `false`';
+    case 'number':
+      return `${type.integer ? 'whole number' : 'number'}, ${type.min} to ${type.max}`;
+    case 'timestamp':
+      return 'time, RFC 3339';
+    case 'reference':
+      return listReferable(type).map(toCode).join(', ');
+    case 'list':
+      return `${type.unordered ? 'set' : 'list'}, each ${describeType(type.of)}`;
+    case 'map':
+      return `mapping from ${describeMember(type.keys)} to ${describeMember(type.of)}`;
+    case 'object':
+      return type.module ? 'module' : 'mapping';
+    case 'json':
+      return 'mapping';
+    case 'metadata':
+      return describeText('text or mapping', type.maxBytes);
+    default:
+      return assertNever(type);
+  }
+}
+
+/** What may stand at a reference: addresses, and ids by their prefix. */
+function listReferable(type: ReferenceType): readonly string[] {
+  const names = [...listReferableKinds(type).map(({ name }) => name), 'External'].map((name) => `${name}/name`);
+  return [...names, ...type.prefixes.map((prefix) => `${prefix}_…`)];
+}
+
+/** The meaning of leaving a field out. Empty: none. */
+function describeDefault(field: Field): string {
+  if (field.serviceDefault) return 'chosen by the service';
+  return field.default === undefined ? '' : toCode(JSON.stringify(field.default));
+}
+
+/** The type that a JSON Schema says, with its limits. */
+function describeSchema(schema: JsonObject): string {
+  const [first = {}] = listAlternatives(schema);
+  const { type, minimum, maximum, items, enum: words } = first;
+  if (isJsonArray(words)) return words.map((word) => toCode(String(word))).join(', ');
+  if (type === 'array') return `list, each ${isJsonObject(items) ? describeSchema(items) : 'a value'}`;
+  if (type === 'integer' || type === 'number') {
+    const name = type === 'integer' ? 'whole number' : 'number';
+    return maximum === undefined || Number(maximum) > 1e9
+      ? `${name} from ${minimum}`
+      : `${name}, ${minimum} to ${maximum}`;
+  }
+  return (typeof type === 'string' ? TYPE_NAMES[type] : undefined) ?? 'mapping';
+}
+
+/** The alternatives of a schema. A text that may also come from the environment counts as a text. */
+function listAlternatives(schema: JsonObject): readonly JsonObject[] {
+  const { anyOf } = schema;
+  return isJsonArray(anyOf) ? anyOf.filter(isJsonObject) : [schema];
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = { string: 'text', boolean: '`true`, `false`' };
+
+function describeText(what: string, maxBytes: number | undefined): string {
+  return maxBytes === undefined ? what : `${what}, at most ${maxBytes} bytes`;
+}
+
+/** In parentheses, where a list of alternatives would be ambiguous. */
+function describeMember(type: FieldType): string {
+  const text = describeType(type);
+  return text.includes(', ') ? `(${text})` : text;
+}
+
+function toCode(text: string): string {
+  return `\`${text}\``;
+}

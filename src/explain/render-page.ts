@@ -1,0 +1,125 @@
+import { renderDocument } from '../report/programs/json.ts';
+import type { TextOptions } from '../report/report.ts';
+import { toPaint, wrapBehind, wrapProse } from '../report/text/layout.ts';
+import type { Page, Topic } from './explain.ts';
+import type { CodePage, FieldPage, FieldRow, ShownExample, ShownFile } from './pages.ts';
+
+/** A page for a person. */
+export function renderPageText(page: Page, options: TextOptions): string {
+  return `${renderPage(page, options).join('\n').trimEnd()}\n`;
+}
+
+function renderPage(page: Page, options: TextOptions): readonly string[] {
+  switch (page.about) {
+    case 'code':
+      return renderCode(page, options);
+    case 'fields':
+      return [...renderHeading(`${page.name}, in several places`, options), ...renderTopics(page.fields, options)];
+    case 'topics':
+      return [
+        ...renderHeading('Kinds', options),
+        ...renderTopics(page.kinds, options),
+        '',
+        ...renderHeading('Diagnostic codes', options),
+        ...renderTopics(page.codes, options),
+      ];
+    default:
+      return renderField(page, options);
+  }
+}
+
+function renderHeading(text: string, { color }: TextOptions): readonly string[] {
+  return [toPaint(color)('strong', text)];
+}
+
+function renderTopics(topics: readonly Topic[], { width }: TextOptions): readonly string[] {
+  const names = Math.max(...topics.map(({ name }) => name.length));
+  return topics.flatMap(({ name, sentence }) => {
+    const label = `  ${name.padEnd(names)}  `;
+    return wrapBehind(label, sentence, { width, rest: label.length });
+  });
+}
+
+function renderCode(page: CodePage, options: TextOptions): readonly string[] {
+  const { code, sentence, meaning, remedy, example, mended } = page;
+  return [
+    ...renderHeading(code, options),
+    ...renderProse(`${sentence} ${meaning}`, options),
+    '',
+    ...renderHeading('Example', options),
+    ...renderExample(example),
+    ...indent(`$ edgewise ${example.command}\n${example.output}`),
+    '',
+    ...renderHeading('What to do', options),
+    ...renderProse(remedy, options),
+    ...renderMended(page.example, mended),
+  ];
+}
+
+function renderProse(text: string, { width }: TextOptions): readonly string[] {
+  return wrapProse(text, width, { first: 2, rest: 2 }).map((line) => `  ${line}`);
+}
+
+function renderExample({ files, seed, faults, meanwhile }: ShownExample): readonly string[] {
+  return [
+    ...files.flatMap(renderFile),
+    ...(seed === undefined ? [] : renderFile({ name: 'live.json, which the service was seeded with', text: seed })),
+    ...(faults === undefined ? [] : renderFile({ name: 'faults.yaml, which the service runs with', text: faults })),
+    ...(meanwhile === undefined
+      ? []
+      : [
+          `  somebody else sends, right before ${meanwhile.before}:`,
+          ...indent(`${meanwhile.request}\n${meanwhile.body}`, 4),
+          '',
+        ]),
+  ];
+}
+
+function renderMended(example: ShownExample, { command, files, removed, seed }: ShownExample): readonly string[] {
+  const isOther = command !== example.command;
+  return [
+    '',
+    ...renderExample({ command, files, removed, ...(seed !== undefined && { seed }) }),
+    ...removed.map((name) => `  ${name} is gone`),
+    ...(isOther ? [`  $ edgewise ${command}`] : []),
+  ];
+}
+
+function renderFile({ name, text, encoding }: ShownFile): readonly string[] {
+  return [`  ${name}${encoding === undefined ? '' : `, in ${encoding}`}:`, ...indent(text, 4), ''];
+}
+
+function indent(text: string, columns = 2): readonly string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (line === '' ? '' : `${' '.repeat(columns)}${line}`));
+}
+
+function renderField({ path, description, facts, fields }: FieldPage, options: TextOptions): readonly string[] {
+  const names = Math.max(0, ...facts.map(([name]) => name.length));
+  return [
+    ...renderHeading(path, options),
+    ...renderProse(description, options),
+    ...(facts.length === 0 ? [] : ['']),
+    ...facts.flatMap(([name, text]) => {
+      const label = `  ${name.padEnd(names)}  `;
+      return wrapBehind(label, text, { width: options.width, rest: label.length });
+    }),
+    ...(fields.length === 0
+      ? []
+      : ['', ...renderHeading('Fields', options), ...fields.flatMap((row) => renderRow(row, options))]),
+  ];
+}
+
+function renderRow({ name, type, description }: FieldRow, { width, color }: TextOptions): readonly string[] {
+  const [first = '', ...more] = wrapBehind(`  ${name}: `, type, { width, rest: 6 });
+  const colored = `  ${toPaint(color)('strong', name)}${first.slice(name.length + 2)}`;
+  return [colored, ...more, ...wrapProse(description, width, { first: 6, rest: 6 }).map((line) => `      ${line}`)];
+}
+
+/** A page for programs. */
+export function renderPageJson(page: Page): string {
+  const { about, ...rest } = 'facts' in page ? { ...page, facts: Object.fromEntries(page.facts) } : page;
+  return renderDocument({ format: 1, command: 'explain', ok: true, about, ...rest });
+}

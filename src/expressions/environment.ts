@@ -1,0 +1,193 @@
+import {
+  type ASTNode,
+  TypeError as CelTypeError,
+  Environment,
+  EvaluationError,
+  ParseError,
+} from '@marcbachmann/cel-js';
+import type { Json } from '../model/json.ts';
+import { type CheckTypes, createTypeCheck } from './check-types.ts';
+import { type Budget, BudgetError, type MeteredProgram, meterProgram } from './metered-program.ts';
+import { listNames } from './read-cel.ts';
+import {
+  type CelDeclarations,
+  type CelType,
+  type CelTypes,
+  defineType,
+  replaceNames,
+  toCelValue,
+  toJson,
+} from './values.ts';
+
+/** What is wrong with an expression, and which part of it that is about, in UTF-16 units. */
+export interface CelFinding {
+  readonly message: string;
+  readonly start: number;
+  readonly length: number;
+  /** A name that is not known, and those that are. */
+  readonly unknown?: { readonly given: string; readonly known: readonly string[] };
+}
+
+/** What an expression came to. */
+type CelResult = { readonly value: Json } | { readonly finding: string };
+
+/** The values of the variables. A field that is left out has no value. */
+export type CelValues = Readonly<Record<string, Json | Date>>;
+
+/** An expression whose names and types are right. */
+export interface CelProgram {
+  /** The variables that it names, with what is selected of them: `after.acl`. */
+  readonly names: readonly string[];
+  /** The type of what it comes to, as CEL writes it. */
+  readonly type: string;
+  /** Never throws. */
+  readonly run: (values: CelValues, budget: Budget) => CelResult;
+}
+
+/** Reads expressions. Never throws. */
+export interface Cel {
+  readonly compile: (text: string) => CelProgram | { readonly finding: CelFinding };
+}
+
+/** Characters and nodes of an expression: enough for a list of some hundred addresses. */
+const MAX_LENGTH = 20_000;
+const MAX_NODES = 2_000;
+const MAX_DEPTH = 50;
+
+/** What reads expressions that may name these. Nothing that they can say has an effect, and there is no clock but a variable. */
+export function createCel(declarations: CelDeclarations): Cel {
+  const variables = new Map(Object.entries(declarations.variables));
+  const messages = Object.entries(declarations.types).map(([name, fields]) => defineType(name, fields));
+  const types: CelTypes = {
+    messages: new Map(messages.map((type) => [type.name, type])),
+    records: declarations.records,
+  };
+  const toValues: Compilation['toValues'] = (values, names) =>
+    new Map(Array.from(names, (name) => [name, toCelValue(variables.get(name) ?? 'dyn', values[name], types)]));
+  const environment = createEnvironment(declarations, messages);
+  const compilation = { declarations, toValues, checkTypes: createTypeCheck(declarations) };
+  return { compile: (text) => compile(environment, text, compilation) };
+}
+
+/** What evaluates: whatever may be null or be used as a map may be anything. */
+function createEnvironment(declarations: CelDeclarations, messages: readonly CelType[]): Environment {
+  const { records, unions, variables } = declarations;
+  const isLoose = (name: string): boolean =>
+    name === 'double' || Object.hasOwn(records, name) || Object.hasOwn(unions, name);
+  const toType = (type: string): string =>
+    type.endsWith('?') ? 'dyn' : replaceNames(type, (name) => (isLoose(name) ? 'dyn' : name));
+  const limits = { maxAstNodes: MAX_NODES, maxDepth: MAX_DEPTH };
+  const environment = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits });
+  for (const { name, fields, ctor } of messages) {
+    const known = Object.entries(fields).map(([field, type]) => [field, toType(type)] as const);
+    environment.registerType(name, { ctor, fields: Object.fromEntries(known) });
+  }
+  for (const [name, type] of Object.entries(variables)) environment.registerVariable(name, toType(type));
+  return environment;
+}
+
+interface Compilation {
+  readonly declarations: CelDeclarations;
+  /** The values of these variables: what an expression does not name need not be converted. */
+  readonly toValues: (values: CelValues, names: ReadonlySet<string>) => ReadonlyMap<string, unknown>;
+  readonly checkTypes: CheckTypes;
+}
+
+function compile(
+  environment: Environment,
+  text: string,
+  { declarations, toValues, checkTypes }: Compilation,
+): CelProgram | { readonly finding: CelFinding } {
+  if (text.length > MAX_LENGTH) return { finding: toWhole(text, `is longer than ${MAX_LENGTH} characters`) };
+  try {
+    const parsed = environment.parse(text);
+    const refused = findRefused(parsed.ast);
+    if (refused !== undefined) return { finding: refused };
+    const { type, error } = parsed.check();
+    if (error !== undefined || type === undefined) return { finding: toFinding(error, text, declarations) };
+    const checked = checkTypes(text, parsed.ast);
+    if ('error' in checked) return { finding: toFinding(checked.error, text, declarations) };
+    const names = listNames(parsed.ast).filter((name) => Object.hasOwn(declarations.variables, toVariable(name)));
+    const program = meterProgram(parsed);
+    const used = new Set(names.map(toVariable));
+    return {
+      names,
+      type: checked.type,
+      run: (values, budget) => evaluate(program, () => toValues(values, used), budget),
+    };
+  } catch (error) {
+    return { finding: toFinding(error, text, declarations) };
+  }
+}
+
+function toVariable(name: string): string {
+  return name.split('.')[0] ?? name;
+}
+
+/** What the library takes and should not. */
+function findRefused(root: ASTNode): CelFinding | undefined {
+  const open: unknown[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (Array.isArray(node)) open.push(...node);
+    if (!isNode(node)) continue;
+    const finding = toRefusal(node);
+    if (finding !== undefined) return finding;
+    open.push(node.args);
+  }
+  return undefined;
+}
+
+function toRefusal(node: ASTNode): CelFinding | undefined {
+  // The name of the type of a map has those of its keys and of its values in it: with maps as keys it doubles with each.
+  const key = node.op === 'map' ? node.args.find(([one]) => one.op !== 'value')?.[0] : undefined;
+  if (key !== undefined) return toRange(key.range, 'has a map with a key that is computed');
+  // It is no function of CEL, and reads the numbers of the bytes.
+  return node.op === 'rcall' && node.args[0] === 'json'
+    ? toRange(node.range, 'found no function json in CEL')
+    : undefined;
+}
+
+function isNode(value: unknown): value is ASTNode {
+  return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
+}
+
+function toFinding(error: unknown, text: string, declarations: CelDeclarations): CelFinding {
+  if (error instanceof RangeError) return toWhole(text, 'is nested too deeply');
+  if (!(error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError)) throw error;
+  const [, limit] = /^Exceeded max(\w+)/.exec(error.summary) ?? [];
+  if (limit !== undefined) return toWhole(text, limit === 'Depth' ? 'is nested too deeply' : 'is too large');
+  const finding = toRange(error.range ?? { start: 0, end: text.length }, error.summary.replace(/\.$/, ''));
+  const given = text.slice(finding.start, finding.start + finding.length);
+  switch (error.code) {
+    case 'unknown_variable':
+      return { ...finding, unknown: { given, known: Object.keys(declarations.variables) } };
+    case 'no_such_key':
+      return { ...finding, unknown: { given, known: listFields(declarations) } };
+    default:
+      return finding;
+  }
+}
+
+function listFields({ types, records }: CelDeclarations): readonly string[] {
+  return [types, records].flatMap(Object.values).flatMap(Object.keys);
+}
+
+function toWhole(text: string, message: string): CelFinding {
+  return { message, start: 0, length: text.length };
+}
+
+function toRange({ start, end }: { readonly start: number; readonly end: number }, message: string): CelFinding {
+  return { message, start, length: Math.max(1, end - start) };
+}
+
+function evaluate(program: MeteredProgram, toValues: () => ReadonlyMap<string, unknown>, budget: Budget): CelResult {
+  try {
+    return { value: toJson(program(toValues(), budget)) };
+  } catch (error) {
+    if (error instanceof EvaluationError) return { finding: error.summary.replace(/\.$/, '') };
+    if (error instanceof RangeError && !(error instanceof BudgetError))
+      return { finding: `too much: ${error.message}` };
+    if (error instanceof Error) return { finding: error.message };
+    throw error;
+  }
+}

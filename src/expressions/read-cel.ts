@@ -1,0 +1,119 @@
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+
+/** What a CEL expression names, or why it cannot be parsed. */
+export type CelReading = { readonly names: readonly string[] } | { readonly finding: string; readonly column: number };
+
+/** Reads a CEL expression. Never throws. */
+export type ReadCel = (text: string) => CelReading;
+
+/** The variables of an expression, with what is selected of them (`conn.geo.country_code`), each once. Nothing is evaluated. */
+export function readCel(text: string): CelReading {
+  try {
+    return { names: listNames(PARSER.parse(text).ast) };
+  } catch (error) {
+    if (error instanceof ParseError) return { finding: error.summary, column: (error.range?.start ?? 0) + 1 };
+    if (error instanceof RangeError) return { finding: 'It is nested too deeply', column: 1 };
+    throw error;
+  }
+}
+
+/** The names that an expression may use without their being there, because it asks. None when it cannot be parsed. */
+export function readGuardedNames(text: string): readonly string[] {
+  return 'names' in readCel(text) ? listGuardedNames(PARSER.parse(text).ast) : [];
+}
+
+/** Only the depth is limited, because it can exhaust the stack; a list of addresses may be long. */
+const ANY = 1_000_000;
+const PARSER = new Environment({
+  enableOptionalTypes: true,
+  limits: { maxAstNodes: ANY, maxListElements: ANY, maxMapEntries: ANY, maxCallArguments: ANY },
+});
+
+/** A node, and the names that comprehensions around it bind. */
+interface Scoped {
+  readonly node: ASTNode;
+  readonly bound: readonly string[];
+}
+
+/**
+ * The variables of a parsed expression, with what is selected of them, each once. Uses its own stack instead of recursion: a long chain
+ * of operators is a deep tree.
+ */
+export function listNames(root: ASTNode): readonly string[] {
+  const names = new Set<string>();
+  const open: Scoped[] = [{ node: root, bound: [] }];
+  for (let scoped = open.pop(); scoped !== undefined; scoped = open.pop()) {
+    const name = toName(scoped.node);
+    const [variable = ''] = name?.split('.') ?? [];
+    if (name === undefined) open.push(...listOperands(scoped));
+    else if (!scoped.bound.includes(variable) && !TYPES.has(variable)) names.add(name);
+  }
+  return [...names].sort();
+}
+
+/** The names that an expression asks whether they are there, by `has(…)` or by `.?` in front of their last part. */
+function listGuardedNames(root: ASTNode): readonly string[] {
+  const names: string[] = [];
+  const open: ASTNode[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const asked = toAsked(node);
+    const name = asked === undefined ? undefined : toName(asked);
+    if (name !== undefined) names.push(name);
+    open.push(...listNodes(node.op === 'value' ? [] : node.args));
+  }
+  return names;
+}
+
+function toAsked(node: ASTNode): ASTNode | undefined {
+  if (node.op === '.?') return node;
+  return node.op === 'call' && node.args[0] === 'has' ? node.args[1][0] : undefined;
+}
+
+/** The dotted name that a chain of selections is; `undefined`: something is computed in it. */
+function toName(node: ASTNode): string | undefined {
+  const steps: string[] = [];
+  let inner = node;
+  while (inner.op === '.' || inner.op === '.?') {
+    steps.unshift(inner.args[1]);
+    inner = inner.args[0];
+  }
+  return inner.op === 'id' ? [inner.args, ...steps].join('.') : undefined;
+}
+
+function listOperands({ node, bound }: Scoped): readonly Scoped[] {
+  if (node.op === 'rcall') return listCallOperands(node, bound);
+  return listNodes(node.op === 'value' ? [] : node.args).map((inner) => ({ node: inner, bound }));
+}
+
+type MethodCall = Extract<ASTNode, { readonly op: 'rcall' }>;
+
+/** A macro binds the names that it starts with, in all that follows them. */
+function listCallOperands(call: MethodCall, bound: readonly string[]): readonly Scoped[] {
+  const [method, receiver, operands] = call.args;
+  const isNamespace = receiver.op === 'id' && NAMESPACES.has(receiver.args);
+  const first = operands[0];
+  const isMacro = MACROS.has(method) && operands.length > 1 && first?.op === 'id';
+  const inside = isMacro && first !== undefined ? [...bound, String(first.args)] : bound;
+  return [
+    ...(isNamespace ? [] : [{ node: receiver, bound }]),
+    ...(isMacro ? operands.slice(1) : operands).map((node) => ({ node, bound: inside })),
+  ];
+}
+
+const MACROS = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
+
+/** What functions of the standard and its extensions are called on, which is no value. */
+const NAMESPACES = new Set(['base64', 'cel', 'lists', 'math', 'optional', 'sets', 'strings']);
+
+/** Types are values too. */
+const TYPES = new Set(
+  'bool bytes double dyn duration google int list map null_type string timestamp type uint'.split(' '),
+);
+
+/** The nodes among the operands of a node, however they are grouped. */
+export function listNodes(operands: unknown): readonly ASTNode[] {
+  if (Array.isArray(operands)) return operands.flatMap(listNodes);
+  return typeof operands === 'object' && operands !== null && 'op' in operands
+    ? [operands as ASTNode] // only nodes have an operator
+    : [];
+}

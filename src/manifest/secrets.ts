@@ -1,0 +1,87 @@
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
+import { type FoundSecret, type Secrets, strikeJson } from '../model/secrets.ts';
+import type { FieldPath } from '../model/state.ts';
+import type { ReadFieldFile } from './environment.ts';
+import { createSourceText, type SourceText } from './source-text.ts';
+
+/**
+ * No manifest contains a secret of the run, whichever way it comes there: written in the file, from a variable, from a file that a field names, or put together
+ * of several. What is found is struck out before anything else sees it, so that no message quotes it.
+ */
+
+type Search = Pick<Secrets, 'redact' | 'find'>;
+
+const REMEDY =
+  'Remove it. If others can read where it came from, replace it: what they have read is no secret any more.';
+
+/** Means nothing in YAML, wherever it stands. */
+const STAND_IN = 'REDACTED';
+
+/** The text of a file without secrets, and what is wrong with a file that has one. */
+export function strikeSource(
+  source: SourceText,
+  secrets: Search,
+): { readonly text: SourceText; readonly held: Diagnostic | undefined } {
+  const found = secrets.find(source.text);
+  if (found === undefined) return { text: source, held: undefined };
+  const text = createSourceText(source.file, secrets.redact(source.text, STAND_IN));
+  const held: Diagnostic = {
+    code: 'secret-in-manifest',
+    severity: 'error',
+    message: `${source.file} contains ${found.name}`,
+    remedy: REMEDY,
+    place: text.toPlace({ start: found.index, end: found.index + 1 }),
+  };
+  return { text, held };
+}
+
+/** What a document would contain with everything filled in. */
+interface HeldSecret {
+  /** The document without it. */
+  readonly value: Json;
+  readonly path: FieldPath;
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** The first secret in a value; `undefined`: there is none. */
+export function findHeldSecret(value: Json, secrets: Search): HeldSecret | undefined {
+  const held = findIn(value, secrets, []);
+  if (held === undefined) return undefined;
+  const { path, found } = held;
+  return { value: strikeJson(value, secrets), path, message: `this would contain ${found.name}`, remedy: REMEDY };
+}
+
+function findIn(
+  value: Json,
+  secrets: Search,
+  path: FieldPath,
+): { readonly path: FieldPath; readonly found: FoundSecret } | undefined {
+  if (typeof value === 'string') {
+    const found = secrets.find(value);
+    return found === undefined ? undefined : { path, found };
+  }
+  if (isJsonArray(value)) return findFirst([...value.entries()], secrets, path);
+  return isJsonObject(value) ? findFirst(Object.entries(value), secrets, path) : undefined;
+}
+
+function findFirst(members: readonly (readonly [string | number, Json])[], secrets: Search, path: FieldPath) {
+  for (const [step, member] of members) {
+    // A key that holds a secret is no place that could be named.
+    const found = typeof step === 'string' ? secrets.find(step) : undefined;
+    if (found !== undefined) return { path, found };
+    const held = findIn(member, secrets, [...path, step]);
+    if (held !== undefined) return held;
+  }
+  return undefined;
+}
+
+/** A reader that gives no file with a secret in it. */
+export function withoutSecretFiles(readFile: ReadFieldFile, { find }: Search): ReadFieldFile {
+  return (manifest, path) => {
+    const file = readFile(manifest, path);
+    const found = 'text' in file ? find(file.text) : undefined;
+    return found === undefined ? file : { finding: `contains ${found.name}` };
+  };
+}

@@ -1,0 +1,124 @@
+import { listReferences, mapReferences } from '../kinds/references.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import { type Address, parseAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { toPathText } from '../model/field-path.ts';
+import {
+  type CrossStackReference,
+  compareAge,
+  type DesiredResource,
+  type DesiredState,
+  type LiveResource,
+  type LiveState,
+} from '../model/state.ts';
+
+/** What manifests ask for once the ids of other stacks' resources are known. */
+interface ResolvedForeign {
+  readonly desired: DesiredState;
+  /** Those that another stack will create: their ids are known after apply. */
+  readonly awaited: Readonly<Record<Address, CrossStackReference>>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * What another plan of the same run makes of a resource: it has that id after it, it is created, or nothing of that name is left, for that reason.
+ * `undefined`: no plan of the run knows; what is live counts.
+ */
+export type FindPlanned = (foreign: CrossStackReference, liveId: string | undefined) => Planned | undefined;
+
+export type Planned = { readonly id: string } | { readonly isCreated: true } | { readonly gone: string };
+
+/** The kinds that have to be read to find the resources of other stacks. */
+export function listCrossStackKinds({ foreign = new Map() }: DesiredState): readonly string[] {
+  return [...foreign.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
+}
+
+/**
+ * Finds the resources of other stacks by what the run makes of them, else by the marks on what is live. One that is not there, and that no run
+ * creates, is an error.
+ */
+export function resolveForeign(
+  desired: DesiredState,
+  live: LiveState,
+  findPlanned: FindPlanned = () => undefined,
+): ResolvedForeign {
+  const { foreign } = desired;
+  if (foreign === undefined) return { desired, awaited: {}, diagnostics: [] };
+  const ids = new Map<string, string>();
+  const awaited = new Map<Address, CrossStackReference>();
+  const gone = new Map<string, string>();
+  for (const [address, named] of foreign) {
+    const id = findForeign(named, live)?.id;
+    const planned = findPlanned(named, id) ?? (id === undefined ? undefined : { id });
+    if (planned === undefined) continue;
+    if ('id' in planned) ids.set(address, planned.id);
+    else if ('gone' in planned) gone.set(address, planned.gone);
+    else awaited.set(address, named);
+  }
+  const waiting = new Set<string>(awaited.keys());
+  const resources = [...desired.resources].map(([address, resource]) => [address, withIds(resource, ids)] as const);
+  const used = new Set([...desired.resources.values()].flatMap(listNamed));
+  return {
+    desired: {
+      ...desired,
+      resources: new Map(resources),
+      externals: new Map([...desired.externals, ...[...foreign.keys()].flatMap((address) => toEntry(address, ids))]),
+    },
+    awaited: Object.fromEntries([...awaited].filter(([address]) => used.has(address))),
+    diagnostics: [...desired.resources.values()].flatMap((resource) =>
+      listMissing(resource, { foreign, gone, isKnown: (address) => ids.has(address) || waiting.has(address) }),
+    ),
+  };
+}
+
+/** The live resource that bears the mark; of several the one that is kept. */
+export function findForeign(
+  { stack, resource }: CrossStackReference,
+  { resources }: LiveState,
+): LiveResource | undefined {
+  const { kind = '', name = '' } = parseAddress(resource) ?? {};
+  const bearing = (resources.get(kind) ?? []).filter(({ mark }) => mark?.stack === stack && mark.name === name);
+  return bearing.toSorted(compareAge)[0];
+}
+
+function withIds(resource: DesiredResource, ids: ReadonlyMap<string, string>): DesiredResource {
+  const spec = mapReferences(getKind(resource.kind), resource.spec, ({ value }) => ids.get(value) ?? value);
+  return { ...resource, spec };
+}
+
+function listNamed({ kind, spec }: DesiredResource): readonly string[] {
+  return listReferences(getKind(kind), spec).map(({ value }) => value);
+}
+
+function toEntry(address: Address, ids: ReadonlyMap<string, string>): readonly (readonly [Address, string])[] {
+  const id = ids.get(address);
+  return id === undefined ? [] : [[address, id]];
+}
+
+interface Foreign {
+  readonly foreign: ReadonlyMap<string, CrossStackReference>;
+  /** Why what is live is not there any more after the run. */
+  readonly gone: ReadonlyMap<string, string>;
+  readonly isKnown: (address: string) => boolean;
+}
+
+function listMissing(resource: DesiredResource, { foreign, gone, isKnown }: Foreign): readonly Diagnostic[] {
+  return listReferences(getKind(resource.kind), resource.spec).flatMap(({ value, path }): readonly Diagnostic[] => {
+    const named = foreign.get(value);
+    if (named === undefined || isKnown(value)) return [];
+    const where = `spec.${toPathText(path)} names ${value}`;
+    const why = gone.get(value);
+    const message = `${resource.address}: ${where}, which is ${named.resource} of the stack ${named.stack}, and ${why ?? 'no live resource has that mark'}`;
+    const remedy = `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is there, correct the name.`;
+    return [
+      {
+        code: 'foreign-missing',
+        severity: 'error',
+        message,
+        remedy: why === undefined ? remedy : 'Refer to what is there after the run.',
+        address: resource.address,
+        place: resource.locate(['spec', ...path]),
+      },
+    ];
+  });
+}

@@ -1,0 +1,78 @@
+import { type Address, parseAddress, toAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { FindTaker, Taker } from '../model/stack-tree.ts';
+import type { LiveState } from '../model/state.ts';
+import type { Decision } from './decide.ts';
+import type { PlanInput } from './plan-input.ts';
+
+/**
+ * Says of addresses that no manifest describes that nothing of them is deleted: another stack takes it over, or `spec.released` lists it. What
+ * another stack has taken already leaves nothing to take: a second resource with the old mark is pruned like any other.
+ */
+export function createKeeper({ desired: { stack }, live, mode, findTaker }: PlanInput): (address: Address) => boolean {
+  if (mode === 'release') return () => false;
+  const released = new Set<string>(stack.released);
+  return (address) => released.has(address) || findOpenTaker(address, { live, findTaker }) !== undefined;
+}
+
+/** Warnings on what is kept because it is not known whether another stack takes it over. `decided`: ids of what the plan has something to say of. */
+export function listDoubtfulTakers(
+  { desired, live, mode, findTaker }: PlanInput,
+  decided: ReadonlySet<string | undefined>,
+): readonly Diagnostic[] {
+  if (mode === 'release' || findTaker === undefined) return [];
+  const released = new Set<string>(desired.stack.released);
+  const owned = [...live.resources.values()].flat().filter(({ mark }) => mark?.stack === desired.stack.name);
+  const kept = owned.map(({ kind, mark, id }) => ({ address: toAddress(kind, mark?.name ?? ''), id }));
+  return kept.flatMap(({ address, id }): readonly Diagnostic[] => {
+    if (decided.has(id) || released.has(address)) return [];
+    const { stack = '', doubt } = findOpenTaker(address, { live, findTaker }) ?? {};
+    if (doubt === undefined) return [];
+    const who = stack === '' ? 'a manifest' : `the stack ${stack}`;
+    return [
+      {
+        code: 'taker-unread',
+        severity: 'warning',
+        message: `${address} (${id}) is in no manifest, and is kept: ${who} may take it over, and ${doubt}`,
+        remedy: 'Correct that and plan again. Until then nothing is deleted that may be handed over.',
+        address,
+      },
+    ];
+  });
+}
+
+/** Warnings on deletes of what another stack of the repository takes over, when that stack is no part of the run. */
+export function listTakenElsewhere(
+  decisions: readonly Decision[],
+  { desired, live, findNeighbour }: Pick<PlanInput, 'desired' | 'live' | 'findNeighbour'>,
+): readonly Diagnostic[] {
+  const own = desired.stack.name;
+  return decisions.flatMap(({ action, pair: { address, by } }): readonly Diagnostic[] => {
+    if (action !== 'delete' || by !== 'mark') return [];
+    const { stack, as, folder } = findOpenTaker(address, { live, findTaker: findNeighbour }) ?? {};
+    if (stack === undefined || as === undefined) return [];
+    return [
+      {
+        code: 'taken-elsewhere',
+        severity: 'warning',
+        message: `${address} would be deleted here, and the stack ${stack} takes it over as ${as}`,
+        remedy: `Apply the stack in ${folder} first, or both in one run with -R. Until then, spec.released: [${address}] in the Stack of ${own} keeps it.`,
+        address,
+      },
+    ];
+  });
+}
+
+function findOpenTaker(
+  address: Address,
+  { live, findTaker }: Pick<PlanInput, 'live'> & { readonly findTaker?: FindTaker | undefined },
+): Taker | undefined {
+  const taker = findTaker?.(address);
+  return taker !== undefined && hasTaken(taker, live) ? undefined : taker;
+}
+
+/** Whether a stack owns already what it would take over. */
+function hasTaken({ stack, as }: Taker, { resources }: LiveState): boolean {
+  const { kind = '', name } = (as && parseAddress(as)) ?? {};
+  return (resources.get(kind) ?? []).some(({ mark }) => mark?.stack === stack && mark.name === name);
+}

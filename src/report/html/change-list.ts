@@ -1,0 +1,441 @@
+import { ACTIONS } from '../../model/change.ts';
+import { DANGER_GROUPS, type DangerGroup } from '../../model/danger.ts';
+import { DRIFT_STATES, type DriftState } from '../../model/drift.ts';
+import { assertNever } from '../../model/errors.ts';
+import type { CommandLine } from '../report.ts';
+import type { ChangeView } from '../view/change-view.ts';
+import type { DangerView } from '../view/danger-view.ts';
+import {
+  type DriftedView,
+  type DriftGroup,
+  type DriftView,
+  MOVED,
+  NEXT_APPLY,
+  STATE_LABELS,
+  UNMANAGED,
+} from '../view/drift-view.ts';
+import type { FieldLine, FieldView } from '../view/field-view.ts';
+import type { PlanView } from '../view/plan-view.ts';
+import {
+  ACTION_LABELS,
+  CONTINUED,
+  LOSSES_HEADING,
+  PART_HEADINGS,
+  toApplyLead,
+  toFileLabel,
+  toOwnerNote,
+  toUnchangedText,
+} from '../view/plan-wording.ts';
+import { toCount } from '../view/wording.ts';
+import { type Html, html, renderCounts } from './node.ts';
+
+/** One entry of a list that can be filtered. */
+interface Item {
+  /** Unique in the page. */
+  readonly anchor: string;
+  /** What it is filtered by besides its kind: an action, a state. It is the class of its colour too. */
+  readonly group: string;
+  readonly kind: string;
+  readonly dangers: readonly DangerGroup[];
+  readonly owner?: string | undefined;
+  readonly glyph: string;
+  readonly address: string;
+  /** Id of the live resource. */
+  readonly id?: string | undefined;
+  /** What is said beside the address. */
+  readonly said: Html | undefined;
+  /** How much there is to see inside: `3 fields`. */
+  readonly size: string;
+  /** Nothing in it: there is nothing to open. */
+  readonly body: readonly (Html | undefined)[];
+  readonly isOpen: boolean;
+}
+
+/** The entries of one list below a heading. A long list is laid out as far as it is looked at. */
+function renderItems(anchor: string, heading: string, items: readonly Item[]): Html {
+  return html`<section class="part" aria-labelledby="${anchor}"><h2 id="${anchor}">${heading}</h2>
+<div class="items${items.length > MAX_WHOLE ? ' many' : ''}">
+${items.map(renderItem)}</div></section>
+`;
+}
+
+/** Whether entries begin unfolded: where all that they hold is not too much for one look. */
+function isOpenAtFirst(fields: number): boolean {
+  return fields <= MAX_OPEN_FIELDS;
+}
+
+const MAX_OPEN_FIELDS = 400;
+
+/** Entries up to which a list is laid out as a whole. */
+const MAX_WHOLE = 100;
+
+/** Entries of one resource have one key, and are counted once. */
+function renderItem({ anchor, group, kind, dangers, owner, body, isOpen, ...item }: Item): Html {
+  const inside = body.filter((piece) => piece !== undefined);
+  const attributes = html`class="item ${group}" id="${anchor}" data-key="${item.address} ${item.id}" data-group="${group}" data-kind="${kind}"${dangers.length === 0 ? '' : html` data-danger="${[...new Set(dangers)].join(' ')}"`}${owner === undefined ? '' : html` data-owner="${owner}"`}`;
+  if (inside.length === 0) {
+    return html`<div ${attributes}><div class="head">${renderTitle({ ...item, size: '' })}</div></div>\n`;
+  }
+  return html`<details ${attributes}${isOpen ? html` open` : ''}><summary>${renderTitle(item)}</summary>
+<div class="body">
+${inside}</div></details>
+`;
+}
+
+function renderTitle({
+  glyph,
+  address,
+  id,
+  said,
+  size,
+}: Pick<Item, 'glyph' | 'address' | 'id' | 'said' | 'size'>): Html {
+  const slash = address.startsWith('"') ? -1 : address.indexOf('/');
+  const name = html`<span class="kind">${address.slice(0, slash + 1)}</span>${address.slice(slash + 1)}`;
+  const more = [
+    ...(id === undefined ? [] : [html`<code>${id}</code>`]),
+    ...(size === '' ? [] : [html`<span class="size">${size}</span>`]),
+  ];
+  return html`<span class="glyph" aria-hidden="true">${glyph}</span><span class="what"><h3>${name}</h3> <span class="said">${said}</span></span>
+<span class="side">${more}</span>`;
+}
+
+/** What an entry of a list is filtered by. */
+interface FilteredItem extends Pick<Item, 'kind' | 'dangers' | 'owner'> {
+  /** The stack of a page on many, as the element around the entry names it. */
+  readonly stack?: string;
+}
+
+/** What a list can be narrowed by. */
+export interface Filter {
+  /** What is listed: `changes`. */
+  readonly what: string;
+  /** What items are grouped by: `Action`. */
+  readonly by: string;
+  /** The groups that there are, and how they are called. */
+  readonly groups: ReadonlyMap<string, string>;
+  readonly items: readonly FilteredItem[];
+}
+
+/** A filter as a piece of a page, which a page on many stacks joins with others. */
+export interface FilterPiece extends Html {
+  readonly filter: Filter;
+}
+
+/** The controls above a list. Hidden until the script can serve them, which fills in the numbers too. */
+export function renderFilter(filter: Filter): FilterPiece {
+  const { what, by, groups, items } = filter;
+  const dangers = new Set(items.flatMap((item) => item.dangers));
+  const owners = items.flatMap(({ owner }) => owner ?? []);
+  const stacks = items.flatMap(({ stack }) => stack ?? []);
+  const { source } = html`<div class="filter" role="search" aria-label="Filter ${what}" hidden>
+<input type="search" aria-label="Find in ${what}" placeholder="Address, field or value" autocomplete="off" spellcheck="false">
+<p class="status" role="status"></p>
+<div class="acts"><button type="button" data-act="clear" hidden>Clear</button><button type="button" data-act="expand">Expand all</button><button type="button" data-act="collapse">Collapse all</button></div>
+${[
+  renderFacet('danger', 'Danger', toWords(DANGER_GROUPS.filter((group) => dangers.has(group)))),
+  renderFacet('group', by, groups),
+  renderFacet('kind', 'Kind', toWords(items.map(({ kind }) => kind).sort())),
+  renderFacet('owner', 'Owner', toWords(owners.sort())),
+  renderFacet('stack', 'Stack', toWords(stacks)),
+]}</div>
+`;
+  return { source, filter };
+}
+
+function toWords(values: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(values.map((value) => [value, value]));
+}
+
+type Facet = 'danger' | 'group' | 'kind' | 'owner' | 'stack';
+
+/** Nothing where no item has any of it. */
+function renderFacet(facet: Facet, legend: string, words: ReadonlyMap<string, string>): Html | undefined {
+  if (words.size === 0) return undefined;
+  const buttons = [...words].map(
+    ([value, label]) =>
+      html`<button type="button" ${facet === 'group' ? html`class="${value}" ` : ''}aria-pressed="false" data-value="${value}">${label}<span class="count"></span></button>\n`,
+  );
+  return html`<fieldset data-facet="${facet}"><legend>${legend}</legend>
+${buttons}</fieldset>
+`;
+}
+
+/** A table of fields: what was, and what will be. Nothing when there are none. */
+function renderFields(caption: string, fields: readonly FieldView[]): Html | undefined {
+  if (fields.length === 0) return undefined;
+  return html`<table class="fields" aria-label="${caption}">
+${fields.map(renderField)}</table>
+`;
+}
+
+function renderField({ path, notes, forcesReplace, inline, lines }: FieldView): Html {
+  const remarks = notes.map((note) => html` <span class="remark">${note}</span>`);
+  const value = inline === undefined ? renderLines(lines) : renderInline(inline);
+  return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${path}${remarks}</th><td>${value}</td></tr>
+`;
+}
+
+function renderInline({ from, to, is }: NonNullable<FieldView['inline']>): Html {
+  if (is !== undefined) return html`${is}`;
+  const before = from === undefined ? undefined : html`<del>${from}</del>`;
+  const after = to === undefined ? undefined : html`<ins>${to}</ins>`;
+  const arrow = before === undefined || after === undefined ? '' : html` <span class="arrow">→</span> `;
+  return html`${before}${arrow}${after}`;
+}
+
+function renderLines(lines: readonly FieldLine[]): Html {
+  return html`<div class="lines">${lines.map(renderLine)}</div>`;
+}
+
+function renderLine({ role, text }: FieldLine): Html {
+  switch (role) {
+    case 'added':
+      return html`<ins>+ ${text}</ins>`;
+    case 'removed':
+      return html`<del>- ${text}</del>`;
+    case 'same':
+      return html`<span>  ${text}</span>`;
+    case 'folded':
+      return html`<i>… ${text}</i>`;
+    default:
+      return assertNever(role);
+  }
+}
+
+/** How many resources there are of each action. */
+export function renderPlanCounts({ totals, files }: Pick<PlanView, 'totals' | 'files'>): Html {
+  const actions = ACTIONS.filter((action) => action !== 'release' || totals.release > 0);
+  const counts = actions.map((action) => ({ look: action, label: ACTION_LABELS[action], number: totals[action] }));
+  const written = { look: 'update', label: toFileLabel(files), number: files.length };
+  return renderCounts('Resources by action', files.length === 0 ? counts : [...counts, written]);
+}
+
+/** The command that does what the plan says, to be copied. Nothing where it would be refused or have nothing to do. */
+export function renderCommand(view: PlanView, command: CommandLine | undefined): Html | undefined {
+  if (command === undefined || !view.isApplicable) return undefined;
+  return html`<p class="command">${toApplyLead(command)} <code>${command.line}</code></p>\n`;
+}
+
+/** The changes of a plan, part for part, and what they can be narrowed by. Nothing when there are none. */
+export function renderChanges(
+  { parts }: { readonly parts: readonly ChangePart[] },
+  { renderPlace = () => undefined, isPart = false }: ChangesOptions = {},
+): readonly (Html | FilterPiece)[] {
+  const changes = parts.flatMap((part) => part.changes);
+  if (changes.length === 0) return [];
+  const heeded = changes.length <= MAX_OPEN_CHANGES && !isPart ? changes : changes.filter(isHeeded);
+  const isOpen = isOpenAtFirst(heeded.reduce((sum, { fields, lost }) => sum + fields.length + lost.length, 0));
+  const open = new Set(isOpen ? heeded : []);
+  const items = new Map(
+    changes.map((change, index) => [change, toItem(change, { index, isOpen: open.has(change), renderPlace })]),
+  );
+  const filter = renderFilter({
+    what: 'changes',
+    by: 'Action',
+    groups: new Map(changes.map(({ action }) => [action, action])),
+    items: [...items.values()],
+  });
+  const lists = parts.map((part) =>
+    renderItems(
+      part.part,
+      part.heading ?? HEADINGS[part.part],
+      part.changes.flatMap((change) => items.get(change) ?? []),
+    ),
+  );
+  return [filter, ...lists];
+}
+
+/** How changes are listed. */
+interface ChangesOptions {
+  readonly renderPlace?: RenderPlace;
+  /** They are not all that the page is about, so that only what has to be seen is open. */
+  readonly isPart?: boolean | undefined;
+}
+
+/** Where a manifest states what a change or a danger is about; nothing where that is not known. */
+export type RenderPlace = (about: Pick<ChangeView, 'change' | 'path'>) => Html | undefined;
+
+/** Changes that all begin unfolded. */
+const MAX_OPEN_CHANGES = 3;
+
+/** Whether who approves has to see all of a change: what is safe begins folded. */
+function isHeeded({ action, dangers }: ChangeView): boolean {
+  return action === 'delete' || action === 'replace' || dangers.length > 0;
+}
+
+/** Where a change stands on the page, by its place among all that are shown. */
+export function toChangeAnchor(index: number): string {
+  return `change-${index + 1}`;
+}
+
+/** What stands below one heading. */
+interface ChangePart {
+  readonly part: keyof typeof HEADINGS;
+  readonly heading?: string;
+  readonly changes: readonly ChangeView[];
+}
+
+/** Of each part, where nothing needs to be told apart. */
+const HEADINGS = {
+  losses: LOSSES_HEADING,
+  change: 'Changes',
+  missing: PART_HEADINGS.missing,
+  drift: PART_HEADINGS.drift,
+  more: 'More',
+  less: 'Less',
+} as const;
+
+interface Place {
+  readonly index: number;
+  readonly isOpen: boolean;
+  readonly renderPlace: RenderPlace;
+}
+
+function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item {
+  const { action, kind, glyph, address, id, fields, lost, owner } = change;
+  const notes = [...(owner === undefined ? [] : [toOwnerNote(owner)]), ...change.notes];
+  const place = renderPlace(change);
+  return {
+    anchor: toChangeAnchor(index),
+    group: action,
+    kind,
+    dangers: change.dangers.map(({ group }) => group),
+    owner,
+    glyph,
+    address,
+    id,
+    said: renderAction(change),
+    size: fields.length + lost.length === 0 ? '' : toCount(fields.length + lost.length, 'field'),
+    body: [
+      ...renderClauses(change.dangers),
+      ...notes.map((note) => html`<p>${note}</p>\n`),
+      place === undefined ? undefined : html`<p>${place}</p>\n`,
+      renderFields(`Fields of ${address}`, fields),
+      renderFields(`Fields of ${address} that will be lost`, lost),
+      renderUnchanged(change),
+    ],
+    isOpen,
+  };
+}
+
+function renderAction({ action, reason, isContinued, protect }: ChangeView): Html {
+  const why = isContinued ? `, ${CONTINUED}` : reason === undefined ? '' : `: ${reason}`;
+  return html`<span class="word">${action}</span>${why}${protect ? html` <span class="badge">protected</span>` : ''}`;
+}
+
+function renderUnchanged({ fields, unchanged }: ChangeView): Html | undefined {
+  if (fields.length === 0 || unchanged === 0) return undefined;
+  return html`<p class="rest">${toUnchangedText(unchanged)}</p>\n`;
+}
+
+const GLYPHS: Readonly<Record<DriftState, string>> = {
+  drifted: '~',
+  'drifted-and-pending': '≈',
+  differs: '≠',
+  missing: '✗',
+  unowned: '?',
+  'file-differs': '≠',
+  pending: '»',
+  'left-over': '-',
+  'in-sync': '=',
+};
+
+/** How many resources there are in each state. */
+export function renderDriftCounts(counts: DriftView['counts']): Html {
+  return renderCounts(
+    'Resources by state',
+    DRIFT_STATES.map((state) => ({ look: state, label: STATE_LABELS[state], number: counts[state] })),
+  );
+}
+
+/** What is not as it should be, state for state, and what it can be narrowed by. Nothing when all is. */
+export function renderDrifted({ groups }: Pick<DriftView, 'groups'>): readonly (Html | FilterPiece)[] {
+  if (groups.length === 0) return [];
+  const all = groups.flatMap(({ resources }) => resources);
+  const isOpen = isOpenAtFirst(all.reduce((sum, { fields, pending }) => sum + fields.length + pending.length, 0));
+  const indexes = new Map(all.map((one, index) => [one, index]));
+  const lists = groups.map(({ state, heading, resources }) =>
+    renderItems(
+      state,
+      heading,
+      resources.map((one) => toDriftItem(one, { state, index: indexes.get(one) ?? 0, isOpen })),
+    ),
+  );
+  const filter = renderFilter({
+    what: 'resources',
+    by: 'State',
+    groups: new Map(groups.map(({ state }) => [state, STATE_LABELS[state]])),
+    items: all.map(({ kind, dangers }) => ({ kind, dangers: dangers.map(({ group }) => group) })),
+  });
+  return [filter, ...lists];
+}
+
+interface DriftPlace {
+  readonly state: DriftGroup['state'];
+  readonly index: number;
+  readonly isOpen: boolean;
+}
+
+function toDriftItem(
+  { kind, address, id, reason, expected, moved, dangers, fields, pending, next }: DriftedView,
+  { state, index, isOpen }: DriftPlace,
+): Item {
+  const size = fields.length + pending.length + moved.length;
+  return {
+    anchor: toResourceAnchor(index),
+    group: state,
+    kind,
+    dangers: dangers.map(({ group }) => group),
+    glyph: GLYPHS[state],
+    address,
+    id,
+    said: reason === undefined ? undefined : html`${reason}`,
+    size: size === 0 ? '' : toCount(size, 'field'),
+    body: [
+      expected === undefined ? undefined : html`<p>${expected}</p>\n`,
+      ...renderClauses(dangers),
+      ...moved.map((name) => html`<p><code>${name}</code>: ${MOVED}</p>\n`),
+      renderFields(`Fields of ${address}: expected and live`, fields),
+      next === undefined ? undefined : html`<p>${NEXT_APPLY}: ${next}</p>\n`,
+      renderFields(`Fields of ${address}: live and next apply`, pending),
+    ],
+    isOpen,
+  };
+}
+
+/** Where a resource of a comparison stands on the page, by its place among all that are shown. */
+function toResourceAnchor(index: number): string {
+  return `resource-${index + 1}`;
+}
+
+/** What is dangerous in what happened, each a link to its resource. */
+export function listDriftDangers({ dangers, groups }: DriftView): readonly Html[] {
+  const addresses = groups.flatMap(({ resources }) => resources).map(({ address }) => address);
+  return dangers.map((danger) => {
+    const { group, address } = danger;
+    const index = addresses.indexOf(address);
+    const code = html`<code>${address}</code>`;
+    // What ended may be as it should be, and is then not shown below.
+    const name = index < 0 ? code : html`<a href="#${toResourceAnchor(index)}">${code}</a>`;
+    return html`<strong>${group}</strong> ${name} ${renderClause(danger)}`;
+  });
+}
+
+function renderClauses(dangers: readonly DangerView[]): readonly Html[] {
+  return dangers.map((one) => html`<p class="danger"><strong>${one.group}:</strong> ${renderClause(one)}</p>\n`);
+}
+
+/** A danger as a clause, with what one may copy as code. */
+export function renderClause({ clause, then }: DangerView): Html {
+  const values = clause.values === '' ? '' : html` <code>${clause.values}</code>`;
+  return html`${clause.lead}${values}${then === '' ? '' : `: ${then}`}`;
+}
+
+/** What nobody manages. Nothing when all is managed. */
+export function renderUnmanaged(unmanaged: DriftView['unmanaged']): Html | undefined {
+  if (unmanaged.length === 0) return undefined;
+  const items = unmanaged.map((one) => html`<li>${one.kind} <code>${one.id}</code> ${one.description}</li>\n`);
+  return html`<section aria-labelledby="unmanaged"><h2 id="unmanaged">${UNMANAGED.heading}</h2>
+<ul class="list">${items}</ul><p class="note">${UNMANAGED.hint}</p></section>
+`;
+}

@@ -1,0 +1,181 @@
+import { KEY_VARIABLE } from '../../model/api-key.ts';
+import type { PolicyCaseResult, PolicyTestResult } from '../../model/policy.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { StackFolder, StackListing } from '../../model/stack-tree.ts';
+import type { FormOptions, LintRuleRow, TextOptions } from '../report.ts';
+import type { StackPart, StacksReport } from '../stacks-report.ts';
+import { toPrintablePlace } from '../view/diagnostic-view.ts';
+import { toColumns } from '../view/escape.ts';
+import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
+import { describeStacks, listUnownedLines, type StackRow, toStacksView, toStackTitle } from '../view/stacks-view.ts';
+import { toCount } from '../view/wording.ts';
+import { renderApplyResultText } from './apply.ts';
+import { renderTextForm } from './form.ts';
+import { type Column, isTooWide, toPadded, toPaint, toTable, wrapBehind } from './layout.ts';
+
+const COLUMNS: readonly Column<InventoryRow>[] = [
+  ['ADDRESS', ({ address }) => address],
+  ['ID', ({ id }) => id],
+  ['CREATED', ({ createdAt }) => createdAt],
+  ['STATE', ({ state }) => state.join(', ')],
+];
+
+/** Left out, one more each, until the table fits the terminal. A state stands below its row then. */
+const LEAST = ['CREATED', 'STATE'];
+
+/** What a stack owns as a table: a row for each resource, and below it what the service computed. Ends with a line break. */
+export function renderInventoryText({ rows, summary }: InventoryView, options: TextOptions): string {
+  const paint = toPaint(options.color);
+  if (rows.length === 0) return `${summary}.\n`;
+  const choices = [0, 1, 2].map((left) => COLUMNS.filter(([name]) => !LEAST.slice(0, left).includes(name)));
+  const fitting = choices.find((columns) => !toTable(rows, columns).some((line) => isTooWide(line, options.width)));
+  const columns = fitting ?? choices.at(-1) ?? [];
+  const [heading = '', ...lines] = toTable(rows, columns);
+  const hasState = columns.some(([name]) => name === 'STATE');
+  const body = rows.flatMap((row, index) => {
+    const state = hasState || row.state.length === 0 ? [] : [{ path: 'state', text: row.state.join(', ') }];
+    return [lines[index] ?? '', ...renderDetails({ ...row, fields: [...state, ...row.fields] }, options)];
+  });
+  return [paint('strong', heading), ...body, '', paint('muted', `${summary}.`), ''].join('\n');
+}
+
+/** Widest path that values are aligned to in a terminal. */
+const MAX_PATH_COLUMNS = 32;
+
+function renderDetails({ fields, findings }: InventoryRow, { width, color }: TextOptions): readonly string[] {
+  const widths = fields
+    .map(({ path }) => toColumns(path))
+    .filter((columns) => width === 0 || columns <= MAX_PATH_COLUMNS);
+  const column = Math.max(0, ...widths);
+  const lines = fields.flatMap(({ path, text }) => {
+    const line = `  ${toPadded(path, column)}  ${text}`;
+    return isTooWide(line, width) ? [`  ${path}`, ...wrapBehind('      ', text, { width, rest: 6 })] : [line];
+  });
+  const help = findings.flatMap((finding) => wrapBehind('  ! ', finding, { width, rest: 4 }));
+  return [...lines, ...help.map((line) => toPaint(color)('warning', line))];
+}
+
+/** The lint rules for a person: a line each, wrapped to the terminal. */
+export function renderLintRulesText(rows: readonly LintRuleRow[], { width }: TextOptions): string {
+  const ids = Math.max(...rows.map(({ id }) => id.length));
+  const severities = Math.max(...rows.map(({ severity }) => severity.length));
+  const lines = rows.flatMap(({ id, severity, sentence }) => {
+    const label = `${id.padEnd(ids)}  ${severity.padEnd(severities)}  `;
+    return wrapBehind(label, sentence, { width, rest: label.length });
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** What became of the cases of policies: a line for each, below the policy, and why it fails. */
+export function renderPolicyTestsText({ cases, untested }: PolicyTestResult, options: TextOptions): string {
+  const failed = cases.filter(({ failure }) => failure !== undefined).length;
+  const groups = [...Map.groupBy(cases, ({ policy }) => policy)];
+  const paint = toPaint(options.color);
+  const names = untested.map(toPrintable).join(', ');
+  const blocks = [
+    ...groups.map(([policy, members]) => [
+      paint('strong', toPrintable(policy)),
+      ...members.flatMap((one) => renderCase(one, options)),
+    ]),
+    ...(untested.length === 0
+      ? []
+      : [wrapBehind('', `No case is about ${names}.`, { ...options, rest: 2 }).map((line) => paint('warning', line))]),
+    [`${toCount(cases.length, 'case')}: ${cases.length - failed} passed, ${failed} failed.`],
+  ];
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function renderCase({ name, place, failure }: PolicyCaseResult, { color, width }: TextOptions): readonly string[] {
+  const paint = toPaint(color);
+  if (failure === undefined) return [`  ${paint('added', 'pass')} ${toPrintable(name)}`];
+  const { file, line, column } = toPrintablePlace(place);
+  return [
+    `  ${paint('error', 'FAIL')} ${toPrintable(name)}`,
+    ...wrapBehind('       ', toPrintable(failure), { width, rest: 7 }),
+    `       --> ${file}:${line}:${column}`,
+  ];
+}
+
+/** The stacks of a tree as a table, and below it how many there are. Ends with a line break. */
+export function renderStacksText(listing: StackListing, { color }: Pick<TextOptions, 'color'>): string {
+  const paint = toPaint(color);
+  const { stacks, changes } = listing;
+  const columns: readonly Column<StackFolder>[] = [
+    ['STACK', ({ name }) => toPrintable(name === '' ? '(no name)' : name)],
+    ['FOLDER', ({ folder }) => toPrintable(folder)],
+    ['SERVICE', ({ baseUrl = '' }) => toPrintable(baseUrl)],
+    ...(stacks.every(({ keyEnv }) => keyEnv === undefined) ? [] : [KEY]),
+    ...(changes === undefined ? [] : [['WHY', (stack: StackFolder) => toPrintable(toWhy(stack, listing))] as const]),
+  ];
+  const [heading = '', ...lines] = stacks.length === 0 ? [] : toTable(stacks, columns);
+  const table = stacks.length === 0 ? [] : [paint('strong', heading), ...lines, ''];
+  const words = [describeStacks(listing), ...listUnownedLines(listing)].map((line) => `${toPrintable(line)}\n`);
+  return `${table.map((line) => `${line}\n`).join('')}${words.join('')}`;
+}
+
+/** The variable that holds the key of its account. */
+const KEY: Column<StackFolder> = ['KEY', ({ keyEnv = KEY_VARIABLE }) => toPrintable(keyEnv)];
+
+/** Files that a line names. */
+const MAX_NAMED = 2;
+
+function toWhy(stack: StackFolder, { changes }: StackListing): string {
+  const { files = [], through = [] } = changes?.changed.find((change) => change.stack.folder === stack.folder) ?? {};
+  const more = files.length > MAX_NAMED ? [`${files.length - MAX_NAMED} more`] : [];
+  const needs = through.length === 0 ? [] : [`depends on ${through.join(', ')}`];
+  return [...files.slice(0, MAX_NAMED), ...more, ...needs].join(', ');
+}
+
+const STACK_COLUMNS: readonly Column<StackRow>[] = [
+  ['STACK', ({ name }) => name],
+  ['FOLDER', ({ folder }) => folder],
+  ['RESULT', ({ said }) => said],
+];
+
+const TIME: Column<StackRow> = ['LEAST TIME', ({ time }) => time];
+
+/** Each stack that has something to say, then a line for each of all. */
+export function renderStacksReportText(run: StacksReport, options: FormOptions): string {
+  return `${renderStackTexts(run, options)}${renderStacksTable(run, options)}`;
+}
+
+/** Each stack that has something to say, under its name. */
+function renderStackTexts(run: StacksReport, options: FormOptions): string {
+  const paint = toPaint(options.color);
+  const { rows } = toStacksView(run);
+  const shown = rows.map((row, index) => ({ row, part: run.parts[index] })).filter(({ row }) => !row.isQuiet);
+  return shown.map(({ row, part }) => `${paint('strong', `── ${row.title}`)}\n${renderPart(part, options)}\n`).join('');
+}
+
+/** What became of stacks whose plans were shown already. */
+export function renderStackEnds(parts: readonly StackPart[], options: FormOptions): string {
+  const paint = toPaint(options.color);
+  const ends = parts.map((part) => {
+    const end = renderEnd(part, { ...options, ...part.options });
+    return end === '' ? '' : `${paint('strong', `── ${toStackTitle(part)}`)}\n${end}\n`;
+  });
+  return ends.join('');
+}
+
+function renderEnd({ report }: StackPart, options: FormOptions): string {
+  if (report.about === 'failure') return renderTextForm(report, options);
+  if (report.about !== 'apply') return '';
+  const { plan, result } = report;
+  const isNothing = result.outcomes.length + result.files.length + result.diagnostics.length === 0;
+  return isNothing ? '' : renderApplyResultText(plan, result, options);
+}
+
+function renderPart(part: StackPart | undefined, options: FormOptions): string {
+  return part === undefined ? '' : renderTextForm(part.report, { ...options, ...part.options, isPart: true });
+}
+
+/** A line for each stack, and what they come to. */
+export function renderStacksTable(run: StacksReport, { color }: FormOptions): string {
+  const paint = toPaint(color);
+  const { rows, summary } = toStacksView(run);
+  if (rows.length === 0) return `${summary}\n`;
+  const columns = rows.some(({ time }) => time !== '') ? [...STACK_COLUMNS, TIME] : STACK_COLUMNS;
+  const [heading = '', ...lines] = toTable(rows, columns);
+  const painted = lines.map((line, index) => (rows[index]?.isBad === true ? paint('error', line) : line));
+  return [paint('strong', heading), ...painted, '', summary, ''].join('\n');
+}

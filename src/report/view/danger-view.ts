@@ -1,0 +1,293 @@
+import { readCaption } from '../../kinds/dangers.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import { findKind } from '../../kinds/tables/registry.ts';
+import { findInnerType } from '../../kinds/walk.ts';
+import { type Change, toShownChange } from '../../model/change.ts';
+import {
+  countDangers,
+  DANGER_GROUPS,
+  type Danger,
+  type DangerCounts,
+  type DangerGroup,
+  type DangerName,
+} from '../../model/danger.ts';
+import type { ManifestStart } from '../../model/diagnostic.ts';
+import { assertNever } from '../../model/errors.ts';
+import { parsePath } from '../../model/field-path.ts';
+import { isJsonArray, isJsonObject, isSameJson, type Json, toCanonicalJson } from '../../model/json.ts';
+import { toPrintable } from '../../model/printable.ts';
+import type { FormOptions, Report } from '../report.ts';
+import { toWord } from './escape.ts';
+import { findFieldType, isEmpty, type KnownType, type Names, renderScalar } from './field-view.ts';
+import { toCount, toTimeText } from './wording.ts';
+
+/** A danger, ready to read. */
+export interface DangerView {
+  readonly group: DangerGroup;
+  readonly danger: DangerName;
+  readonly address: string;
+  /** One clause whose subject is the resource, with both values: `leads nowhere: backend WeightedBackend/pool → (none)`. */
+  readonly said: string;
+  /** The same in parts. */
+  readonly clause: Clause;
+  /** What follows from it; empty: that is not known. */
+  readonly then: string;
+  /** The change, and the field of its manifest that it is about. */
+  readonly change: Change;
+  readonly path?: string;
+}
+
+/** Every danger of some changes: by group, the gravest of each first. */
+export function listDangerViews(changes: readonly Change[], names: Names): readonly DangerView[] {
+  const views = changes.flatMap((change) => {
+    const { dangers = [], kind } = change;
+    const address = toWord(toShownChange(change));
+    return dangers.map((one) => {
+      const { group, danger, path = SETTINGS[danger], consequence = '' } = one;
+      const clause = toClause(findKind(kind), one, names);
+      const then = [toPrintable(consequence), ...(isRevert(change, one) ? ['reverts drift'] : [])]
+        .filter(Boolean)
+        .join('; ');
+      const said = toSentence(clause, then);
+      return { group, danger, address, said, clause, then, change, ...(path !== undefined && { path }) };
+    });
+  });
+  return DANGER_GROUPS.flatMap((group) => views.filter((view) => view.group === group));
+}
+
+/** Whether it comes of nothing but what was changed at the service. */
+function isRevert({ differences }: Change, { path = '' }: Danger): boolean {
+  const field = parsePath(path)?.[0];
+  const own = differences.filter((difference) => difference.field !== undefined && difference.field === field);
+  return own.length > 0 && own.every(({ origin }) => origin === 'drift');
+}
+
+/** What dangers without a field are about. */
+const SETTINGS: Readonly<Partial<Record<DangerName, string>>> = { unprotected: 'lifecycle.protect' };
+
+/** Where the manifest states a field or, where that is not known, where it starts. Nothing of what is deleted. */
+export function findFieldPlace(
+  { change, path }: Pick<DangerView, 'change' | 'path'>,
+  { locate }: { readonly locate?: FormOptions['locate'] | undefined },
+): ManifestStart | undefined {
+  const { address, place } = change;
+  if (place === undefined) return undefined;
+  const found = path === undefined || path.startsWith('mark.') ? undefined : locate?.(address, path);
+  return found === undefined ? place : { ...place, line: found.line };
+}
+
+/** How many dangers some changes have, by group: `3 dangers (2 access, 1 secrets)`; empty: none. Every form says the same. */
+export function toDangerCount(changes: readonly Pick<Change, 'dangers'>[]): string {
+  return describeDangerCounts(countDangers(changes.flatMap(({ dangers = [] }) => dangers)));
+}
+
+/** The dangers of several reports, by group: of plans, of what was applied, and of what happened at the service. */
+export function countReportDangers(reports: readonly Report[]): DangerCounts {
+  const dangers = reports.flatMap((report): readonly Danger[] => {
+    if (report.about === 'drift') return report.drift.resources.flatMap((one) => one.dangers ?? []);
+    return report.about === 'plan' || report.about === 'apply'
+      ? report.plan.changes.flatMap((one) => one.dangers ?? [])
+      : [];
+  });
+  return countDangers(dangers);
+}
+
+/** The same of counts. */
+export function describeDangerCounts(counts: DangerCounts): string {
+  const groups = DANGER_GROUPS.filter((group) => counts[group] > 0);
+  const total = groups.reduce((sum, group) => sum + counts[group], 0);
+  if (total === 0) return '';
+  return `${toCount(total, 'danger')} (${groups.map((group) => `${counts[group]} ${group}`).join(', ')})`;
+}
+
+/** A clause whose subject is the resource, taken apart: forms may show what one copies in another way. */
+interface Clause {
+  readonly lead: string;
+  /** The field and both its values; empty: the lead says all. */
+  readonly values: string;
+}
+
+/** What a danger is, on one line. */
+function toSentence({ lead, values }: Clause, then: string): string {
+  return `${[lead, values].filter((text) => text !== '').join(' ')}${then === '' ? '' : `: ${then}`}`;
+}
+
+function toClause(kind: Kind | undefined, danger: Danger, names: Names): Clause {
+  const path = toPrintable(danger.path ?? '');
+  const clause = (lead: string, values = `${path} ${toSides(kind, danger, names)}`): Clause => ({ lead, values });
+  switch (danger.danger) {
+    case 'restriction-removed':
+      if (path === '') return clause('restricts nobody any more', '');
+      return clause(kind?.isProtection === true ? 'does not restrict any more:' : 'is not restricted any more by');
+    case 'restriction-disabled':
+      return clause('has this disabled:');
+    case 'unrestricted': {
+      const lead = kind?.fields[danger.path ?? '']?.tells?.unset ?? `has no restriction by ${path}`;
+      return danger.from === undefined ? clause(lead, '') : clause(`${lead}:`);
+    }
+    case 'lets-in':
+      return clause(danger.group === 'secrets' ? 'allows more:' : 'lets in more:');
+    case 'rule-removed':
+    case 'rule-changed':
+    case 'rule-added':
+      return toRuleClause(kind, danger, names);
+    case 'rules-reordered':
+      return clause('has its rules in another order:', path);
+    case 'restriction-changed':
+      return clause('has another restriction:');
+    case 'lockout':
+      return clause('may lock out whoever applies it', '');
+    case 'address-released':
+      return clause('is not reached any more at');
+    case 'address-changed':
+      return clause('is reached elsewhere:');
+    case 'target-removed':
+      return clause('leads nowhere:');
+    case 'target-disabled':
+      return clause('leads nowhere, since this is disabled:');
+    case 'no-weight':
+      return clause('gives no member traffic:');
+    case 'gap':
+      return clause(toGapClause(danger), '');
+    case 'new-values':
+      return clause('gets a new value of', path);
+    case 'token':
+      return danger.to === undefined
+        ? clause('gets a new token', '')
+        : clause('gets a new token, which goes to', toPrintable(String(danger.to)));
+    case 'token-revoked':
+      return clause('loses its token', '');
+    case 'ended':
+      return clause('is not valid any more since', toPrintable(String(danger.from)));
+    case 'longer-validity':
+      return clause('is valid for longer:');
+    case 'unprotected':
+      return clause('is no longer protected', '');
+    case 'released':
+      return clause(`belongs to no stack any more: it belonged to ${toWord(String(danger.from))}`, '');
+    case 'handed-over':
+      return clause(`is taken from the stack ${toWord(String(danger.from))}`, '');
+    default:
+      return assertNever(danger.danger);
+  }
+}
+
+function toGapClause({ writes = 0, limitMs }: Danger): string {
+  const time =
+    limitMs === undefined
+      ? ''
+      : `, which ${writes === 1 ? 'takes' : 'take'} ${toTimeText(limitMs)} once the rate limit is reached`;
+  return `is not there from its delete until it is created ${toCount(writes, 'write')} later${time}`;
+}
+
+/** `has the deny rule `europe` changed (policy.inbound[0]): expressions "…" → "…"`. */
+function toRuleClause(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: Names): Clause {
+  const type = kind === undefined ? undefined : findFieldType(kind, path);
+  const rule = toRuleName(type, to ?? from ?? null);
+  const parts = listRuleParts(type, { from, to }, names);
+  const lead = `has the ${rule} ${danger.slice('rule-'.length)} (${toPrintable(path)})`;
+  return { lead: parts.length === 0 ? lead : `${lead}:`, values: parts.join('; ') };
+}
+
+/** ``deny rule `europe` ``. */
+function toRuleName(type: KnownType, rule: Json): string {
+  const caption = readCaption(type, rule);
+  const actions = [...new Set(listActions(type, rule))].join(', ');
+  return [actions, 'rule', caption === undefined ? '' : `\`${toPrintable(caption)}\``].filter(Boolean).join(' ');
+}
+
+/** What a rule does: the values of the fields whose known values are listed. */
+function listActions(type: KnownType, value: Json | undefined): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string') return type?.type === 'text' && type.known !== undefined ? [toWord(value)] : [];
+  return Object.entries(value).flatMap(([key, member]) => {
+    const step = Array.isArray(value) ? Number(key) : key;
+    const field = type?.type === 'object' ? type.fields[key] : undefined;
+    return field?.isCaption === true ? [] : listActions(findInnerType(type, step), member);
+  });
+}
+
+/** The parts of a rule that differ, each with both sides; of a rule that comes or goes, all that it says. */
+function listRuleParts(
+  type: KnownType,
+  { from, to }: { readonly from: Json | undefined; readonly to: Json | undefined },
+  names: Names,
+): readonly string[] {
+  if (type?.type !== 'object') return [`${toText(type, from, names)} → ${toText(type, to, names)}`];
+  const [before, after] = [from, to].map((side) => (isJsonObject(side) ? side : {}));
+  return Object.entries(type.fields).flatMap(([name, field]) => {
+    const [left, right] = [before?.[name] ?? null, after?.[name] ?? null];
+    if (field.isCaption || isSameJson(left, right)) return [];
+    const sides = [left, right].map((side) => toText(field.type, side, names));
+    return sides[0] === sides[1] ? [] : [`${name} ${sides[0]} → ${sides[1]}`];
+  });
+}
+
+/** Characters of a value that a danger has room for: the whole stands with the change. */
+const MAX_VALUE = 240;
+
+function toSides(kind: Kind | undefined, { danger, path = '', from, to }: Danger, names: Names): string {
+  const type = kind === undefined ? undefined : findFieldType(kind, path);
+  const [before, after] = [from, to].map((side) => toText(type, side, names));
+  if (danger === 'lets-in') return `+ ${after}`;
+  if (danger === 'address-released') return `${before}`;
+  // What is disabled keeps its values, so that they say nothing of the difference.
+  const isDisabled = danger === 'restriction-disabled' || danger === 'target-disabled';
+  return isDisabled && typeof from !== 'boolean' ? `(${before})` : `${before} → ${after}`;
+}
+
+const NOTHING = '(none)';
+
+function toText(type: KnownType, value: Json | undefined, names: Names): string {
+  const text = toWhole(type, value ?? null, names);
+  if (text === '') return NOTHING;
+  return text.length <= MAX_VALUE ? text : `${text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** Rules by their names, members of an object one by one, any other JSON as it is. */
+function toWhole(type: KnownType, value: Json, names: Names): string {
+  if (typeof value === 'boolean') return String(value);
+  if (value === null) return '';
+  if (type?.type === 'json') return toPrintable(toCanonicalJson(value));
+  if (type?.type === 'list' && isJsonArray(value) && type.of.type === 'object')
+    return value.map((member) => toMember(type.of, member, names)).join(', ');
+  if (type?.type !== 'object' || !isJsonObject(value)) return listValues(type, value, names).join(', ');
+  return Object.entries(value)
+    .filter(([, member]) => typeof member !== 'boolean')
+    .map(([name, member]) => toWhole(findInnerType(type, name), member, names))
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+function toMember(type: KnownType, member: Json, names: Names): string {
+  const isRule = type?.type === 'object' && Object.values(type.fields).some(({ isCaption }) => isCaption);
+  return isRule ? toRuleName(type, member) : toWhole(type, member, names);
+}
+
+/** What is in a value, without how it is divided; a switch that is on says nothing besides. */
+export function listValues(type: KnownType, value: Json, names: Names): readonly string[] {
+  if (value === true) return [''];
+  if (isEmpty(value)) return [];
+  if (isJsonArray(value))
+    return value.flatMap((member, index) => listValues(findInnerType(type, index), member, names));
+  if (!isJsonObject(value)) return [renderName(type, value, names)];
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (type?.type === 'map') return [`${toWord(names.get(key) ?? key)} (${renderScalar(type.of, member, names)})`];
+    return member === true || member === false ? [] : listValues(findInnerType(type, key), member, names);
+  });
+}
+
+/** Of what is referred to, the name is enough. */
+function renderName(type: KnownType, value: Json, names: Names): string {
+  const isReference = type?.type === 'reference' && typeof value === 'string';
+  return isReference ? toWord(names.get(value) ?? value) : renderScalar(type, value, names);
+}
+
+/** Values of one field that are said. */
+const MAX_VALUES = 3;
+
+/** The first values, and how many more there are. */
+export function toShortList(values: readonly string[]): string {
+  const hidden = values.length - MAX_VALUES;
+  return hidden > 0 ? `${values.slice(0, MAX_VALUES).join(', ')} and ${hidden} more` : values.join(', ');
+}

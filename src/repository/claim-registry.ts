@@ -1,0 +1,248 @@
+import { join, resolve } from 'node:path';
+import { toTokenFile } from '../apply/token-sinks.ts';
+import { listClaims } from '../kinds/claims.ts';
+import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
+import { findKind } from '../kinds/tables/registry.ts';
+import { limitPerCode, toMore } from '../manifest/bounded-yaml.ts';
+import { type Address, isAddress, toAddress } from '../model/address.ts';
+import type { Diagnostic, SourcePlace } from '../model/diagnostic.ts';
+import { toPathText } from '../model/field-path.ts';
+import type { TokenSettings } from '../model/stack.ts';
+import type { StackFolder } from '../model/stack-tree.ts';
+import type { DesiredResource, DesiredState, FieldPath } from '../model/state.ts';
+import type { Host } from '../stack/host.ts';
+
+/**
+ * What the stacks of one run claim, though only one of them may have it. The service would refuse the second, or both would take it from each
+ * other. Only keys are kept, so that manifests can go; those of stacks that exclude each other are read again to say where they do.
+ */
+export interface ClaimLedger {
+  /** Takes the claims of a stack. `account` is equal for stacks of one account. */
+  readonly note: (folder: StackFolder, account: unknown, claims: readonly Pick<StackClaim, 'key' | 'range'>[]) => void;
+  /** For each stack that claims what another one claims too: what, and all who do. */
+  readonly listRivals: () => ConflictingStacks;
+}
+
+/** Stacks that exclude each other. */
+type ConflictingStacks = ReadonlyMap<StackFolder, readonly ClaimConflict[]>;
+
+/** A claim that several stacks make. */
+interface ClaimConflict extends Pick<StackClaim, 'key' | 'range'> {
+  readonly claimants: readonly StackFolder[];
+}
+
+/** A ledger without claims. */
+export function createClaimLedger(): ClaimLedger {
+  const ranges = new Map<unknown, Map<string, readonly StackFolder[]>>();
+  return {
+    note: (folder, account, claims) => {
+      for (const { key, range } of claims) {
+        const scope = range === 'files' ? range : account;
+        const known = ranges.get(scope) ?? new Map<string, readonly StackFolder[]>();
+        ranges.set(scope, known);
+        const claimants = known.get(key) ?? [];
+        if (!claimants.includes(folder)) known.set(key, [...claimants, folder]);
+      }
+    },
+    listRivals: () => {
+      const conflicts = new Map<StackFolder, ClaimConflict[]>();
+      for (const [scope, known] of ranges) {
+        const range = scope === 'files' ? scope : 'account';
+        for (const [key, claimants] of known)
+          for (const folder of claimants.length > 1 ? claimants : []) {
+            const claimConflicts = conflicts.get(folder) ?? [];
+            claimConflicts.push({ key, range, claimants });
+            conflicts.set(folder, claimConflicts);
+          }
+      }
+      return conflicts;
+    },
+  };
+}
+
+/** Reads the manifests of a stack; `undefined`: they are not valid any more. */
+export type ReadClaims = (folder: StackFolder) => Promise<ClaimSource | undefined>;
+
+/** For each stack, an error at each of its claims that another stack of the run makes too. Errors name the place of the other claim. */
+export async function toClaimConflictDiagnostics(
+  conflicts: ConflictingStacks,
+  read: ReadClaims,
+  context: Pick<Host, 'cwd'>,
+): Promise<ReadonlyMap<StackFolder, readonly Diagnostic[]>> {
+  const found = new Map<StackFolder, ReadonlyMap<string, LocatedClaim>>();
+  for (const [folder, claimConflicts] of conflicts) {
+    const { told } = cut(claimConflicts);
+    found.set(folder, locateClaims(told, await read(folder), context));
+  }
+  return new Map(
+    [...conflicts].map(([folder, claimConflicts]) => {
+      const { told, more } = cut(claimConflicts);
+      const rest = more.map(({ count }) => toError(toMore(CODE, count)));
+      return [folder, [...told.flatMap((one) => toErrors(folder, one, found)), ...rest]];
+    }),
+  );
+}
+
+const CODE = 'duplicate-claim';
+
+function cut(claimConflicts: readonly ClaimConflict[]) {
+  return limitPerCode(claimConflicts.map((one) => ({ ...one, code: CODE }) as const));
+}
+
+function toError(more: Omit<Diagnostic, 'code' | 'severity'>): Diagnostic {
+  return { code: CODE, severity: 'error', ...more };
+}
+
+interface LocatedClaim extends StackClaim {
+  readonly place: SourcePlace;
+}
+
+function locateClaims(
+  claimConflicts: readonly ClaimConflict[],
+  source: ClaimSource | undefined,
+  context: Pick<Host, 'cwd'>,
+): ReadonlyMap<string, LocatedClaim> {
+  if (source === undefined) return new Map();
+  const keys = new Set(claimConflicts.map(toText));
+  const claims = listStackClaims(source, context).filter((claim) => keys.has(toText(claim)));
+  return new Map(
+    claims.flatMap((claim) => {
+      const place = source.state.resources.get(claim.address)?.locate(claim.path);
+      return place === undefined ? [] : [[toText(claim), { ...claim, place }] as const];
+    }),
+  );
+}
+
+function toText({ range, key }: Pick<StackClaim, 'key' | 'range'>): string {
+  return `${range} ${key}`;
+}
+
+/** The other stacks that one error names. */
+const MAX_NAMED = 3;
+
+function toErrors(
+  folder: StackFolder,
+  claimConflicts: ClaimConflict,
+  found: ReadonlyMap<StackFolder, ReadonlyMap<string, LocatedClaim>>,
+): readonly Diagnostic[] {
+  const find = (one: StackFolder): LocatedClaim | undefined => found.get(one)?.get(toText(claimConflicts));
+  const own = find(folder);
+  if (own === undefined) return [];
+  const all = claimConflicts.claimants.filter((one) => one !== folder);
+  const others = all.slice(0, MAX_NAMED);
+  const more = all.length > others.length ? [`${all.length - others.length} more`] : [];
+  const names = [...others.map((other) => describeOther(other, find(other))), ...more].join(', ');
+  return [
+    toError({
+      message: `${own.address}: ${own.said}, and so ${all.length === 1 ? 'does' : 'do'} ${names}`,
+      remedy: own.remedy,
+      address: own.address,
+      place: own.place,
+      related: others.flatMap((other) => {
+        const place = find(other)?.place;
+        return place === undefined ? [] : [{ message: `the stack ${other.name} has it here`, place }];
+      }),
+    }),
+  ];
+}
+
+function describeOther({ name, file }: StackFolder, claim: LocatedClaim | undefined): string {
+  if (claim === undefined) return `the stack ${name} (${file})`;
+  const { address, place } = claim;
+  return `${address} of the stack ${name} (${place.file}:${place.line})`;
+}
+
+/** Something that one resource of a run may have at most, as a manifest asks for it. */
+interface StackClaim {
+  /** Equal for claims that exclude each other, different for all others of the same range. */
+  readonly key: string;
+  /** What is claimed is unique in an account, or a file, whatever account it is for. */
+  readonly range: 'account' | 'files';
+  readonly address: Address;
+  /** Where the document says it. */
+  readonly path: FieldPath;
+  /** What the document does, such as `spec.hostports[0] claims 1.tcp.example.net:20001`. */
+  readonly said: string;
+  readonly remedy: string;
+}
+
+/** What is claimed by a stack, and where its tokens go. */
+export interface ClaimSource {
+  readonly state: DesiredState;
+  readonly tokens: TokenSettings;
+}
+
+/** The values, ids, former names and files that a stack claims for its resources. */
+export function listStackClaims({ state, tokens }: ClaimSource, { cwd }: Pick<Host, 'cwd'>): readonly StackClaim[] {
+  return [...state.resources.values()].flatMap((resource) => {
+    const kind = findKind(resource.kind);
+    if (kind === undefined) return [];
+    return [
+      ...listValues(resource, kind),
+      ...listTaken(resource, kind),
+      ...listWrittenFiles(resource, kind, cwd),
+      ...listTokenFiles(resource, kind, { tokens, cwd }),
+    ];
+  });
+}
+
+const REMOVE =
+  'Remove it from one of them. A resource that moves to another stack is described there only, with lifecycle.renamed_from: { stack: OLD, name: NAME }.';
+
+function listValues({ address, spec }: DesiredResource, kind: Kind): readonly StackClaim[] {
+  // An id that is not known yet has a name that means something else in each stack.
+  const claims = listClaims(kind, spec).filter(({ given }) => !isAddress(given));
+  return claims.map(({ key, path, given }) => {
+    const place = ['spec', ...path];
+    const isAttachment = kind.role === 'attached';
+    const said = isAttachment
+      ? `${toPathText(place)} attaches modules to ${given}`
+      : `${toPathText(place)} claims ${given}`;
+    const remedy = isAttachment ? 'Put the modules into one document.' : REMOVE;
+    return { key, range: 'account', address, path: place, said, remedy };
+  });
+}
+
+/** An existing resource can be taken by one document only. */
+function listTaken({ address, lifecycle: { adopt, takenFrom } }: DesiredResource, kind: Kind): readonly StackClaim[] {
+  const take = (name: string, what: string): StackClaim => {
+    const path = ['lifecycle', name];
+    const key = `${kind.name} ${name} ${what}`;
+    const said = `lifecycle.${name} takes ${what}`;
+    return { key, range: 'account', address, path, said, remedy: 'Remove it from one of them.' };
+  };
+  const former = takenFrom && `${toAddress(kind.name, takenFrom.name)} of the stack ${takenFrom.stack}`;
+  return [
+    ...(adopt === undefined ? [] : [take('adopt', adopt)]),
+    ...(former === undefined ? [] : [take('renamed_from', former)]),
+  ];
+}
+
+function listWrittenFiles(
+  { address, lifecycle: { settings } }: DesiredResource,
+  kind: Kind,
+  cwd: string,
+): readonly StackClaim[] {
+  const paths = Object.entries(kind.lifecycle).filter(([, { type }]) => type.type === 'text' && type.isPath);
+  return paths.flatMap(([name]): readonly StackClaim[] => {
+    const path = settings[name];
+    if (typeof path !== 'string') return [];
+    const said = `lifecycle.${name} writes to ${path}`;
+    const remedy = 'Choose another file for one of them.';
+    return [{ key: resolve(cwd, path), range: 'files', address, path: ['lifecycle', name], said, remedy }];
+  });
+}
+
+function listTokenFiles(
+  { address, name }: DesiredResource,
+  kind: Kind,
+  { tokens, cwd }: { readonly tokens: TokenSettings; readonly cwd: string },
+): readonly StackClaim[] {
+  if (listOneTimeFields(kind).length === 0) return [];
+  const sink = Object.hasOwn(tokens.credentials, name) ? tokens.credentials[name] : tokens.default;
+  if (sink === undefined || !('directory' in sink)) return [];
+  const file = join(sink.directory, toTokenFile(name));
+  const said = `its token goes to ${file}`;
+  const remedy = 'Give each stack a folder of its own, such as spec.tokens.default.directory: tokens/{stack}.';
+  return [{ key: resolve(cwd, file), range: 'files', address, path: ['metadata', 'name'], said, remedy }];
+}

@@ -1,0 +1,235 @@
+import { dirname, relative, resolve } from 'node:path';
+import { findRepository } from '../files/boundary.ts';
+import { toBuffer } from '../files/read-input.ts';
+import { NO_ENVIRONMENT, toEnvironment } from '../manifest/environment.ts';
+import { type FolderDiagnostic, visitManifests } from '../manifest/load.ts';
+import {
+  type FoundManifest,
+  listRawDocuments,
+  mayHoldStack,
+  type RawDocuments,
+  readRawDocuments,
+} from '../manifest/stack-folders.ts';
+import { type Address, isResourceName, toAddress } from '../model/address.ts';
+import { KEY_VARIABLE } from '../model/api-key.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import {
+  createOwnerSearch,
+  type StackFolder,
+  type StackTree,
+  type TakenResource,
+  type Unread,
+} from '../model/stack-tree.ts';
+import type { Host, OpenNeighbours } from '../stack/host.ts';
+import { toNormalUrl } from '../stack/settings.ts';
+import { findNamedTaker, WORD } from './hand-over.ts';
+
+/**
+ * Finds the stacks in a tree of folders. Reads each file once and keeps none: what the stacks hold is read when each is planned. Nothing is
+ * validated here but what only a whole tree shows.
+ */
+
+/** How stacks are looked for. */
+type FindContext = Pick<Host, 'cwd' | 'env' | 'offered' | 'root' | 'budget'> & {
+  /** Said for all of them, whatever their documents say. */
+  readonly baseUrl?: string | undefined;
+  readonly keyEnv?: string | undefined;
+};
+
+/** The stacks below a folder. */
+export function findStacks(root: string, context: FindContext): StackTree {
+  const files: FoundFile[] = [];
+  const findings = visitManifests(root, context, (manifest) => files.push(inspect(manifest, context)));
+  const own = new Map<string, FoundFile>();
+  for (const file of files) if (file.stack !== undefined && !own.has(file.folder)) own.set(file.folder, file);
+  const findOwner = createOwnerSearch(own.keys());
+  const members = Map.groupBy(files, (file) => findOwner(file.folder));
+  const unreadable = Map.groupBy(findings, (finding) => findOwner(finding.folder));
+  const stacks = [...own].map(([folder, file]) =>
+    toStack(
+      { folder, file, members: [...(members.get(folder) ?? []), ...listUnreadable(unreadable.get(folder))] },
+      context,
+    ),
+  );
+  const unowned = members.get(undefined) ?? [];
+  return {
+    root,
+    stacks,
+    unowned: unowned.filter(({ isOfPolicies }) => !isOfPolicies).map(({ file }) => file),
+    strays: unowned.filter(({ takes, unread }) => takes.length > 0 || unread !== undefined),
+    // What cannot be read in the folder of a stack is told when that stack is read.
+    diagnostics: [...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic), ...listDoubles(stacks)],
+  };
+}
+
+/** What cannot be read in the folder of a stack may take over anything. */
+function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly StackDependencies[] {
+  return findings.map(({ diagnostic }) => ({ needs: [], takes: [], unread: { why: diagnostic.message } }));
+}
+
+/** The names of the stacks below a folder, each with its folder, for completion on the command line: nothing is checked, and reading stops when `isLate` says so. */
+export function listStackNames(
+  root: string,
+  { cwd }: Pick<FindContext, 'cwd'>,
+  isLate: () => boolean,
+): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  visitManifests(root, { cwd, isDone: isLate }, ({ folder, bytes }) => {
+    if (!mayHoldStack(bytes)) return;
+    for (const { kind, metadata } of listRawDocuments(bytes, NO_ENVIRONMENT)) {
+      const { name } = toMapping(metadata);
+      if (kind === 'Stack' && typeof name === 'string' && isResourceName(name)) names.set(name, folder);
+    }
+  });
+  return names;
+}
+
+/** What a tree has to know of a file. */
+interface FoundFile extends StackDependencies {
+  readonly file: string;
+  readonly folder: string;
+  /** Its first `Stack` document. */
+  readonly stack: JsonObject | undefined;
+  /** It has policies and nothing else: those may stand apart from every stack. */
+  readonly isOfPolicies: boolean;
+}
+
+/** Documents that say something about a whole tree. A file without any of them is not parsed. A key may be written with escapes. */
+const OF_A_TREE = /\bkind["']?\s*:\s*["']?(?:Stack|External)\b|\brenamed_from\b|\\[ux]/;
+
+/** The kinds of documents that are no members of a `List`. */
+const KIND = /^["']?kind["']?\s*:\s*["']?(\w+)/gm;
+
+function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): FoundFile {
+  const buffer = toBuffer(bytes);
+  const text = buffer.toString('utf8');
+  const kinds = Array.from(text.matchAll(KIND), ([, kind]) => kind);
+  const isOfPolicies = kinds.length > 0 && kinds.every((kind) => kind === 'Policy' || kind === 'PolicyTest');
+  if (!OF_A_TREE.test(text)) return { file, folder, stack: undefined, isOfPolicies, needs: [], takes: [] };
+  const raw = readRawDocuments(bytes, toEnvironment(context));
+  const stack = raw.documents.find(({ kind }) => kind === 'Stack');
+  return { file, folder, stack, isOfPolicies, ...toTies(raw, { file, text }) };
+}
+
+/** What manifests say of other stacks. */
+type StackDependencies = Pick<StackFolder, 'needs' | 'takes' | 'unread'>;
+
+/** The ties that a file states. */
+export function readDependencies(
+  file: string,
+  bytes: Uint8Array,
+  context: Pick<FindContext, 'env' | 'offered'>,
+): StackDependencies {
+  return toTies(readRawDocuments(bytes, toEnvironment(context)), { file, text: toBuffer(bytes).toString('utf8') });
+}
+
+function toTies(
+  { documents, isBroken }: RawDocuments,
+  { file, text }: { readonly file: string; readonly text: string },
+): StackDependencies {
+  const needs = documents.flatMap((document) => {
+    const stack = document['kind'] === 'External' ? toMapping(document['spec'])['stack'] : undefined;
+    return typeof stack === 'string' ? [stack] : [];
+  });
+  const isOpen = isBroken && text.includes('renamed_from');
+  const unread: Unread = { why: `${file} is not valid YAML`, words: new Set(text.match(WORD)) };
+  return { needs, takes: documents.flatMap(listTakes), ...(isOpen && { unread }) };
+}
+
+/** The ties of several files as those of one stack. */
+export function mergeDependencies(ties: readonly StackDependencies[]): StackDependencies {
+  const open = ties.flatMap(({ unread }) => unread ?? []);
+  // Where anything may be said, words say less.
+  const unread = open.find(({ words }) => words === undefined) ?? open[0];
+  return {
+    needs: [...new Set(ties.flatMap(({ needs }) => needs))].sort(),
+    takes: ties.flatMap(({ takes }) => takes),
+    ...(unread !== undefined && {
+      unread: unread.words === undefined ? unread : { ...unread, words: joinWords(open) },
+    }),
+  };
+}
+
+function joinWords(open: readonly Unread[]): ReadonlySet<string> {
+  return new Set(open.flatMap(({ words = [] }) => [...words]));
+}
+
+function listTakes({ kind, metadata, lifecycle }: JsonObject): readonly TakenResource[] {
+  const { stack, name } = toMapping(toMapping(lifecycle)['renamed_from']);
+  if (typeof kind !== 'string' || typeof stack !== 'string' || typeof name !== 'string') return [];
+  const { name: own } = toMapping(metadata);
+  const as: Address = toAddress(kind, typeof own === 'string' ? own : '');
+  return [{ stack, resource: toAddress(kind, name), as }];
+}
+
+interface Members {
+  readonly folder: string;
+  /** The one with the `Stack`. */
+  readonly file: FoundFile;
+  readonly members: readonly StackDependencies[];
+}
+
+function toStack({ folder, file, members }: Members, { env, baseUrl, keyEnv }: FindContext): StackFolder {
+  const { metadata, spec } = file.stack ?? {};
+  const { name } = toMapping(metadata);
+  const { api, inputs, policies, render } = toMapping(spec);
+  const { base_url: stated, key_env: statedKey } = toMapping(api);
+  const given = baseUrl ?? (env['EDGEWISE_BASE_URL'] || undefined) ?? (typeof stated === 'string' ? stated : undefined);
+  const key =
+    keyEnv ?? (env['EDGEWISE_KEY_ENV'] || undefined) ?? (typeof statedKey === 'string' ? statedKey : undefined);
+  return {
+    name: typeof name === 'string' ? name : '',
+    folder,
+    file: file.file,
+    baseUrl: given === undefined ? undefined : toNormalUrl(given),
+    ...(key !== undefined && key !== KEY_VARIABLE && { keyEnv: key }),
+    inputs: listTexts(inputs),
+    policies: listTexts(policies),
+    isRendered: render !== undefined,
+    ...mergeDependencies(members),
+  };
+}
+
+function toMapping(value: Json | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
+}
+
+function listTexts(value: Json | undefined): readonly string[] {
+  return value !== undefined && isJsonArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** Two stacks of one name at one service would each delete what the other makes. */
+function listDoubles(stacks: readonly StackFolder[]): readonly Diagnostic[] {
+  const named = stacks.filter(({ name }) => name !== '');
+  const groups = Map.groupBy(named, ({ name, baseUrl = '' }) => JSON.stringify([name, baseUrl]));
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    others.map((other): Diagnostic => {
+      const at = other.baseUrl === undefined ? '' : ` at ${other.baseUrl}`;
+      return {
+        code: 'duplicate-stack',
+        severity: 'error',
+        message: `${first?.file} and ${other.file} both hold a stack ${other.name}${at}, so each would delete what the other creates`,
+        remedy: 'Give one of them another name. The name is part of the mark on every resource.',
+      };
+    }),
+  );
+}
+
+/**
+ * Reads what the other stacks of the repository take over from one that is planned without them. Only what is certain counts: nothing is said of what cannot
+ * be read, and nothing where there is no repository.
+ */
+export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
+  const { cwd, root } = host;
+  const files = new Set(inputs.map(({ file }) => resolve(cwd, file)));
+  const [first] = files;
+  const top = first === undefined ? undefined : (root ?? findRepository(dirname(first)));
+  if (top === undefined) return () => undefined;
+  const tree = findStacks(relative(cwd, resolve(cwd, top)) || '.', host);
+  const own = tree.stacks.find(({ file }) => files.has(resolve(cwd, file)));
+  return (address) => {
+    const taker = own && findNamedTaker(own, { tree, address }, host);
+    return taker?.doubt === undefined ? taker : undefined;
+  };
+};

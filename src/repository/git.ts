@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { withoutKeys } from '../model/api-key.ts';
+import { toReason } from '../model/errors.ts';
+import { NO_SECRETS, withoutSecrets } from '../model/secrets.ts';
+import { type Host, StackError } from '../stack/host.ts';
+
+const run = promisify(execFile);
+
+/** What of a working tree differs from a commit. */
+export interface ChangedFiles {
+  /** Real paths of files that were changed, added, deleted or not committed yet. */
+  readonly all: ReadonlySet<string>;
+  /** Those that are submodules. Git tells of one that it is another one, not what in it is: all of its files are changed. */
+  readonly submodules: ReadonlySet<string>;
+  /** Those below a folder, or of it, that patterns relative to it name. */
+  readonly match: (folder: string, patterns: readonly string[]) => Promise<readonly string[]>;
+  /** The text of a file in the commit, by its real path; `undefined`: it was not there. */
+  readonly readBefore: (file: string) => Promise<string | undefined>;
+}
+
+/** Asks git what differs from a commit, in the repository that a folder is in. Runs no shell and no program that the repository names. */
+export async function listChangedFiles(
+  root: string,
+  since: string,
+  { cwd, env: given, secrets = NO_SECRETS }: Pick<Host, 'cwd' | 'env' | 'secrets'>,
+  timeoutMs = TIMEOUT_MS,
+): Promise<ChangedFiles> {
+  const folder = resolve(cwd, root);
+  const env = withoutSecrets(given, secrets);
+  const git = (at: string, ...words: readonly string[]) => runGit(at, words, { env, timeoutMs });
+  const top = realpathSync.native(resolve(folder, (await git(folder, 'rev-parse', '--show-cdup')).trim()));
+  const commit = await findCommit(
+    () => git(folder, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${since}^{commit}`),
+    since,
+  );
+  const toPlaces = (names: readonly string[]) => names.map((name) => resolve(top, name));
+  const submodules = new Set(toPlaces(listSubmodules(await git(top, ...DIFF, '--raw', '--abbrev', commit, '--'))));
+  const listInside = async (at: string, paths: readonly string[]): Promise<readonly string[]> => {
+    if (submodules.size === 0) return [];
+    const files = await git(at, 'ls-files', '-z', '--recurse-submodules', '--full-name', '--', ...paths);
+    return toPlaces(files.split('\0')).filter((file) => [...submodules].some((one) => file.startsWith(`${one}${sep}`)));
+  };
+  const list = async (at: string, paths: readonly string[]): Promise<readonly string[]> => {
+    const [changed, added, inside] = await Promise.all([
+      git(at, ...DIFF, '--name-only', commit, '--', ...paths),
+      git(at, 'ls-files', '-z', '--others', '--exclude-standard', '--full-name', '--', ...paths),
+      listInside(at, paths),
+    ]);
+    const names = `${changed}${added}`.split('\0').filter((name) => name !== '');
+    return [...new Set([...toPlaces(names), ...inside])].sort();
+  };
+  const readBefore = async (file: string): Promise<string | undefined> => {
+    const path = toGitPath(top, file);
+    const there = await git(top, 'ls-tree', '--name-only', '-z', commit, '--', path);
+    return there === '' ? undefined : git(top, 'cat-file', 'blob', `${commit}:${path}`);
+  };
+  return {
+    all: new Set(await list(top, [])),
+    submodules,
+    readBefore,
+    match: (at, patterns) =>
+      list(
+        resolve(cwd, at),
+        patterns.map((pattern) => `:(glob)${pattern}`),
+      ),
+  };
+}
+
+/**
+ * Whether the index of a repository has a file, whose path is the real one. Git is asked at the top: a folder of the commit may look like a repository of its own.
+ * Without git nobody knows, and the answer is no.
+ */
+export async function isTracked(file: string, top: string, { env }: Pick<Host, 'env'>): Promise<boolean> {
+  // Git refuses a checkout of another user, as a container has it, because of programs that its settings name: here it starts none.
+  const own = ['-c', `safe.directory=${top}`];
+  try {
+    return (await runGit(top, [...own, 'ls-files', '-z', '--', `:(literal)${toGitPath(top, file)}`], { env })) !== '';
+  } catch (error) {
+    if (error instanceof StackError) return false;
+    throw error;
+  }
+}
+
+/** Runs no program. What the commit says of its submodules hides none. */
+const DIFF = ['diff', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=none'] as const;
+
+/** Paths of the submodules that `--raw` tells of: `:MODE MODE HASH HASH STATUS`, and the path behind that. */
+function listSubmodules(raw: string): readonly string[] {
+  return Array.from(raw.matchAll(/:(\d+) (\d+) [^\0]*\0([^\0]*)\0/g), ([, before, after, path = '']) =>
+    [before, after].includes(SUBMODULE) ? path : '',
+  ).filter((path) => path !== '');
+}
+
+const SUBMODULE = '160000';
+
+function toGitPath(top: string, file: string): string {
+  return relative(top, file).split(sep).join('/');
+}
+
+async function findCommit(ask: () => Promise<string>, since: string): Promise<string> {
+  try {
+    return (await ask()).trim();
+  } catch (cause) {
+    throw new StackError(`${since} is no commit of this repository.`, {
+      reason: 'invalid',
+      remedy:
+        'Correct the name, or fetch it: a pipeline often has a part of the history only (`fetch-depth: 0` on GitHub).',
+      cause,
+    });
+  }
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** A pattern that manifests state, such as several `**`, may take git longer than anybody waits. */
+const TIMEOUT_MS = 120_000;
+
+async function runGit(
+  cwd: string,
+  words: readonly string[],
+  { env, timeoutMs = TIMEOUT_MS }: Pick<Host, 'env'> & { readonly timeoutMs?: number },
+): Promise<string> {
+  // A repository's own settings may name programs that git starts. A commit may hold a whole bare repository, with settings of its own.
+  const safe = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'safe.bareRepository=explicit'];
+  try {
+    const more = { ...withoutKeys(env), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
+    const { stdout } = await run('git', [...safe.flatMap((setting) => ['-c', setting]), ...words], {
+      cwd,
+      env: more,
+      maxBuffer: MAX_BYTES,
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+    });
+    return stdout;
+  } catch (error) {
+    throw isStopped(error) ? toLateness(timeoutMs, error) : toFailure(error);
+  }
+}
+
+function isStopped(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'killed' in error &&
+    error.killed === true &&
+    'signal' in error &&
+    error.signal === 'SIGKILL'
+  );
+}
+
+function toLateness(timeoutMs: number, cause: unknown): StackError {
+  return new StackError(`git was stopped after ${timeoutMs / 1000} s.`, {
+    reason: 'failed',
+    remedy: 'Write patterns of spec.inputs with fewer `**`: each one multiplies the time that git takes.',
+    cause,
+  });
+}
+
+function toFailure(error: unknown): StackError {
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+  const message = isMissing ? 'git cannot be run.' : `git failed: ${said === '' ? toReason(error) : said}`;
+  return new StackError(message, {
+    reason: isMissing ? 'failed' : 'invalid',
+    remedy: '--changed-since needs git, and a folder inside of a repository.',
+    cause: error,
+  });
+}

@@ -1,0 +1,191 @@
+import { toEnvironment } from '../manifest/environment.ts';
+import { listAddresses, visitManifests } from '../manifest/load.ts';
+import { findDocumentError } from '../manifest/validate.ts';
+import { type Address, toName } from '../model/address.ts';
+import {
+  createOwnerSearch,
+  type StackFolder,
+  type StackTree,
+  type Stray,
+  type Taker,
+  type Unread,
+} from '../model/stack-tree.ts';
+import { type Host, StackError } from '../stack/host.ts';
+import { loadStack } from '../stack/read-manifests.ts';
+import { isEmbedded, readApiKey } from '../stack/settings.ts';
+
+/** What can be a name. */
+export const WORD = /[\w.-]+/g;
+
+/**
+ * The stack of the tree that takes over what another one owns under an address. Where it cannot be known whether one does, it counts as one: what is
+ * deleted is gone. `undefined`: none does.
+ */
+export function findTaker(folder: StackFolder, asked: Asked, context: TreeContext): Taker | undefined {
+  return findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context });
+}
+
+interface Asked {
+  readonly tree: StackTree;
+  readonly address: Address;
+}
+
+/** The same, as far as what was read of the tree says it: manifests with mistakes are not looked for. */
+export function findNamedTaker(folder: StackFolder, { tree, address }: Asked, context: TreeContext): Taker | undefined {
+  const others = tree.stacks.filter((other) => other !== folder);
+  const takers = [
+    ...others.flatMap((other) => toTakers(other, { folder, tree, address, context })),
+    ...tree.strays.flatMap((stray) => toStrayTakers(stray, folder, address)),
+  ];
+  return takers.find(({ doubt }) => doubt === undefined) ?? takers[0];
+}
+
+type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
+
+/** A file with a mistake in it may be the one that takes over a resource, if it names both: the key or the kind may be misspelt. */
+function findMistakenTaker(subject: Subject): Taker | undefined {
+  const { folder, tree, address, context } = subject;
+  const found = listMistaken(tree, context).find(
+    ({ owner, unread }) =>
+      owner !== folder &&
+      maySay(unread, folder, address) &&
+      (owner === undefined || findRelation(owner, subject) !== 'other account'),
+  );
+  return found && { stack: found.owner?.name ?? '', doubt: found.unread.why };
+}
+
+interface Mistaken {
+  /** Absent: it belongs to no stack. */
+  readonly owner: StackFolder | undefined;
+  readonly unread: Unread;
+}
+
+/** Read once for a tree, and only when something is to be deleted that nobody takes over. */
+const MISTAKEN = new WeakMap<StackTree, readonly Mistaken[]>();
+
+function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[] {
+  const known = MISTAKEN.get(tree);
+  if (known !== undefined) return known;
+  const mistaken: Mistaken[] = [];
+  const env = toEnvironment(context);
+  const owners = new Map(tree.stacks.map((stack) => [stack.folder, stack]));
+  const findOwner = createOwnerSearch(owners.keys());
+  visitManifests(tree.root, context, ({ file, folder, bytes }) => {
+    const error = findDocumentError({ file, bytes }, { env });
+    if (error === undefined) return;
+    const text = Buffer.from(bytes).toString('utf8');
+    // A variable that is not there may stand for any name.
+    const isOpen = error.code.startsWith('env-') && text.includes('renamed_from');
+    const why = `${file} has a mistake: ${error.message}`;
+    const words = isOpen ? {} : { words: new Set(text.match(WORD)) };
+    mistaken.push({ owner: owners.get(findOwner(folder) ?? ''), unread: { why, ...words } });
+  });
+  MISTAKEN.set(tree, mistaken);
+  return mistaken;
+}
+
+interface Subject extends Asked {
+  readonly folder: StackFolder;
+  readonly context: TreeContext;
+}
+
+function toTakers(other: StackFolder, subject: Subject): readonly Taker[] {
+  const { folder, address } = subject;
+  const found = other.takes.find((one) => one.stack === folder.name && one.resource === address);
+  if (found === undefined && !maySay(other.unread, folder, address)) return [];
+  const relation = findRelation(other, subject);
+  if (relation === 'other account') return [];
+  const doubt = relation === 'same account' ? other.unread?.why : relation.doubt;
+  return [
+    {
+      stack: other.name,
+      folder: other.folder,
+      ...(found !== undefined && { as: found.as }),
+      ...(doubt !== undefined && { doubt }),
+    },
+  ];
+}
+
+/** A manifest that no stack owns is of a stack whose own document cannot be read, perhaps. */
+function toStrayTakers({ file, takes, unread }: Stray, folder: StackFolder, address: Address): readonly Taker[] {
+  const isMeant = takes.some(({ stack, resource }) => stack === folder.name && resource === address);
+  if (!isMeant && !maySay(unread, folder, address)) return [];
+  return [{ stack: '', doubt: `${file} belongs to no stack` }];
+}
+
+/** Whether what cannot be read may take over a resource. */
+function maySay(unread: Unread | undefined, { name }: StackFolder, address: Address): boolean {
+  if (unread === undefined) return false;
+  const { words } = unread;
+  return words === undefined || (words.has(name) && words.has(toName(address)));
+}
+
+type Relation = 'same account' | 'other account' | { readonly doubt: string };
+
+function findRelation(other: StackFolder, { folder, tree, context }: Subject): Relation {
+  const { baseUrl, keyEnv } = other;
+  if (baseUrl !== folder.baseUrl) return findDistance(other, folder, tree);
+  const isSame = isSameAccount(folder, other, context);
+  if (isSame !== undefined) return isSame ? 'same account' : 'other account';
+  return { doubt: `${keyEnv ?? 'EDGEWISE_API_KEY'}, the variable of its API key, is not set` };
+}
+
+/** A stack of that name at the other base URL is the one that is meant. */
+function findDistance({ baseUrl }: StackFolder, { name }: StackFolder, { stacks }: StackTree): Relation {
+  if (baseUrl === undefined || !isUrl(baseUrl)) return { doubt: `its base URL is ${baseUrl ?? 'not known'}` };
+  if (stacks.some((one) => one.name === name && one.baseUrl === baseUrl)) return 'other account';
+  return { doubt: `it is at ${baseUrl}, where no stack is called ${name}` };
+}
+
+function isUrl(text: string): boolean {
+  return isEmbedded(text) || URL.canParse(text);
+}
+
+/** Throws when a stack takes over what a document of the other one still describes: both would own it, and the other would make it anew. */
+export async function refuseStillDescribed(
+  folder: StackFolder,
+  { stacks }: StackTree,
+  context: Pick<Host, 'cwd' | 'env' | 'render'>,
+): Promise<void> {
+  for (const { stack, resource } of folder.takes) {
+    const other = stacks.find(({ name, baseUrl }) => name === stack && baseUrl === folder.baseUrl);
+    if (other === undefined || other === folder) continue;
+    if (toAccountId(other, context) !== toAccountId(folder, context)) continue;
+    const { sources } = await loadStack([other.folder], { ...context, readStdin: async () => new Uint8Array() });
+    if (!listAddresses(sources, () => false).includes(resource)) continue;
+    const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;
+    const remedy = 'Remove that document: what is handed over is described once.';
+    throw new StackError(message, { reason: 'invalid', remedy });
+  }
+}
+
+/**
+ * What is equal for stacks of one account: base URL and key, whatever the variables are called that hold it. A key that is not there, as where
+ * manifests are only checked, counts by its name. Never shown.
+ */
+export function toAccountId(
+  { baseUrl = '', keyEnv }: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
+  context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
+): string {
+  return JSON.stringify([baseUrl, findKey(keyEnv, context) ?? { keyEnv }]);
+}
+
+/** Whether two stacks at one base URL are of one account; `undefined`: a key that is not there leaves that open. */
+function isSameAccount(
+  one: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
+  other: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
+  context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
+): boolean | undefined {
+  if (one.keyEnv === other.keyEnv || isEmbedded(one.baseUrl ?? '')) return true;
+  const [left, right] = [findKey(one.keyEnv, context), findKey(other.keyEnv, context)];
+  return left === undefined || right === undefined ? undefined : left === right;
+}
+
+function findKey(keyEnv: string | undefined, context: Pick<Host, 'env' | 'cwd' | 'secrets'>): string | undefined {
+  try {
+    return readApiKey(context, { keyEnv });
+  } catch (error) {
+    if (error instanceof StackError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+import { isReferable } from '../kinds/references.ts';
+import { getKind } from '../kinds/tables/registry.ts';
+import type { Change } from '../model/change.ts';
+import { assertNever } from '../model/errors.ts';
+import type { Plan } from '../model/plan.ts';
+import type { CrossStackReference } from '../model/state.ts';
+import type { FindPlanned, Planned } from '../plan/cross-stack-references.ts';
+
+/**
+ * What the plans of one run make of resources that other stacks refer to: what they create, and under which name what is live comes out. References
+ * across stacks follow renames and hand-overs by it, as those within a stack do.
+ */
+export interface PlannedResources {
+  /** Remembers a plan. `account` is equal for stacks of one account. */
+  readonly note: (account: string, plan: Plan) => void;
+  /** What the plans of an account that were made so far say. */
+  readonly of: (account: string) => FindPlanned;
+}
+
+/** What is known of one account. */
+interface Known {
+  /** By stack and address. */
+  readonly resources: Map<string, Planned>;
+  /** By id: why it is not what it was. */
+  readonly moved: Map<string, string>;
+}
+
+/** Without any plan. */
+export function createPlannedResources(): PlannedResources {
+  const accounts = new Map<string, Known>();
+  const find = (account: string): Known => {
+    const known = accounts.get(account) ?? { resources: new Map(), moved: new Map() };
+    accounts.set(account, known);
+    return known;
+  };
+  return {
+    note: (account, plan) => {
+      const known = find(account);
+      for (const change of plan.changes) if (isReferable(getKind(change.kind))) noteChange(change, plan.stack, known);
+    },
+    of: (account) => (foreign, liveId) => {
+      const { resources, moved } = find(account);
+      const gone = liveId === undefined ? undefined : moved.get(liveId);
+      return resources.get(toKey(foreign)) ?? (gone === undefined ? undefined : { gone });
+    },
+  };
+}
+
+function noteChange(change: Change, stack: string, { resources, moved }: Known): void {
+  const { action, address, live, duplicateOf } = change;
+  if (duplicateOf !== undefined) return;
+  const key = toKey({ stack, resource: address });
+  switch (action) {
+    case 'create':
+    case 'replace':
+      resources.set(key, { isCreated: true });
+      return;
+    case 'update':
+    case 'adopt':
+    case 'no-op':
+      if (live === undefined) return;
+      resources.set(key, { id: live.id });
+      moved.set(live.id, `this run makes it ${address} of the stack ${stack}`);
+      return;
+    case 'delete':
+      if (live !== undefined) moved.set(live.id, 'this run deletes it');
+      return;
+    case 'release':
+      return;
+    default:
+      assertNever(action);
+  }
+}
+
+function toKey({ stack, resource }: CrossStackReference): string {
+  return `${stack} ${resource}`;
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import { suggest } from '../manifest/suggest.ts';
+import { hasErrors } from '../model/diagnostic.ts';
+import {
+  parseShard,
+  SHARD_EXPECTED,
+  type Shard,
+  type StackFolder,
+  type StackTree,
+  type TreeChanges,
+  toShard,
+} from '../model/stack-tree.ts';
+import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
+import { loadStack } from '../stack/read-manifests.ts';
+import { findChanges } from './find-changes.ts';
+import { findStacks, mergeDependencies, readDependencies } from './find-stacks.ts';
+
+/** Which stacks of a tree are meant. */
+export interface StackFilter {
+  /** Names; empty: all. */
+  readonly names: readonly string[];
+  /** Only those that differ from this commit. */
+  readonly since?: string | undefined;
+  /** Absent: what the environment says, unless names were given. */
+  readonly shard?: Shard | undefined;
+  readonly baseUrl?: string | undefined;
+  /** The variable that holds the API key, for all of them. */
+  readonly keyEnv?: string | undefined;
+}
+
+/** The stacks of a run. */
+export interface SelectedStacks {
+  readonly tree: StackTree;
+  readonly stacks: readonly StackFolder[];
+  readonly changes?: TreeChanges;
+  readonly shard?: Shard;
+  /** Where plans are applied: names of the stacks that none of them is of. */
+  readonly unplanned?: readonly string[];
+}
+
+/**
+ * Finds the stacks of a tree that are meant. Throws when there is no stack at all, for a name that none has, and for what is wrong with the tree;
+ * none being left is no error.
+ */
+export async function selectStacks(root: string, narrowing: StackFilter, context: Host): Promise<SelectedStacks> {
+  const { names, since, baseUrl, keyEnv } = narrowing;
+  const found = findStacks(root, { ...context, baseUrl, keyEnv });
+  if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
+  if (found.stacks.length === 0) throw toNothingFound(found);
+  for (const name of names) if (!found.stacks.some((stack) => stack.name === name)) throw toUnknown(name, found);
+  const tree = await renderTree(found, context);
+  const changes = since === undefined ? undefined : await findChanges(tree, since, context);
+  const shard = resolveShard(narrowing, context);
+  const named = tree.stacks.filter(({ name }) => names.length === 0 || names.includes(name));
+  const changed = named.filter((stack) => changes?.changed.some((change) => change.stack === stack) ?? true);
+  return {
+    tree,
+    stacks: shard === undefined ? changed : selectShard(changed, shard),
+    ...(changes !== undefined && { changes }),
+    ...(shard !== undefined && { shard }),
+  };
+}
+
+/** The shard of a run: the one that was named, else the one that the environment says, unless stacks were named. */
+export function resolveShard({ shard, names }: StackFilter, { env }: Pick<Host, 'env'>): Shard | undefined {
+  return shard ?? (names.length === 0 ? findShard(env) : undefined);
+}
+
+function toNothingFound({ root, unowned }: StackTree): StackError {
+  const there = unowned.length === 0 ? 'no manifest at all' : `${unowned.length} manifest files, but no Stack document`;
+  return new StackError(`There is no stack below ${root}: ${there}.`, {
+    reason: 'invalid',
+    remedy:
+      'Name the folder that the stacks are in. A folder with a Stack document is a stack; edgewise init writes one.',
+  });
+}
+
+function toUnknown(name: string, { root, stacks }: StackTree): StackError {
+  const known = stacks.map((stack) => stack.name);
+  const nearest = suggest(name, known);
+  return new StackError(`No stack below ${root} has the name ${name}.`, {
+    reason: 'invalid',
+    remedy: nearest === undefined ? `edgewise stacks ${root} lists them.` : `Did you mean ${nearest}?`,
+  });
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Pairs of variables that say which job of how many this is. `first`: what the index counts from. */
+const VARIABLES = [
+  { index: 'EDGEWISE_SHARD_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
+  { index: 'JOB_COMPLETION_INDEX', total: 'EDGEWISE_SHARD_TOTAL', first: 0 },
+  { index: 'CI_NODE_INDEX', total: 'CI_NODE_TOTAL', first: 1 },
+] as const;
+
+/**
+ * The shard that the environment names: `EDGEWISE_SHARD`; what a GitHub matrix gives (`strategy.job-index` and `strategy.job-total`, as
+ * EDGEWISE_SHARD_INDEX and EDGEWISE_SHARD_TOTAL); an indexed Job of Kubernetes; GitLab's `parallel`. Throws for one that makes no sense:
+ * every machine would do everything.
+ */
+function findShard(env: Environment): Shard | undefined {
+  const text = env['EDGEWISE_SHARD'] ?? '';
+  if (text !== '') return parseShard(text, 'EDGEWISE_SHARD') ?? refuse(`EDGEWISE_SHARD is ${JSON.stringify(text)}`);
+  const pair = VARIABLES.find(({ index }) => (env[index] ?? '') !== '');
+  if (pair === undefined) return undefined;
+  const [index = '', total = ''] = [env[pair.index], env[pair.total]];
+  const shard = toShard(toNumber(index) + 1 - pair.first, toNumber(total), pair.index);
+  if (shard !== undefined) return shard;
+  return refuse(`${pair.index} is ${JSON.stringify(index)} and ${pair.total} is ${JSON.stringify(total)}`);
+}
+
+function toNumber(text: string): number {
+  return /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function refuse(what: string): never {
+  throw new StackError(`${what}, which says neither which part of the stacks this run does nor of how many.`, {
+    reason: 'invalid',
+    remedy: `Set both, or use --shard ${SHARD_EXPECTED}. --shard 1/1 does everything.`,
+  });
+}
+
+/**
+ * The stacks of a shard. A stack belongs to the shard whose number gives the highest digest together with its name: the others do not move when a
+ * stack is added, and as few as possible when the number of shards changes.
+ */
+export function selectShard(stacks: readonly StackFolder[], { index, total }: Shard): readonly StackFolder[] {
+  return stacks.filter(({ name }) => findIndex(name, total) === index);
+}
+
+function findIndex(name: string, total: number): number {
+  const digests = Array.from({ length: total }, (_, at) => {
+    const digest = createHash('sha256')
+      .update(`${name}\n${at + 1}`)
+      .digest('hex');
+    return { index: at + 1, digest };
+  });
+  return digests.reduce((best, one) => (one.digest > best.digest ? one : best)).index;
+}
+
+/** Commands that run at once. */
+const AT_ONCE = 4;
+
+/**
+ * The tree, with the ties of its rendered stacks read from what their commands print, when these may be run: the files below a folder say them as well as they
+ * can. Every stack counts, whatever a run is narrowed to, because any of them may take over what another one gives away. A command that fails is told of when its
+ * stack is read; until it works, that stack may take over anything.
+ */
+async function renderTree(tree: StackTree, context: Host): Promise<StackTree> {
+  const rendered = tree.stacks.filter(({ isRendered }) => isRendered);
+  if (rendered.length === 0) return tree;
+  if (context.render === undefined)
+    return {
+      ...tree,
+      stacks: tree.stacks.map((stack) => (stack.isRendered ? withUnread(stack, 'was not run') : stack)),
+    };
+  const found = new Map<StackFolder, StackFolder>();
+  const waiting = rendered.values();
+  const work = async (): Promise<void> => {
+    for (const stack of waiting) found.set(stack, await renderStack(stack, context));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { ...tree, stacks: tree.stacks.map((stack) => found.get(stack) ?? stack) };
+}
+
+async function renderStack(stack: StackFolder, context: Host): Promise<StackFolder> {
+  const readStdin = async () => new Uint8Array();
+  const { sources, isPartial } = await loadStack([stack.folder], { ...context, readStdin });
+  if (isPartial) return withUnread(stack, 'failed');
+  const { unread: _, ...rest } = stack;
+  return { ...rest, ...mergeDependencies(sources.map(({ file, bytes }) => readDependencies(file, bytes, context))) };
+}
+
+/** What a command would print may take over anything. */
+function withUnread(stack: StackFolder, what: string): StackFolder {
+  return { ...stack, unread: { why: `the command of its spec.render ${what}` } };
+}

@@ -1,0 +1,261 @@
+import type { Field, FieldType } from '../kinds/field.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { toDefault } from '../kinds/normalize.ts';
+import type { OperationModule } from '../kinds/operations.ts';
+import { describeIds, isIdOf, toExternalPath, toResourcePath } from '../kinds/paths.ts';
+import { mapInner } from '../kinds/walk.ts';
+import { isJsonArray, type Json, type JsonObject } from '../model/json.ts';
+import type { Spec } from '../model/state.ts';
+import { isNullable } from '../schemas/field.ts';
+import type { ApiKey } from './admission.ts';
+import { getBehaviour } from './behaviours.ts';
+import { Failure } from './failure.ts';
+import {
+  type Call,
+  checkClaims,
+  checkReferences,
+  isExternal,
+  type Reply,
+  type Service,
+  toBehaviourContext,
+} from './service.ts';
+import { findOwnedKind, type StoredResource, toTimestamp } from './store.ts';
+import { applyPatch, checkSpec, validateCreate, validateModule, validateUpdate } from './validate-body.ts';
+
+/** The operations on whole resources, the same for every kind: what differs is in the kind's table and its behaviour. */
+
+export function createResource(service: Service, kind: Kind, call: Call): Reply {
+  const resource = admitResource(service, kind, validateCreate(kind, call.body), call.caller);
+  const revealed = getBehaviour(kind).reveal?.(resource, toBehaviourContext(service)) ?? {};
+  return { status: 201, body: show(service, kind, resource, { ...call, revealed }) };
+}
+
+export function listResources(service: Service, kind: Kind, call: Call): Reply {
+  const listing = service.store.listingOf(kind);
+  const { limit, before } = parsePage(call.query, kind);
+  const resources = listing.listBefore(before, limit + 1);
+  const page = resources.slice(0, limit);
+  const uri = `${call.baseUrl}${kind.path}`;
+  const next = resources.length > limit ? `${uri}?before_id=${page.at(-1)?.id}&limit=${limit}` : null;
+  const shown = page.map((resource) => show(service, kind, resource, call));
+  return { status: 200, body: { [String(kind.listKey)]: shown, uri, next_page_uri: next } };
+}
+
+export function getResource(service: Service, kind: Kind, call: Call): Reply {
+  return { status: 200, body: show(service, kind, findResource(service, kind, call.ids), call) };
+}
+
+export function updateResource(service: Service, kind: Kind, call: Call): Reply {
+  const before = findResource(service, kind, call.ids);
+  const given = validateUpdate(kind, call.body);
+  const resource = changeSpec(service, kind, before, given);
+  const document = show(service, kind, resource, call);
+  return { status: 200, body: getBehaviour(kind).showUpdate?.(document, given) ?? document };
+}
+
+export function deleteResource(service: Service, kind: Kind, call: Call): Reply {
+  const resource = findResource(service, kind, call.ids);
+  if (!resource.deletable) throw new Failure(`${resource.id} cannot be deleted`, { code: 'forbidden' });
+  const referrers = service.store.listReferrers(resource.id);
+  if (referrers.size > 0) throw refuseUse(resource.id, referrers);
+  service.store.remove(kind, resource);
+  return { status: 204 };
+}
+
+/** The resource that the path names, or a failure. */
+function findResource(service: Service, kind: Kind, ids: Call['ids']): StoredResource {
+  const id = ids['id'] ?? '';
+  const resource = service.store.listingOf(kind).find(id);
+  if (resource === undefined)
+    throw new Failure(`There is no ${kind.title} ${id}`, { code: 'not_found', details: { id } });
+  return resource;
+}
+
+/** Changes some fields of a resource: everything is checked before anything changes. */
+function changeSpec(service: Service, kind: Kind, before: StoredResource, given: Spec): StoredResource {
+  const changed = { ...before, spec: applyPatch(kind, before.spec, given) };
+  checkSpec(kind, changed.spec);
+  checkReferences(service, kind, given);
+  checkClaims(service, kind, { id: before.id, spec: given });
+  const state = getBehaviour(kind).remember?.(changed, before, toBehaviourContext(service)) ?? before.state;
+  const resource = { ...changed, state };
+  service.store.put(kind, resource);
+  return resource;
+}
+
+/** Puts a new resource with a valid spec into the store, or refuses it. */
+function admitResource(service: Service, kind: Kind, asked: Spec, caller: ApiKey): StoredResource {
+  const behaviour = getBehaviour(kind);
+  const now = service.now();
+  behaviour.authorize?.(caller, asked);
+  const spec = behaviour.complete?.(asked, caller, now) ?? asked;
+  checkSpec(kind, spec);
+  checkReferences(service, kind, spec);
+  checkClaims(service, kind, { id: '', spec });
+  const id = createUnusedId(service, kind, now);
+  const draft = { id, createdAt: toTimestamp(now), spec, state: {}, deletable: true };
+  const resource = { ...draft, state: behaviour.remember?.(draft, undefined, toBehaviourContext(service)) ?? {} };
+  service.store.put(kind, resource);
+  return resource;
+}
+
+/** A seed may already hold the id that is made now. */
+function createUnusedId(service: Service, kind: Kind, now: Date): string {
+  const listing = service.store.listingOf(kind);
+  let id = service.identities.createId(kind.idPrefix, now);
+  while (listing.knows(id)) id = service.identities.createId(kind.idPrefix, now);
+  return id;
+}
+
+function show(
+  service: Service,
+  kind: Kind,
+  resource: StoredResource,
+  { baseUrl, revealed }: { readonly baseUrl: string; readonly revealed?: JsonObject },
+): JsonObject {
+  const computed = getBehaviour(kind).compute?.(resource, service.now()) ?? {};
+  return renderResource(kind, resource, { computed: { ...computed, ...revealed }, baseUrl });
+}
+
+const SHOWN_REFERRERS = 10;
+
+function refuseUse(id: string, referrers: ReadonlySet<string>): Failure {
+  const shown = [...referrers.values().take(SHOWN_REFERRERS)].join(', ');
+  const more = referrers.size > SHOWN_REFERRERS ? ` and ${referrers.size - SHOWN_REFERRERS} more` : '';
+  return new Failure(`${id} is in use by ${shown}${more}`, { code: 'in_use', details: { id, used_by: shown } });
+}
+
+/** The operations on modules that have a path of their own, of owned and of attached kinds alike. */
+
+export function replaceModule(service: Service, kind: Kind, module: OperationModule, call: Call): Reply {
+  const holder = findHolder(service, kind, call.ids);
+  const value = validateModule(kind, module, call.body);
+  changeSpec(service, kind, holder, { [module.name]: value });
+  return showModule(module, value, call);
+}
+
+export function getModule(service: Service, kind: Kind, module: OperationModule, call: Call): Reply {
+  const value = findHolder(service, kind, call.ids).spec[module.name];
+  if (value !== undefined) return showModule(module, value, call);
+  throw new Failure(`${module.name} is not set`, { code: 'not_found', details: { module: module.name } });
+}
+
+export function deleteModule(service: Service, kind: Kind, module: OperationModule, call: Call): Reply {
+  const holder = findHolder(service, kind, call.ids);
+  const { [module.name]: removed, ...spec } = holder.spec;
+  const isEmpty = !Object.keys(spec).some((name) => kind.fields[name]?.hasPath);
+  if (removed === undefined) return { status: 204 };
+  if (kind.role === 'attached' && isEmpty) service.store.remove(kind, holder);
+  else service.store.put(kind, { ...holder, spec });
+  return { status: 204 };
+}
+
+/** What the modules of an attached kind are kept on: begins empty on everything that exists. */
+export function createAttachment(service: Service, kind: Kind, ids: Call['ids']): StoredResource {
+  return {
+    id: toResourcePath(kind, ids),
+    createdAt: toTimestamp(service.now()),
+    spec: ids,
+    state: {},
+    deletable: true,
+  };
+}
+
+function findHolder(service: Service, kind: Kind, ids: Call['ids']): StoredResource {
+  if (kind.role !== 'attached') return findResource(service, kind, ids);
+  for (const [name, id] of Object.entries(ids)) {
+    const type = kind.fields[name]?.type;
+    const exists = type?.type === 'reference' && isIdOf(type, id) && isExternal(service, id);
+    if (!exists) throw new Failure(`There is no ${id}`, { code: 'not_found', details: { id } });
+  }
+  const attachment = createAttachment(service, kind, ids);
+  return service.store.listingOf(kind).find(attachment.id) ?? attachment;
+}
+
+function showModule(module: OperationModule, value: Json, { baseUrl }: Call): Reply {
+  const body = renderField(module.field, value, baseUrl);
+  return { status: 200, body: body as JsonObject }; // a module that is set renders to an object
+}
+
+/** Which part of a list is asked for. */
+export interface Page {
+  readonly limit: number;
+  /** Only what was created before this; `undefined`: from the newest. */
+  readonly before: string | undefined;
+}
+
+/** The query parameters of a list. */
+export const PAGE_PARAMETERS = ['limit', 'before_id'] as const;
+
+const MAX_LIMIT = 100;
+
+/** The page that a query asks for. Refuses a limit out of range, and a text that is no id of the kind. */
+export function parsePage(query: URLSearchParams, kind: Kind): Page {
+  const limit = query.get('limit') ?? String(MAX_LIMIT);
+  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > MAX_LIMIT)
+    throw refuse('limit', `must be from 1 to ${MAX_LIMIT}`);
+  const before = query.get('before_id') ?? undefined;
+  const prefixes = [kind.idPrefix];
+  if (before !== undefined && !isIdOf({ prefixes }, before))
+    throw refuse('before_id', `must be an id ${describeIds({ prefixes })}`);
+  return { limit: Number(limit), before };
+}
+
+/** Refuses query parameters that the operation does not have, and any that stands there twice. */
+export function checkQuery(query: URLSearchParams, known: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (!known.includes(name)) throw refuse(name, 'is not a query parameter of this operation');
+    if (query.getAll(name).length > 1) throw refuse(name, 'is given more than once');
+  }
+}
+
+function refuse(name: string, message: string): Failure {
+  return new Failure(`${name} ${message}`, { code: 'bad_query', details: { field: name } });
+}
+
+/** A resource as responses show it: every field of its kind. `computed` has the fields that are the service's alone. */
+export function renderResource(
+  kind: Kind,
+  resource: StoredResource,
+  options: { readonly computed: JsonObject; readonly baseUrl: string },
+): JsonObject {
+  const path = toResourcePath(kind, { id: resource.id });
+  const known: JsonObject = {
+    ...resource.spec,
+    ...options.computed,
+    id: resource.id,
+    uri: kind.uri === 'path' ? path : `${options.baseUrl}${path}`,
+    created_at: resource.createdAt,
+  };
+  return renderFields(kind.fields, known, options.baseUrl);
+}
+
+/** The value of one field as responses show it, set or not. */
+export function renderField(field: Field, value: Json | undefined, baseUrl: string): Json {
+  const given = value ?? field.default ?? null;
+  if (given !== null) return renderValue(field.type, given, baseUrl);
+  return isNullable(field) ? null : toDefault(field);
+}
+
+type Fields = Readonly<Record<string, Field>>;
+
+function renderFields(fields: Fields, values: JsonObject, baseUrl: string): JsonObject {
+  const shown: Record<string, Json> = {};
+  for (const [name, field] of Object.entries(fields))
+    shown[field.responseName ?? name] = renderField(field, values[name], baseUrl);
+  return shown;
+}
+
+function renderValue(type: FieldType, value: Json, baseUrl: string): Json {
+  if (type.type === 'reference') return type.asRef ? { id: value, uri: toReferenceUri(String(value), baseUrl) } : value;
+  const isSingle = type.type === 'list' && !isJsonArray(value);
+  return mapInner(type, isSingle ? [value] : value, {
+    visit: (inner, member) => renderValue(inner, member, baseUrl),
+    visitFields: (fields, values) => renderFields(fields, values, baseUrl),
+  });
+}
+
+function toReferenceUri(id: string, baseUrl: string): string {
+  const kind = findOwnedKind(id);
+  return `${baseUrl}${kind === undefined ? toExternalPath(id) : toResourcePath(kind, { id })}`;
+}

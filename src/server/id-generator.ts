@@ -1,0 +1,143 @@
+import { createHmac } from 'node:crypto';
+import { type Key, type PrivateKey, parsePkcs8Key } from '../kinds/ssh-key.ts';
+
+/** Where ids, tokens and keys come from: the same seed and the same calls give the same ones. */
+export interface IdGenerator {
+  /** An id such as `edgtcp_2fmn…`. Ids of one clock sort in the order in which they were made. */
+  readonly createId: (prefix: string, now: Date) => string;
+  readonly createOperationId: () => string;
+  /** The token of a credential. */
+  readonly toToken: (id: string) => string;
+  /** 32 bytes that nobody without the seed can guess, the same for the same purpose. */
+  readonly derive: (purpose: string) => Buffer;
+  /** How many ids were made, for a server that goes on from here. */
+  readonly sequence: () => number;
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const KSUID_EPOCH_SECONDS = 1_400_000_000;
+const KSUID_LENGTH = 27;
+const TOKEN_BYTES = 15;
+const TOKEN_LENGTH = 20;
+
+/** The end of the id of an operation, which counts. What is before it tells one server from another; nothing of it is a secret. */
+const OPERATION_DIGITS = 9;
+
+/** `sequence`: how many ids were made before. */
+export function createIdGenerator(seed: string | Buffer, sequence: number): IdGenerator {
+  let ids = sequence;
+  let operations = 0;
+  const derive = (purpose: string): Buffer => createHmac('sha256', seed).update(purpose).digest();
+  const operationPrefix = toBase62(derive('operation'), KSUID_LENGTH - OPERATION_DIGITS);
+  return {
+    createId: (prefix, now) => {
+      const count = ids++;
+      return `${prefix}_${toKsuid(now, count, derive(`id ${count}`))}`;
+    },
+    createOperationId: () => `op_${operationPrefix}${toDigits(operations++, OPERATION_DIGITS)}`,
+    toToken: (id) => {
+      const secret = toBase62(derive(`token ${id}`).subarray(0, TOKEN_BYTES), TOKEN_LENGTH + 1);
+      return `${id.slice(id.indexOf('_') + 1)}_${secret.slice(1)}`;
+    },
+    derive,
+    sequence: () => ids,
+  };
+}
+
+/** 4 bytes of time, 5 bytes of the count, and 11 that cannot be guessed: sorts by time, then by count. Source: the KSUID format. */
+function toKsuid(now: Date, count: number, random: Buffer): string {
+  const bytes = Buffer.alloc(20);
+  const seconds = Math.floor(now.getTime() / 1000) - KSUID_EPOCH_SECONDS;
+  bytes.writeUInt32BE(Math.min(Math.max(seconds, 0), 0xffff_ffff), 0);
+  bytes.writeUIntBE(count, 4, 5);
+  random.copy(bytes, 9, 0, 11);
+  return toBase62(bytes, KSUID_LENGTH);
+}
+
+/** Digits that are taken off at once: as many as a remainder and two more bytes can be divided for without a loss. */
+const DIGITS = 5;
+const DIGITS_BASE = 62 ** DIGITS;
+
+/** The last `length` digits of the number that the bytes are. */
+function toBase62(bytes: Buffer, length: number): string {
+  const words = toWords(bytes);
+  let text = '';
+  while (text.length < length) text = toDigits(divide(words), DIGITS) + text;
+  return text.slice(-length);
+}
+
+/** Numbers of two bytes, the highest first. */
+function toWords(bytes: Buffer): number[] {
+  const words: number[] = bytes.length % 2 === 0 ? [] : [bytes.readUInt8(0)];
+  for (let index = words.length; index < bytes.length; index += 2) words.push(bytes.readUInt16BE(index));
+  return words;
+}
+
+/** Divides in place, and gives the remainder. */
+function divide(words: number[]): number {
+  let rest = 0;
+  for (let index = 0; index < words.length; index += 1) {
+    const value = rest * 0x1_0000 + (words[index] ?? 0);
+    words[index] = Math.floor(value / DIGITS_BASE);
+    rest = value % DIGITS_BASE;
+  }
+  return rest;
+}
+
+/** The last digits of a number. */
+function toDigits(value: number, length: number): string {
+  let [rest, text] = [value, ''];
+  for (let count = 0; count < length; count += 1) {
+    text = ALPHABET.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+/** The SSH certificate authorities of the server: one ed25519 key for each id, made when it is first used. */
+export interface CertificateAuthorities {
+  readonly getKey: (id: string) => PrivateKey;
+  /** The secret of each authority that was used, by id, in base64url. */
+  readonly listSecrets: () => Readonly<Record<string, string>>;
+}
+
+/** What a PKCS #8 ed25519 private key has before its 32 bytes. Source: RFC 8410. */
+const PKCS8_ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
+const SECRET_BYTES = 32;
+
+/** `derive` gives 32 secret bytes for a purpose; `secrets` are those of authorities that were used before. Throws `RangeError` on a bad secret. */
+export function createCertificateAuthorities(
+  derive: (purpose: string) => Buffer,
+  secrets: Readonly<Record<string, string>>,
+): CertificateAuthorities {
+  const known = new Map(Object.entries(secrets).map(([id, secret]) => [id, parseSecret(id, secret)]));
+  const keys = new Map<string, PrivateKey>();
+  return {
+    getKey: (id) => {
+      const secret = known.get(id) ?? derive(`certificate authority ${id}`).subarray(0, SECRET_BYTES);
+      const key = keys.get(id) ?? toKey(secret);
+      known.set(id, secret);
+      keys.set(id, key);
+      return key;
+    },
+    listSecrets: () => Object.fromEntries([...known].map(([id, secret]) => [id, secret.toString('base64url')])),
+  };
+}
+
+/** A public key in OpenSSH authorized-keys format, without a comment. */
+export function toAuthorizedKey(key: Key): string {
+  return key.toString('ssh').split(' ').slice(0, 2).join(' ');
+}
+
+function parseSecret(id: string, text: string): Buffer {
+  const secret = Buffer.from(text, 'base64url');
+  if (secret.length !== SECRET_BYTES)
+    throw new RangeError(`certificate_authorities.${id} is not 32 bytes in base64url`);
+  return secret;
+}
+
+/** Encoded as PEM by hand: Node's own parser may report an error that something else left behind in OpenSSL. */
+function toKey(secret: Buffer): PrivateKey {
+  const der = Buffer.concat([PKCS8_ED25519, secret]).toString('base64');
+  return parsePkcs8Key(`-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`);
+}

@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module';
+import process from 'node:process';
+import { getCACertificates } from 'node:tls';
+import { createUndiciTransport } from '../client/undici-transport.ts';
+import { readStream } from '../files/read-input.ts';
+import { sleepFor } from '../model/elapsed.ts';
+import { isJsonObject } from '../model/json.ts';
+import type { Host, OpenTransport, TransportSettings } from './host.ts';
+
+/** The process that a program runs in, as the source of defaults. */
+export function createProcessHost(): Omit<Host, 'rehearse'> {
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    uid: process.getuid?.(),
+    now: () => new Date(),
+    sleep: sleepFor,
+    readStdin: () => readStream(process.stdin),
+    openTransport: async (settings) => openTransport(settings),
+  };
+}
+
+/** A transport over sockets, with the settings of a run. */
+export function openTransport({ connections, timeouts, authorities, proxy }: TransportSettings): OpenTransport {
+  return createUndiciTransport({
+    connections,
+    connectTimeoutMs: timeouts.connectMs,
+    headersTimeoutMs: timeouts.headersMs,
+    bodyTimeoutMs: timeouts.bodyMs,
+    requestTimeoutMs: timeouts.requestMs,
+    ...(authorities !== undefined && { authorities: [...getCACertificates('default'), authorities] }),
+    proxy,
+  });
+}
+
+/** The version of the package that this is a part of, wherever it was installed. */
+export function readVersion(): string {
+  const packageJson: unknown = createRequire(import.meta.url)('edgewise/package.json');
+  return isJsonObject(packageJson) ? String(packageJson['version']) : '';
+}

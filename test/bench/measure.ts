@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { HttpRequest } from '../../src/model/http.ts';
+import { createServer, listen, parseApiKey } from '../../src/server/index.ts';
+
+/** What a process took, from start to exit. */
+export interface Taken {
+  readonly seconds: number;
+  /** Of the processors, for the program and for the system on its behalf. */
+  readonly cpuSeconds: number;
+  readonly peakMegabytes: number;
+}
+
+const API_KEY = 'bench';
+const USAGE = fileURLToPath(new URL('usage.cjs', import.meta.url));
+
+/** Runs a program of Node's, with the bundled server at that URL. Throws when it ends with another exit code. */
+export async function measure(words: readonly string[], { url = 'embedded:', exitCode = 0 } = {}): Promise<Taken> {
+  const folder = mkdtempSync(join(tmpdir(), 'edgewise-bench-'));
+  const usageFile = join(folder, 'usage.json');
+  const settings = { EDGEWISE_BASE_URL: url, EDGEWISE_API_KEY: API_KEY, EDGEWISE_RATE_LIMIT: 'none' };
+  try {
+    const start = performance.now();
+    const child = spawn(process.execPath, ['--require', USAGE, ...words], {
+      env: { ...process.env, ...settings, BENCH_USAGE_FILE: usageFile },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    const seconds = (performance.now() - start) / 1000;
+    if (status !== exitCode) throw new Error(`${words.join(' ')} exited with ${status}:\n${stderr}`);
+    const usage: Omit<Taken, 'seconds'> = JSON.parse(readFileSync(usageFile, 'utf8'));
+    return { seconds, ...usage };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The middle one of each figure. */
+export function toMedian(runs: readonly Taken[]): Taken {
+  const pick = (figure: keyof Taken): number =>
+    runs.map((run) => run[figure]).sort((left, right) => left - right)[runs.length >> 1] ?? Number.NaN;
+  return { seconds: pick('seconds'), cpuSeconds: pick('cpuSeconds'), peakMegabytes: pick('peakMegabytes') };
+}
+
+/** The bundled server on a socket. */
+export interface BenchServer {
+  readonly url: string;
+  /** The requests since the last call, in order. */
+  readonly takeRequests: () => readonly HttpRequest[];
+  readonly close: () => Promise<void>;
+}
+
+/** Starts an empty server in this process. Each gives the same ids to the same requests. */
+export async function startServer(): Promise<BenchServer> {
+  // The time is part of an id.
+  const now = new Date('2026-03-01T12:00:00Z');
+  const server = createServer({ apiKeys: [parseApiKey(`${API_KEY}:admin`)], idSeed: 'bench', now: () => now });
+  const requests: HttpRequest[] = [];
+  const recording = server.behind((send) => (request) => {
+    requests.push(request);
+    return send(request);
+  });
+  const { url, close } = await listen(recording, { port: 0 });
+  return { url, close, takeRequests: () => requests.splice(0) };
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import type { Plugin } from 'vitest/config';
+
+/** What is to be seen to be noticed: something that stands in a source instead of what does. */
+export interface BrokenSource {
+  /** From the project's folder, such as `src/plan/diff.ts`. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The variable that names what is broken in the sources that tests load. */
+export const MUTANT_VARIABLE = 'EDGEWISE_MUTANT';
+
+/** Breaks a source for everything that is loaded after that. */
+export function breakSource({ file, from, to }: BrokenSource): void {
+  const url = new URL(`../${file}`, import.meta.url);
+  const source = replaceIn(readFileSync(url, 'utf8'), { file, from, to });
+  registerHooks({
+    load: (loaded, context, next) =>
+      loaded === url.href ? { format: 'module-typescript', source, shortCircuit: true } : next(loaded, context),
+  });
+}
+
+/** The same for everything that a test runner loads. */
+export function withBrokenSource(broken: BrokenSource | undefined): Plugin {
+  const isBroken = (id: string) => broken !== undefined && id.endsWith(`/${broken.file}`);
+  return {
+    name: 'broken-source',
+    enforce: 'pre',
+    // Nothing of it is kept for others.
+    configureVitest: ({ defineCacheKeyGenerator }) =>
+      defineCacheKeyGenerator(({ id }) => (isBroken(id) ? false : undefined)),
+    transform: (code, id) => (broken !== undefined && isBroken(id) ? replaceIn(code, broken) : undefined),
+  };
+}
+
+function replaceIn(source: string, { file, from, to }: BrokenSource): string {
+  if (!source.includes(from)) throw new Error(`${file} does not say ${from}`);
+  return source.replace(from, () => to);
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { FaultRule } from '../../src/model/server-faults.ts';
+import { toSend } from '../../src/model/transport.ts';
+import { withFaults } from '../../src/server/index.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from './workspace.ts';
+
+const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
+const toUser = (description: string): string =>
+  toManifest('TCPEdge', 'shop', { description, backend: { backend_id: 'WeightedBackend/pool' } });
+
+/** The way to a service that leaves something out of its answers. */
+function leavingOut({ server, recorder }: Workspace, more: object = {}) {
+  const rule: FaultRule = { on: '*', fault: 'left_out', ...more };
+  const recorded = server.behind(() => toSend(recorder.transport));
+  return { transport: withFaults(recorded, { seed: 1, rules: [rule] }).handle };
+}
+
+const SAID = /^warning\[not-shown\]: TCPEdge: the service does not show backend/gm;
+
+describe('a field that no answer shows', () => {
+  it('is said once by a plan, a drift and a drift against a plan, which find nothing to do', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
+    const { edgewise } = workspace;
+    expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    const hidden = leavingOut(workspace, { fields: ['backend'] });
+    for (const line of ['plan --detailed-exitcode', 'drift', 'drift --against plan.json']) {
+      const { exitCode, stdout } = await edgewise(line, hidden);
+      expect(exitCode, line).toBe(0);
+      expect(stdout.match(SAID), line).toHaveLength(1);
+    }
+    expect(await edgewise('get', hidden)).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is no reason for a rehearsal to foretell anything, or for a write to be left out', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
+    const { edgewise, write } = workspace;
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': STACK + POOL + toUser('b') });
+    const hidden = leavingOut(workspace, { fields: ['backend'] });
+    expect((await edgewise('plan', hidden)).stdout).toContain(
+      'the write succeeds, and a plan made afterwards would be empty.',
+    );
+    expect(await edgewise('apply --yes', hidden)).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('is in no exported manifest, and what is shown is', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
+    const { edgewise } = workspace;
+    await edgewise('apply --yes');
+    const { stdout: text, exitCode } = await edgewise(
+      'export TCPEdge --owner test',
+      leavingOut(workspace, { fields: ['backend'] }),
+    );
+    expect(exitCode).toBe(0);
+    expect(text).toContain('description: a');
+    expect(text).not.toContain('backend');
+  });
+});
+
+describe('a service that says null once and nothing the other time', () => {
+  it('leaves an approved plan approved', async () => {
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + POOL + toUser('a') });
+    const { edgewise, write } = workspace;
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': STACK + POOL + toUser('b') });
+    expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 0 });
+    const approved = await edgewise('apply --yes --approved plan.json', leavingOut(workspace));
+    expect(approved).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  createBudget,
+  createRequestLimiter,
+  type RequestLimiterOptions,
+  type WaitNotice,
+} from '../../src/client/request-limiter.ts';
+import { toLeastMs } from '../../src/model/stack.ts';
+import { createRateLimit } from '../../src/server/admission.ts';
+import { toTries } from '../tries.ts';
+import { catchError } from './fake-service.ts';
+
+/** A limiter on a clock that moves on with each wait. */
+function govern(options: Partial<RequestLimiterOptions> = {}) {
+  let time = 0;
+  const waits: WaitNotice[] = [];
+  const limiter = createRequestLimiter({
+    concurrency: 8,
+    now: () => time,
+    sleep: async (ms) => {
+      time += ms;
+    },
+    onWait: (notice) => waits.push(notice),
+    ...options,
+  });
+  return { limiter, waits, now: () => time, pass: (ms: number) => (time += ms) };
+}
+
+describe('a budget', () => {
+  it('never lets a service count more than its limit in any window, however long requests take', async () => {
+    const gaps = fc.array(fc.record({ takes: fc.nat(90), counted: fc.double({ min: 0, max: 1, noNaN: true }) }), {
+      maxLength: 60,
+    });
+    const property = fc.asyncProperty(gaps, fc.integer({ min: 1, max: 7 }), async (requests, limit) => {
+      const rateLimit = { requests: limit, windowMs: 60 };
+      const { limiter, now, pass } = govern({ rateLimit, concurrency: 1 });
+      const isOver = createRateLimit(rateLimit);
+      for (const { takes, counted } of requests) {
+        await limiter.admit(async () => {
+          const countedAt = now() + takes * counted;
+          expect(isOver(new Date(Math.floor(countedAt)))).toBeUndefined();
+          pass(takes);
+        }, undefined);
+      }
+    });
+    await fc.assert(property, { numRuns: toTries(100) });
+  });
+
+  it('lets the first window go at once, and the rest no later than it must', async () => {
+    const { limiter, now, waits } = govern({ rateLimit: { requests: 120, windowMs: 60_000 } });
+    await Promise.all(Array.from({ length: 540 }, () => limiter.admit(async () => undefined, undefined)));
+    expect(now()).toBe(toLeastMs(540, { requests: 120, windowMs: 60_000 }));
+    expect(now()).toBe(240_000);
+    expect(waits[0]).toEqual({ waitMs: 60_000, reason: 'budget' });
+  });
+
+  it('is not given back by a request that has not ended', () => {
+    const budget = createBudget({ requests: 2, windowMs: 10 });
+    budget.start();
+    budget.start();
+    expect(budget.toWaitMs(1000)).toBe(Number.POSITIVE_INFINITY);
+    budget.end(1000);
+    expect([budget.toWaitMs(1009), budget.toWaitMs(1010)]).toEqual([1, 0]);
+  });
+
+  it('lets nobody wait who has lost waitSignal', async () => {
+    const waitSignal = new AbortController();
+    const reason = new Error('interrupted');
+    const { limiter } = govern({
+      rateLimit: { requests: 1, windowMs: 60_000 },
+      sleep: async () => waitSignal.abort(reason),
+    });
+    await limiter.admit(async () => undefined, undefined);
+    let isSent = false;
+    const waiting = limiter.admit(async () => {
+      isSent = true;
+    }, waitSignal.signal);
+    expect(await catchError(waiting)).toBe(reason);
+    expect(isSent).toBe(false);
+  });
+});
+
+describe('a service that throttles', () => {
+  it('slows down every request, and halves how many run at once', async () => {
+    const { limiter, now, waits } = govern();
+    limiter.throttle(3000);
+    expect(limiter.concurrency()).toBe(4);
+    const starts = await Promise.all([1, 2].map(() => limiter.admit(async () => now(), undefined)));
+    expect(starts.every((start) => start >= 3000)).toBe(true);
+    expect(waits[0]).toEqual({ waitMs: 3000, reason: 'pause' });
+  });
+
+  it('counts once, however many requests it refuses at that moment', () => {
+    const { limiter, pass } = govern();
+    for (let refused = 0; refused < 5; refused += 1) limiter.throttle(1000);
+    expect(limiter.concurrency()).toBe(4);
+    pass(1000);
+    limiter.throttle(1000);
+    expect(limiter.concurrency()).toBe(2);
+  });
+
+  it('gets back to what is allowed, step by step, and no further', () => {
+    const { limiter, pass } = govern();
+    for (let round = 0; round < 5; round += 1) {
+      limiter.throttle(10);
+      pass(10);
+    }
+    expect(limiter.concurrency()).toBe(1);
+    const seen: number[] = [];
+    for (let request = 0; request < 100; request += 1) {
+      limiter.recover();
+      if (seen.at(-1) !== limiter.concurrency()) seen.push(limiter.concurrency());
+    }
+    expect(seen).toEqual([2, 3, 4, 5, 6, 7, 8]);
+  });
+});

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import { makeCheckout } from '../hostile/listener.ts';
+import { STACK } from '../hostile/secret-values.ts';
+import { runEdgewise } from './processes.ts';
+
+/** The packed command loads a part of what opens a tunnel: what it leaves out must not be missing. */
+
+it('a service behind HTTPS is reached through a tunnel of the proxy, which is not shown the key', async () => {
+  const asked: string[] = [];
+  const proxy = createServer().on('connect', ({ url, rawHeaders }, socket) => {
+    asked.push([url, ...rawHeaders].join('\n'));
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => {
+    proxy.close();
+  });
+  const address = proxy.address();
+  if (address === null || typeof address === 'string') throw new Error('It listens on no port');
+  const folder = await makeCheckout({ 'a.yaml': STACK });
+  const key = 'k3y-of-the-pipeline-4711';
+  const { exitCode, stderr } = await runEdgewise(['plan', folder], {
+    EDGEWISE_BASE_URL: 'https://service.invalid',
+    EDGEWISE_API_KEY: key,
+    HTTPS_PROXY: `http://127.0.0.1:${address.port}`,
+  });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('Proxy response (403)');
+  expect(asked[0]).toMatch(/^service\.invalid:443\n/);
+  expect(asked.join('\n')).not.toContain(key);
+});

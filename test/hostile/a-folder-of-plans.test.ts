@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toEdge, type Workspace } from '../cli/workspace.ts';
+import { listWrites, toRepository, toStack } from '../repository/tree.ts';
+
+/** Somebody who can change the artifacts of a pipeline, between the job that plans and the job that applies. */
+async function planAll(): Promise<Workspace> {
+  const workspace = await createWorkspace({
+    ...toRepository(2),
+    'evil/edgewise.yaml': `${toStack('evil')}${toEdge('door', 26_666)}`,
+  });
+  await workspace.edgewise('plan evil -o evil.json');
+  expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(0);
+  workspace.recorder.take();
+  return workspace;
+}
+
+const read = ({ folder }: Workspace, file: string): string => readFileSync(join(folder, file), 'utf8');
+
+function makePipe({ folder }: Workspace, file: string): void {
+  rmSync(join(folder, file));
+  execFileSync('mkfifo', [join(folder, file)]);
+}
+
+describe('a folder of plans is refused, and nothing is sent, when', () => {
+  it.each<[string, string, (workspace: Workspace) => unknown]>([
+    [
+      'a plan was put into it',
+      'plans/zz.json is in no index of it',
+      (workspace) => workspace.write({ 'plans/zz.json': read(workspace, 'evil.json') }),
+    ],
+    [
+      'manifests were put into it',
+      'plans/edge.yaml is in no index of it',
+      ({ write }) => write({ 'plans/edge.yaml': toEdge('door', 26_666) }),
+    ],
+    [
+      'a plan was put in the place of another',
+      'plans/s01.json is not the file that was written',
+      (workspace) => workspace.write({ 'plans/s01.json': read(workspace, 'evil.json') }),
+    ],
+    ['a plan was taken out', 'plans/s01.json is missing', ({ folder }) => rmSync(join(folder, 'plans/s01.json'))],
+    [
+      'its index is a pipe, which nobody waits for',
+      'plans/_index.json is not the index of a folder of plans: it is a pipe',
+      (workspace) => makePipe(workspace, 'plans/_index.json'),
+    ],
+    [
+      'a plan is a pipe, which nobody waits for',
+      'plans/s01.json is not the file that was written',
+      (workspace) => makePipe(workspace, 'plans/s01.json'),
+    ],
+    ['its index was taken out', 'plans has no index', ({ folder }) => rmSync(join(folder, 'plans/_index.json'))],
+    [
+      'its index names a file elsewhere',
+      'plans/_index.json is not the index of a folder of plans: plans.0.file',
+      (workspace) =>
+        workspace.write({
+          'plans/_index.json': read(workspace, 'plans/_index.json').replace('"s00.json"', '"../evil.json"'),
+        }),
+    ],
+  ])('%s', async (_, why, change) => {
+    const workspace = await planAll();
+    await change(workspace);
+    const { exitCode, stderr } = await workspace.edgewise('apply plans --yes');
+    expect(stderr).toContain(why);
+    expect([3, 6]).toContain(exitCode);
+    expect(workspace.recorder.take()).toEqual([]);
+  });
+});
+
+describe('a stack whose plan was taken out of the folder, and out of every list of its index,', () => {
+  it('is named in each report of the apply', async () => {
+    const workspace = await planAll();
+    const index = JSON.parse(read(workspace, 'plans/_index.json'));
+    const [first] = index.plans;
+    await workspace.write({ 'plans/_index.json': JSON.stringify({ ...index, stacks: ['s00'], plans: [first] }) });
+    rmSync(join(workspace.folder, 'plans/s01.json'));
+    for (const format of ['text', 'markdown', 'json', 'html']) {
+      const { exitCode, stdout } = await workspace.edgewise(`apply plans --manifests live --yes --format ${format}`);
+      expect(stdout, format).toContain('1 of 2 stacks below live. Left alone, without a plan: s01.');
+      expect(exitCode).toBe(0);
+    }
+  });
+});
+
+describe('new plans are not written beside', () => {
+  it.each<[string, string, (workspace: Workspace) => unknown]>([
+    [
+      'a plan that no index names',
+      'plans/zz.json',
+      (workspace) => workspace.write({ 'plans/zz.json': read(workspace, 'evil.json') }),
+    ],
+    [
+      'a plan that was altered since it was written',
+      'plans/s01.json',
+      (workspace) => workspace.write({ 'plans/s01.json': `${read(workspace, 'plans/s01.json')} ` }),
+    ],
+  ])('%s', async (_, file, change) => {
+    const workspace = await planAll();
+    await change(workspace);
+    const before = read(workspace, file);
+    const { exitCode, stderr } = await workspace.edgewise('plan -R live -o plans');
+    expect(stderr).toContain(`${file} is not a plan that an earlier run left in plans.`);
+    expect(exitCode).toBe(3);
+    expect(read(workspace, file)).toBe(before);
+  });
+
+  it('what an earlier run left: the plan of a stack that a run was narrowed away from is not applied', async () => {
+    const workspace = await planAll();
+    await workspace.edgewise('plan -R live -o plans --stack s01');
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+  });
+});

@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { COMPILED } from '../setup.ts';
+
+const COMPONENT = 'examples/pipelines/gitlab/templates/edgewise.yml';
+
+/** One job of the component, and where it runs. */
+export interface JobCall {
+  readonly job: 'edgewise-plan' | 'edgewise-apply' | 'edgewise-drift';
+  /** What the command `edgewise` starts, once it is installed. */
+  readonly program: string;
+  /** The working folder of the job. */
+  readonly checkout: string;
+  /** Outside of it: programs, and what they were given. */
+  readonly runner: string;
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Whether npm ends with an error. */
+  readonly failsEarly?: boolean;
+}
+
+/** How a job ended. */
+export interface RanJob {
+  readonly exitCode: number;
+  readonly log: string;
+  /** Each program that was started: its words, and the variables that it was given. */
+  readonly started: readonly { readonly words: readonly string[]; readonly env: Readonly<Record<string, string>> }[];
+}
+
+const job = z.object({
+  variables: z.record(z.string(), z.string()).optional(),
+  before_script: z.array(z.string().or(z.array(z.string()))).optional(),
+  script: z.array(z.string()).optional(),
+});
+
+/** Runs the scripts of a job as they stand in the component, in one shell, as GitLab does. npm and edgewise note what they are given. */
+export async function runJob(call: JobCall): Promise<RanJob> {
+  const { base, own } = await readJob(call);
+  const before = (own.before_script ?? base.before_script ?? []).flat();
+  const bin = await installPrograms(call);
+  const notes = join(call.runner, 'started');
+  await writeFile(notes, '');
+  const env = {
+    ...COMPILED,
+    ...base.variables,
+    ...PREDEFINED,
+    ...call.variables,
+    STARTED: notes,
+    PATH: [bin, dirname(process.execPath), process.env['PATH']].join(delimiter),
+  };
+  const script = [...before, ...(own.script ?? [])].join('\n');
+  const child = spawn('bash', ['-c', `set -eo pipefail\nexec 2>&1\n${script}`], {
+    cwd: call.checkout,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const parts: Buffer[] = [];
+  child.stdout.on('data', (part: Buffer) => parts.push(part));
+  const exitCode = await new Promise<number>((done) => child.on('close', (code) => done(code ?? 1)));
+  const started = (await readFile(notes, 'utf8')).split('\n').filter((line) => line !== '');
+  return { exitCode, log: Buffer.concat(parts).toString('utf8'), started: started.map((line) => JSON.parse(line)) };
+}
+
+const PREDEFINED = {
+  CI_SERVER_PROTOCOL: 'https',
+  CI_SERVER_FQDN: 'gitlab.example.com',
+  CI_JOB_TOKEN: 'token-of-the-job',
+  CI_DEFAULT_BRANCH: 'main',
+};
+
+/** The component with its inputs filled in, as GitLab does: text in text. */
+async function readJob({ job: name, inputs }: JobCall) {
+  const text = await readFile(COMPONENT, 'utf8');
+  const [header] = parseAllDocuments(text);
+  const declared = z.object({
+    spec: z.object({ inputs: z.record(z.string(), z.object({ default: z.unknown().optional() })) }),
+  });
+  const { spec } = declared.parse(header?.toJS());
+  const filled = text
+    .slice(text.indexOf('\n---\n') + 5)
+    .replaceAll(/\$\[\[ inputs\.([\w-]+) \]\]/g, (_, input: string) =>
+      String(inputs[input] ?? spec.inputs[input]?.default),
+    );
+  const jobs = z
+    .record(z.string(), job)
+    .parse(parseAllDocuments(filled, { customTags: [{ tag: '!reference', collection: 'seq' }] })[0]?.toJS());
+  const [shared, own] = [jobs['.edgewise'], jobs[name]];
+  if (shared === undefined || own === undefined) throw new Error(`the component has no ${name}`);
+  return { base: shared, own: { ...own, before_script: resolveReferences(own.before_script, shared.before_script) } };
+}
+
+type Script = z.infer<typeof job>['before_script'];
+
+/** `!reference [.edgewise, before_script]` is what stands there. */
+function resolveReferences(script: Script, shared: Script): Script {
+  return script?.flatMap((line) => (Array.isArray(line) ? (shared ?? []) : [line]));
+}
+
+/** Both are programs that note their words and variables. */
+async function installPrograms({ runner, program, failsEarly = false }: JobCall): Promise<string> {
+  const bin = join(runner, 'bin');
+  await mkdir(bin, { recursive: true });
+  const note =
+    'require("node:fs").appendFileSync(process.env.STARTED, JSON.stringify({ words: process.argv.slice(1), env: process.env }) + "\\n")';
+  const ends = { npm: failsEarly ? 'exit 1' : 'exit 0', edgewise: `exec '${process.execPath}' '${program}' "$@"` };
+  for (const [name, end] of Object.entries(ends)) {
+    const text = `#!/bin/sh\n'${process.execPath}' -e '${note}' -- ${name} "$@"\n${end}\n`;
+    await writeFile(join(bin, name), text);
+    await chmod(join(bin, name), 0o755);
+  }
+  return bin;
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { Transport } from '../../src/model/transport.ts';
+import { createWorkspace, STACK, toManifest, type Workspace } from '../cli/workspace.ts';
+import { listWrites } from '../repository/tree.ts';
+
+const TOKENS = ' --token-directory tokens';
+
+/** Only what nobody has the token of may be replaced because a file that creates it broke off. */
+describe('with --manifests, a plan file that would create a credential replaces none', () => {
+  const AGENT = `${STACK}${toManifest('Credential', 'agent', { acl: ['bind:a.example.com'] })}`;
+  const APPLY = `apply plan.json --manifests m --yes${TOKENS}`;
+
+  const dieAtDelivery: (workspace: Workspace) => Transport = ({ server }) => {
+    let isDead = false;
+    return async (request) => {
+      isDead ||= request.method === 'PATCH';
+      if (isDead) throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) });
+      return server.handle(request);
+    };
+  };
+
+  /** What stands in the place of what the file creates. */
+  const THERE: readonly (readonly [string, number, (workspace: Workspace) => Promise<unknown>])[] = [
+    ['that was delivered', 0, ({ edgewise }) => edgewise(`apply m --yes${TOKENS}`)],
+    [
+      'that was delivered, asked for by a flag',
+      0,
+      ({ edgewise }) => edgewise(`apply m --yes${TOKENS} --rotate Credential/agent`),
+    ],
+    [
+      'that was delivered, beside one that was not',
+      6,
+      async (workspace) => {
+        await workspace.edgewise(`apply m --yes${TOKENS}`);
+        await workspace.edgewise(`apply m --yes${TOKENS} --rotate Credential/agent`, {
+          transport: dieAtDelivery(workspace),
+        });
+      },
+    ],
+    [
+      'that is not what the manifests ask for',
+      6,
+      async (workspace) => {
+        await workspace.edgewise(APPLY, { transport: dieAtDelivery(workspace) });
+        const [{ id } = { id: '' }] = workspace.server.snapshot().resources['Credential'] ?? [];
+        await send(workspace, 'PATCH', `/credentials/${id}`, { acl: ['bind:b.example.com'] });
+      },
+    ],
+    [
+      'whose mark says something else',
+      6,
+      async (workspace) => {
+        await send(workspace, 'POST', '/credentials', {
+          acl: ['bind:a.example.com'],
+          metadata: '{"edgewise":{"stack":"test","name":"agent"}}',
+        });
+      },
+    ],
+  ];
+
+  it.each(THERE)('%s', async (_, exitCode, prepare) => {
+    const workspace = await createWorkspace({ 'm/edgewise.yaml': AGENT });
+    await workspace.edgewise(`plan m -o plan.json${TOKENS}`);
+    await prepare(workspace);
+    const before = workspace.server.snapshot().resources['Credential'] ?? [];
+    expect(before.length).toBeGreaterThan(0);
+    workspace.recorder.take();
+    expect(await workspace.edgewise(`${APPLY} --rotate Credential/agent`)).toMatchObject({ exitCode });
+    expect(listWrites(workspace)).toEqual([]);
+    expect(workspace.server.snapshot().resources['Credential']).toEqual(before);
+  });
+});
+
+async function send({ server }: Workspace, method: string, path: string, body: object): Promise<void> {
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const request = new Request(`https://api.test${path}`, { method, headers, body: JSON.stringify(body) });
+  expect((await server.handle(request)).status).toBeLessThan(300);
+}

@@ -1,0 +1,217 @@
+import { execFileSync } from 'node:child_process';
+import { chownSync, existsSync, lchownSync, renameSync } from 'node:fs';
+import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeInto } from '../../src/cli/output/output-files.ts';
+import { isOfAnother } from '../../src/files/boundary.ts';
+import { readInput } from '../../src/files/read-input.ts';
+import { createWorkspace, STACK, toCredential, type Workspace } from '../cli/workspace.ts';
+import { toRepository } from '../repository/tree.ts';
+
+/** Another user of the machine was first in a folder that everybody may write to. */
+
+const OWN = process.getuid?.();
+const NOBODY = 65_534;
+/** Only root can give a file to somebody else. */
+const isRoot = OWN === 0;
+
+function apply({ edgewise }: Workspace, flags: string) {
+  return edgewise(`apply --yes --token-directory tokens ${flags}`, { ...(OWN !== undefined && { uid: OWN }) });
+}
+
+async function createShared(): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toCredential('agent') });
+  await workspace.write({ 'home/.bashrc': '# mine\n' });
+  return workspace;
+}
+
+describe('a journal', () => {
+  it.runIf(isRoot)('is not written to a file that another user made, who could read it', async () => {
+    const workspace = await createShared();
+    await workspace.write({ journal: '' });
+    chownSync(join(workspace.folder, 'journal'), NOBODY, NOBODY);
+    const { exitCode, stderr } = await apply(workspace, '--journal journal');
+    expect(stderr).toContain('The journal cannot be written: the file belongs to another user');
+    expect(exitCode).toBe(1);
+    expect(await readFile(join(workspace.folder, 'journal'), 'utf8')).toBe('');
+    expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('is not written to what has another name, too', async () => {
+    const workspace = await createShared();
+    const theirs = '{"format":1,"run":"of another program"}\n';
+    await workspace.write({ 'home/log': theirs });
+    const file = join(workspace.folder, 'home/log');
+    await link(file, join(workspace.folder, 'journal'));
+    const { exitCode, stderr } = await apply(workspace, '--journal journal');
+    expect(stderr).toContain('The journal cannot be written: the file has another name, too');
+    expect(exitCode).toBe(1);
+    expect(await readFile(file, 'utf8')).toBe(theirs);
+  });
+
+  it.runIf(existsSync('/dev/shm'))('follows no link in memory that everybody shares', async () => {
+    const workspace = await createShared();
+    const secret = join(workspace.folder, 'home/.bashrc');
+    const shared = await mkdtemp('/dev/shm/edgewise-test-');
+    onTestFinished(() => rm(shared, { recursive: true }));
+    await symlink(secret, join(shared, 'journal'));
+    const { exitCode } = await apply(workspace, `--journal ${shared}/journal`);
+    expect(exitCode).not.toBe(0);
+    expect(await readFile(secret, 'utf8')).toBe('# mine\n');
+  });
+});
+
+describe('a report', () => {
+  it.each(['a link', 'a file'])(
+    'is not written into %s that took the place of a pipe since that was looked at',
+    async (what) => {
+      const folder = await mkdtemp(join(tmpdir(), 'edgewise-test-'));
+      onTestFinished(() => rm(folder, { recursive: true }));
+      const [secret, report] = [join(folder, '.bashrc'), join(folder, 'report')];
+      await writeFile(secret, '# mine\n');
+      if (what === 'a link') await symlink(secret, report);
+      await expect(writeInto(what === 'a link' ? report : secret, 'touch pwned\n')).rejects.toThrow();
+      expect(await readFile(secret, 'utf8')).toBe('# mine\n');
+    },
+  );
+});
+
+describe('a folder for tokens', () => {
+  it.runIf(isRoot)('that another user made is warned of', async () => {
+    const workspace = await createShared();
+    await mkdir(join(workspace.folder, 'tokens'), { mode: 0o700 });
+    chownSync(join(workspace.folder, 'tokens'), NOBODY, NOBODY);
+    const { stderr } = await apply(workspace, '');
+    expect(stderr).toContain('The token folder tokens belongs to another user, who can replace what is in it.');
+  });
+});
+
+/** A folder that everybody may write to, as `/tmp` is, with what another user made in it. */
+async function plant(workspace: Workspace, make: (path: string) => unknown): Promise<string> {
+  const shared = join(workspace.folder, 'shared');
+  await mkdir(shared);
+  await chmod(shared, 0o1777);
+  const path = join(shared, 'theirs');
+  await make(path);
+  lchownSync(path, NOBODY, NOBODY);
+  return path;
+}
+
+describe.runIf(isRoot)(
+  'in a folder that everybody may write to, a folder of another user, who may put a link in its place',
+  () => {
+    it.each([
+      '--report markdown=shared/theirs/plan.md',
+      '-o shared/theirs/plan.json',
+      '--journal shared/theirs/journal',
+    ])('takes nothing: %s', async (flags) => {
+      const workspace = await createShared();
+      const theirs = await plant(workspace, (path) => mkdir(path));
+      const old = '<!-- edgewise:plan stack=test -->\n';
+      await workspace.write({ 'shared/theirs/plan.md': old });
+      const command = flags.startsWith('--journal') ? `apply --yes --token-directory tokens ${flags}` : `plan ${flags}`;
+      const { exitCode, stderr } = await workspace.edgewise(command, { uid: 0 });
+      expect(stderr).toContain(`lies in ${theirs}, which belongs to another user, and is not written over.`);
+      expect(exitCode).toBe(3);
+      expect(await readdir(theirs)).toEqual(['plan.md']);
+      expect(await readFile(join(theirs, 'plan.md'), 'utf8')).toBe(old);
+    });
+
+    it('takes no folder of plans', async () => {
+      const workspace = await createWorkspace(toRepository(1));
+      const theirs = await plant(workspace, (path) => mkdir(path));
+      const { exitCode, stderr } = await workspace.edgewise('plan -R live -o shared/theirs/plans', { uid: 0 });
+      expect(stderr).toContain('belongs to another user');
+      expect(exitCode).toBe(3);
+      expect(await readdir(theirs)).toEqual([]);
+    });
+
+    it('takes no token', async () => {
+      const workspace = await createShared();
+      const theirs = await plant(workspace, (path) => mkdir(path));
+      const { exitCode, stderr } = await workspace.edgewise('apply --yes --token-directory shared/theirs/tokens', {
+        uid: 0,
+      });
+      expect(stderr).toContain(`${theirs} belongs to another user`);
+      expect(exitCode).toBe(1);
+      expect(workspace.recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    });
+
+    it('takes no export', async () => {
+      const workspace = await createShared();
+      const theirs = await plant(workspace, (path) => mkdir(path));
+      const { exitCode, stderr } = await workspace.edgewise('export --owner test -o shared/theirs/live', { uid: 0 });
+      expect(stderr).toContain(`${theirs} belongs to another user`);
+      expect(exitCode).toBe(1);
+    });
+
+    it('takes no snapshot', async () => {
+      const workspace = await createShared();
+      const theirs = await plant(workspace, (path) => mkdir(path));
+      const url = 'embedded:shared/theirs/account.json';
+      const { exitCode, stderr } = await workspace.edgewise(`plan --base-url ${url}`, { uid: 0 });
+      expect(stderr).toContain(`${theirs} belongs to another user`);
+      expect(exitCode).toBe(3);
+    });
+  },
+);
+
+describe.runIf(isRoot)('in a folder that everybody may write to, what another user made under the name of', () => {
+  it.each([
+    ['a report', (path: string) => writeFile(path, '<!-- edgewise:plan stack=test -->\n')],
+    ['a report, as a pipe', (path: string) => execFileSync('mkfifo', [path])],
+  ])('%s is neither removed nor read', async (_, make) => {
+    const workspace = await createShared();
+    const theirs = await plant(workspace, make);
+    const { exitCode, stderr } = await workspace.edgewise(`plan --report markdown=${theirs}`, { uid: 0 });
+    expect(stderr).toContain(`${theirs} belongs to another user, and is not written over.`);
+    expect(exitCode).toBe(3);
+  });
+
+  it.each([
+    ['a snapshot', (path: string) => writeFile(path, '{}')],
+    ['a snapshot, as a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a snapshot, as a link', (path: string) => symlink('../edgewise.yaml', path)],
+  ])('%s is not taken over', async (_, make) => {
+    const workspace = await createShared();
+    const theirs = await plant(workspace, make);
+    const { exitCode, stderr } = await workspace.edgewise(`plan --base-url embedded:${theirs}`, { uid: 0 });
+    expect(stderr).toContain(`The snapshot cannot be kept in ${theirs}: ${theirs} belongs to another user.`);
+    expect(exitCode).toBe(3);
+  });
+});
+
+describe('a folder for plans', () => {
+  it.runIf(isRoot)('that another user made, with an index that names what is to be removed, is refused', async () => {
+    const workspace = await createWorkspace(toRepository(1));
+    await workspace.edgewise('plan -R live -o plans');
+    chownSync(join(workspace.folder, 'plans'), NOBODY, NOBODY);
+    const { exitCode, stderr } = await workspace.edgewise('plan -R live -o plans', { uid: 0 });
+    expect(stderr).toContain('plans belongs to another user.');
+    expect(exitCode).toBe(3);
+  });
+});
+
+describe('a file that is read', () => {
+  it('may have become a pipe since it was looked at, which nobody waits for', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'edgewise-test-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const [file, pipe] = [join(folder, 'file'), join(folder, 'pipe')];
+    await writeFile(file, 'text');
+    execFileSync('mkfifo', [pipe]);
+    const budget = { take: () => renameSync(pipe, file) }; // asked between the look and the read
+    expect(() => readInput(file, { budget })).toThrow('became another file');
+  });
+});
+
+describe('what is somebody else’s', () => {
+  it('is what neither oneself, nor root, nor the owner of the folder made', () => {
+    const path = join(tmpdir(), 'x');
+    expect(isOfAnother(path, { uid: NOBODY }, 1000)).toBe(true);
+    expect(isOfAnother(path, { uid: 1000 }, 1000)).toBe(false);
+    expect(isOfAnother(path, { uid: 0 }, 1000)).toBe(false);
+    expect(isOfAnother(path, { uid: NOBODY }, undefined)).toBe(false);
+  });
+});

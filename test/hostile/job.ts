@@ -1,0 +1,38 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { createServer, type Listener, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { type StandIn, startStandIn } from '../forge/stand-in.ts';
+import { type Listener as Attacker, startListener } from './listener.ts';
+
+/** The key that a job of a pipeline is given. */
+export const KEY = 'key-of-the-pipeline-4711';
+
+/** What a job of a pipeline meets. */
+export interface JobPlaces {
+  readonly server: Server;
+  readonly service: Listener;
+  readonly forge: StandIn;
+  readonly attacker: Attacker;
+  /** The folder that the author of the change filled. Empty at first. */
+  readonly checkout: string;
+  /** The folder that is the runner's own. Empty at first. */
+  readonly runner: string;
+}
+
+/** Starts all of it for the length of a test. */
+export async function startJobPlaces(): Promise<JobPlaces> {
+  const server = createServer({ apiKeys: [parseApiKey(`${KEY}:admin`)] });
+  const [service, forge, attacker] = [await listen(server, { port: 0 }), await startStandIn(), await startListener()];
+  const work = await mkdtemp(join(tmpdir(), 'edgewise-hostile-'));
+  const [checkout, runner] = [join(work, 'checkout'), join(work, 'runner')];
+  await mkdir(checkout);
+  await mkdir(runner);
+  onTestFinished(async () => {
+    await service.close();
+    await forge.close();
+    await rm(work, { recursive: true, force: true });
+  });
+  return { server, service, forge, attacker, checkout, runner };
+}

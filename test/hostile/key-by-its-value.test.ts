@@ -1,0 +1,321 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openStack } from '../../src/index.ts';
+import { createServer, parseApiKey } from '../../src/server/index.ts';
+import { runEdgewise, startServerProcess } from '../end-to-end/processes.ts';
+import { makeCheckout, startListener } from './listener.ts';
+import { expectNoSecret, KEY, readAll, STACK, TOKEN, toEdge } from './secret-values.ts';
+
+/** An author of manifests, or a service that echoes, wants the key or a token of the forge to be shown, saved or handed on. */
+
+const D = '$';
+
+const ENV = { EDGEWISE_API_KEY: KEY, EDGEWISE_GITLAB_TOKEN: TOKEN, EDGEWISE_BASE_URL: 'embedded:' };
+
+describe('a manifest that would contain the key, or a token of the forge', () => {
+  it.each([
+    ['a variable of another name', `${D}{env:API_KEY}`, ['--env', 'API_KEY'], { API_KEY: KEY }],
+    ['a part of a longer text', `Bearer ${D}{env:API_KEY}!`, ['--env', 'API_*'], { API_KEY: KEY }],
+    [
+      'two halves',
+      `${D}{env:ONE}${D}{env:TWO}`,
+      ['--env', 'ONE', '--env', 'TWO'],
+      { ONE: KEY.slice(0, 9), TWO: KEY.slice(9) },
+    ],
+    ['base64', `${D}{env:B64}`, ['--env', 'B64'], { B64: Buffer.from(`user:${KEY}`).toString('base64') }],
+    ['the token under another name', `${D}{env:T}`, ['--env', 'T'], { T: TOKEN }],
+    ['the text itself', `the key is ${KEY}`, [], {}],
+  ])('is an error at its line, which does not show it: %s', async (_, description, words, env) => {
+    const folder = await makeCheckout({
+      'a.yaml': STACK + toEdge({ description, hostports: ['1.tcp.example.net:20001'] }),
+    });
+    const before = ['a.yaml'];
+    const reports = ['markdown', 'html', 'json', 'sarif'].flatMap((form) => [
+      '--report',
+      `${form}=${join(folder, form)}`,
+    ]);
+    const ended = await runEdgewise(['plan', folder, '-o', join(folder, 'plan.json'), ...words, ...reports], {
+      ...ENV,
+      ...env,
+    });
+    expect(ended.exitCode).toBe(3);
+    expect(ended.stderr).toMatch(/error\[secret-in-manifest\].*\n.*a\.yaml:3:/);
+    expectNoSecret(readAll(ended, folder, before));
+  });
+
+  it.each(['EDGEWISE_API_KEY', 'EDGEWISE_GITLAB_TOKEN', 'GITHUB_TOKEN'])(
+    'is one whose variable is %s, even where it is offered',
+    async (name) => {
+      const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}}` }) });
+      const ended = await runEdgewise(['plan', folder, '--env', name], { ...ENV, GITHUB_TOKEN: TOKEN });
+      expect(ended.exitCode).toBe(3);
+      expect(ended.stderr).toContain(`the environment variable ${name} is for`);
+      expectNoSecret(readAll(ended, folder, ['a.yaml']));
+    },
+  );
+
+  it.each([
+    ['CI_JOB_TOKEN', '', 'CI_*'],
+    ['CI_REPOSITORY_URL', '', 'CI_*'],
+    ['CI_REGISTRY_PASSWORD', ':-none', 'CI_REGISTRY_PASSWORD'],
+    ['ACTIONS_ID_TOKEN_REQUEST_TOKEN', '', 'ACTIONS_*'],
+  ])(
+    'is one whose variable, which the runner sets, is %s, even where a prefix offers it',
+    async (name, more, offer) => {
+      const value = 'eyJhbGciOiJ-of-the-job';
+      const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `${D}{env:${name}${more}}` }) });
+      const ended = await runEdgewise(['plan', folder, '--env', offer], { ...ENV, [name]: value });
+      expect(ended.exitCode).toBe(3);
+      expect(ended.stderr).toContain(`the environment variable ${name} is for a token`);
+      expect(`${ended.stdout}${ended.stderr}`).not.toContain(value);
+    },
+  );
+
+  it('may hide it in a key of metadata, in a name, in a kind or beside what is wrong', async () => {
+    const folder = await makeCheckout({
+      'a.yaml': STACK + toEdge({ metadata: { [`${D}{env:K}`]: 'x', [KEY]: 1 }, hostport: [KEY] }),
+      'b.yaml': `apiVersion: edgewise/v1\nkind: TCPEdg${KEY}\nmetadata: { name: "${KEY}" }\n`,
+      'c.yaml': `apiVersion: edgewise/v1\nkind: "${D}{env:K}"\nmetadata: { name: "${D}{env:K}" }\n`,
+      'd.yaml': `apiVersion: edgewise/v1\nkind: TCPEdge # ${KEY}\nmetadata: { nam: d }\n`,
+    });
+    const ended = await runEdgewise(['validate', folder, '--env', 'K', '--format', 'json'], { ...ENV, K: KEY });
+    expect(ended.exitCode).toBe(3);
+    expect(ended.stdout.match(/secret-in-manifest/g)?.length).toBeGreaterThan(3);
+    expectNoSecret(`${ended.stdout}${ended.stderr}`);
+  });
+
+  it('may name the file of the key as a public key', async () => {
+    const certificate = {
+      apiVersion: 'edgewise/v1',
+      kind: 'SSHUserCertificate',
+      metadata: { name: 'a' },
+      spec: { public_key: { file: 'key.txt' }, ssh_certificate_authority_id: 'sshca_2fmnqYVGqgSNfrKbLQ5kCTTKaBB' },
+    };
+    const folder = await makeCheckout({
+      'a.yaml': `${STACK}---\n${JSON.stringify(certificate)}\n`,
+      'key.txt': `${KEY}\n`,
+    });
+    const env = { EDGEWISE_BASE_URL: 'embedded:', EDGEWISE_API_KEY_FILE: join(folder, 'key.txt') };
+    const ended = await runEdgewise(['validate', folder], env);
+    expect(ended.stdout).toContain('which contains the API key');
+    expectNoSecret(`${ended.stdout}${ended.stderr}`);
+  });
+});
+
+describe('a name that a report shows', () => {
+  it('has the key struck out, in files of every form', async () => {
+    const folder = await makeCheckout({
+      [`${KEY}/a.yaml`]: STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }),
+    });
+    const forms = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+    const reports = forms.flatMap((form) => ['--report', `${form}=${join(folder, form)}`]);
+    const ended = await runEdgewise(['plan', join(folder, KEY), '-o', join(folder, 'plan.json'), ...reports], ENV);
+    expect(ended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('[key]') });
+    const files = readAll(ended, folder, [`${KEY}/a.yaml`]);
+    expect(files.match(/\[key\]\/a\.yaml/g)?.length).toBeGreaterThan(forms.length / 2);
+    expectNoSecret(files);
+  });
+});
+
+describe('a program that manifests have run', () => {
+  const SHOW = 'env >&2; echo "$0 $@" >&2; cat /proc/self/environ >&2; exit 1';
+
+  it('gets neither the key nor a token, whatever their variables are called', async () => {
+    const stack = {
+      apiVersion: 'edgewise/v1',
+      kind: 'Stack',
+      metadata: { name: 'shop' },
+      spec: { render: ['sh', '-c', `env > seen; ${SHOW}`] },
+    };
+    const folder = await makeCheckout({ 'edgewise.yaml': JSON.stringify(stack) });
+    const env = {
+      ...ENV,
+      API_KEY: KEY,
+      HEADER: `Authorization: Bearer ${KEY}`,
+      GITHUB_TOKEN: TOKEN,
+      OTHER: TOKEN,
+      MARK: 'visible',
+      PATH: '/usr/bin:/bin',
+    };
+    const ended = await runEdgewise(['plan', folder, '--render'], env);
+    expect(ended.exitCode).toBe(3);
+    expect(readFileSync(join(folder, 'seen'), 'utf8')).toContain('MARK=visible');
+    expectNoSecret(readAll(ended, folder, ['edgewise.yaml']));
+  });
+
+  it('is not run for manifests that are not trusted: neither render nor a token command nor its test', async () => {
+    const spec = {
+      render: ['touch', 'ran'],
+      tokens: { default: { command: ['touch', 'ran'], test: ['touch', 'ran'] } },
+    };
+    const rendered = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' }, spec };
+    const folder = await makeCheckout({ 'edgewise.yaml': JSON.stringify(rendered) });
+    const asked = await runEdgewise(['plan', folder, '--render', '--untrusted'], ENV);
+    expect(asked).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('which are not trusted') });
+    const unasked = await runEdgewise(['plan', folder, '--untrusted'], ENV);
+    expect(unasked).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('render-not-allowed') });
+    const { render: _, ...tokens } = spec;
+    const credential = JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Credential', metadata: { name: 'c' } });
+    await writeFile(
+      join(folder, 'edgewise.yaml'),
+      `${JSON.stringify({ ...rendered, spec: tokens })}\n---\n${credential}\n`,
+    );
+    expect((await runEdgewise(['plan', folder, '--untrusted'], ENV)).exitCode).toBe(0);
+    expect((await runEdgewise(['apply', folder, '--yes', '--untrusted'], ENV)).exitCode).toBe(5);
+    expect(existsSync(join(folder, 'ran'))).toBe(false);
+  });
+
+  it('that takes tokens gets neither, and no argument has one', async () => {
+    const command = ['sh', '-c', `env > "${D}{0}"; cat > /dev/null`, 'seen'];
+    const spec = { tokens: { default: { command } } };
+    const stack = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' }, spec };
+    const credential = JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Credential', metadata: { name: 'c' } });
+    const folder = await makeCheckout({ 'edgewise.yaml': `${JSON.stringify(stack)}\n---\n${credential}\n` });
+    const seen = join(folder, 'seen');
+    const words = JSON.stringify([...command.slice(0, 3), seen]);
+    const env = { ...ENV, API_KEY: KEY, GH_TOKEN: TOKEN, PATH: '/usr/bin:/bin' };
+    const applied = await runEdgewise(['apply', folder, '--yes', '--token-command', words], env);
+    expect(applied.exitCode).toBe(0);
+    expect(readFileSync(seen, 'utf8')).toContain('EDGEWISE_NAME=c');
+    expectNoSecret(readAll(applied, folder, ['edgewise.yaml']));
+    const refused = await runEdgewise(
+      ['apply', folder, '--yes', '--rotate', 'Credential/c', '--token-command', JSON.stringify(['echo', KEY])],
+      env,
+    );
+    expect(refused.exitCode).toBe(3);
+    expectNoSecret(`${refused.stdout}${refused.stderr}`);
+  });
+});
+
+describe('a service that echoes the key', () => {
+  it('in a description has it struck out of plans, reports, plan files and exports', async () => {
+    const server = createServer({ apiKeys: [parseApiKey(`${KEY}:admin`)] });
+    const echo = await startListener(async (request, response) => {
+      const answer = await server.handle(
+        new Request(`http://service.invalid${request.url}`, {
+          headers: { authorization: `Bearer ${KEY}`, 'service-version': '2' },
+        }),
+      );
+      const body = await answer.text();
+      const held = {
+        id: 'edgtcp_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+        created_at: '2026-01-01T00:00:00Z',
+        description: `key ${KEY}`,
+        metadata: JSON.stringify({ [KEY]: TOKEN, edgewise: { stack: 'shop', name: 'old' } }),
+        uri: '/x',
+        hostports: ['1.tcp.example.net:20001'],
+        backend: null,
+        ip_restriction: null,
+        policy: null,
+      };
+      response.writeHead(answer.status, { 'content-type': 'application/json', 'x-operation-id': KEY });
+      const free = {
+        ...held,
+        id: 'edgtcp_3fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+        metadata: '',
+        hostports: ['1.tcp.example.net:20003'],
+      };
+      response.end(
+        body.replace(
+          /"tcp_edges":\[\]/,
+          () => `"tcp_edges":[${[held, free].map((one) => JSON.stringify(one)).join(',')}]`,
+        ),
+      );
+    });
+    const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20002'] }) });
+    const reports = ['markdown', 'html', 'json', 'sarif', 'junit'].flatMap((form) => [
+      '--report',
+      `${form}=${join(folder, form)}`,
+    ]);
+    const env = { ...ENV, EDGEWISE_BASE_URL: echo.url, EDGEWISE_LOG_LEVEL: 'trace' };
+    const planned = await runEdgewise(
+      ['plan', folder, '--verbose', '--allow-deletes', '-o', join(folder, 'plan.json'), ...reports],
+      env,
+    );
+    expect({ ...planned, stdout: planned.stdout.slice(0, 300) }).toMatchObject({ exitCode: 0 });
+    expect(planned.stdout).toContain('[key]');
+    expectNoSecret(readAll(planned, folder, ['a.yaml']));
+    const exported = join(folder, 'exported');
+    const written = await runEdgewise(['export', '--owner', 'new', '-o', exported], env);
+    expect({ ...written, files: readAll(written, exported, []) }).toMatchObject({
+      exitCode: 0,
+      files: expect.stringContaining('key [key]'),
+    });
+    expectNoSecret(readAll(written, exported, []));
+    const printed = await runEdgewise(['export', '--owner', 'new'], env);
+    expect(printed.stdout).toContain('key [key]');
+    expectNoSecret(`${printed.stdout}${printed.stderr}`);
+    const got = await runEdgewise(['get', folder, '--format', 'json'], env);
+    expect(got.stdout).toContain('[key]');
+    expectNoSecret(`${got.stdout}${got.stderr}`);
+  });
+
+  it('in an error, and in the answer of a proxy, has it struck out', async () => {
+    const echo = await startListener((request, response) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({
+          msg: `bad: ${request.headers.authorization}`,
+          error_code: KEY,
+          details: { key: encodeURIComponent(KEY) },
+        }),
+      );
+    });
+    const folder = await makeCheckout({ 'a.yaml': STACK });
+    const ended = await runEdgewise(['plan', folder], { ...ENV, EDGEWISE_BASE_URL: echo.url });
+    expect(ended.stderr).toContain('[key]');
+    expectNoSecret(`${ended.stdout}${ended.stderr}`);
+  });
+});
+
+describe('the library', () => {
+  it('finds the key that a program gives it, and sends it in no body', async () => {
+    const manifests = [{ file: 'a.yaml', text: STACK + toEdge({ description: `the ${KEY}` }) }];
+    const opening = openStack({ manifests, apiKey: KEY, baseUrl: 'https://service.invalid', env: {} });
+    const error = await opening.catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ diagnostics: [{ code: 'secret-in-manifest' }] });
+    expectNoSecret(JSON.stringify(error));
+  });
+
+  it('trusts no Stack where it is told so', async () => {
+    const stack = {
+      apiVersion: 'edgewise/v1',
+      kind: 'Stack',
+      metadata: { name: 'shop' },
+      spec: { api: { base_url: 'https://attacker.invalid' } },
+    };
+    const manifests = [{ file: 'a.yaml', text: JSON.stringify(stack) }];
+    const opening = openStack({ manifests, apiKey: KEY, untrusted: true, env: {} });
+    await expect(opening).rejects.toMatchObject({ diagnostics: [{ code: 'untrusted-setting' }] });
+    const agreed = await openStack({
+      manifests,
+      apiKey: KEY,
+      untrusted: true,
+      baseUrl: 'https://attacker.invalid',
+      env: {},
+    });
+    await expect(agreed.apply({} as never)).rejects.toMatchObject({ reason: 'refused' }); // it is refused before it is looked at
+    await expect(openStack({ manifests, untrusted: true, render: true, env: {} })).rejects.toMatchObject({
+      reason: 'invalid',
+    });
+  });
+});
+
+describe('the journal and the events', () => {
+  it('of an apply have neither', async () => {
+    const { url, stop } = await startServerProcess(['--api-key', `${KEY}:admin`]);
+    const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }) });
+    const env = {
+      ...ENV,
+      EDGEWISE_BASE_URL: url,
+      EDGEWISE_JOURNAL: join(folder, 'journal'),
+      EDGEWISE_LOG_LEVEL: 'trace',
+    };
+    const ended = await runEdgewise(['apply', folder, '--yes', '--format', 'json-lines'], env);
+    await stop();
+    expect(ended.exitCode).toBe(0);
+    expectNoSecret(readAll(ended, folder, ['a.yaml']));
+  });
+});

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSecrets } from '../../src/model/secrets.ts';
+import { createWorkspace } from '../cli/workspace.ts';
+import { catchError, createFakeService } from '../client/fake-service.ts';
+import { type Ended, PROGRAM, runEdgewise } from '../end-to-end/processes.ts';
+import { PERSONAL_TOKEN, startStandIn } from '../forge/stand-in.ts';
+import { COMPILED } from '../setup.ts';
+import { makeCheckout, startListener } from './listener.ts';
+import { expectNoSecret, KEY, STACK, toEdge } from './secret-values.ts';
+
+/** The key is on its way out in a request, a comment or a line, or came in on a way of its own. */
+
+describe('a request that would hold the key', () => {
+  const secrets = createSecrets();
+  secrets.add('the API key', KEY);
+
+  it.each([
+    ['in its body', '/x', { description: `the ${KEY}` }],
+    ['in the name of a field of its body', '/x', { metadata: { [KEY]: 'x' } }],
+    ['in base64', '/x', { description: Buffer.from(KEY).toString('base64') }],
+    ['in its path', `/x/${encodeURIComponent(KEY)}`, {}],
+    ['in its query', `/x?page=${encodeURIComponent(KEY)}`, {}],
+  ])('%s is not sent', async (_, path, body) => {
+    const { client, requests } = createFakeService({}, { secrets });
+    const error = await catchError(client.send('POST', path, body));
+    expect(error).toMatchObject({ message: expect.stringContaining('was not sent, because it would contain') });
+    expectNoSecret(String(error));
+    expect(requests).toEqual([]);
+  });
+
+  it('is sent without it', async () => {
+    const { client, requests } = createFakeService({ 'POST /x': [{}] }, { secrets });
+    await client.send('POST', '/x', { description: KEY.slice(1) });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('a report of an artifact that holds the key', () => {
+  it('is posted without it', async () => {
+    const forge = await startStandIn();
+    onTestFinished(() => forge.close());
+    const folder = await makeCheckout({
+      'plan.md': `<!-- edgewise:plan stack=shop -->\n\nkey ${KEY} token ${PERSONAL_TOKEN}\n`,
+    });
+    const env = {
+      ...{ GITHUB_API_URL: forge.url, GITHUB_REPOSITORY: 'o/r', GITHUB_SHA: 'abc' },
+      ...{ GITHUB_TOKEN: PERSONAL_TOKEN, EDGEWISE_API_KEY: KEY },
+    };
+    const ended = await runEdgewise(['post', join(folder, 'plan.md')], env);
+    expect({ ...ended, bodies: forge.comments.map(({ body }) => body) }).toMatchObject({
+      exitCode: 0,
+      bodies: [expect.stringContaining('key [key] token')],
+    });
+    expectNoSecret(JSON.stringify([forge.comments, ended]));
+  });
+});
+
+describe('a key that comes through a pipe', () => {
+  /** Runs a command whose key a shell gives it, as `<(vault read …)` does. */
+  async function runPiped(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+    const line = `EDGEWISE_API_KEY_FILE=<(printf %s "$K") exec "$0" "$@"`;
+    const child = spawn('bash', ['-c', line, process.execPath, PROGRAM, ...words], {
+      env: { ...COMPILED, PATH: '/usr/bin:/bin', ...env, K: KEY },
+    });
+    const [stdout, stderr, [exitCode]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { exitCode, stdout, stderr };
+  }
+
+  it('is known before manifests are checked', async () => {
+    const folder = await makeCheckout({ 'a.yaml': STACK + toEdge({ description: `the ${KEY}` }) });
+    const ended = await runPiped(['plan', folder], { EDGEWISE_BASE_URL: 'embedded:' });
+    expect({ ...ended }).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('secret-in-manifest') });
+    expectNoSecret(`${ended.stdout}${ended.stderr}`);
+  });
+
+  it('is sent, also for each of many stacks, and to no program that manifests have run', async () => {
+    const service = await startListener();
+    const spec = { render: ['sh', '-c', 'env >&2; exit 1'] };
+    const folder = await makeCheckout({
+      'a/edgewise.yaml': STACK,
+      'b/edgewise.yaml': STACK.replace('shop', 'other'),
+      'c/edgewise.yaml': JSON.stringify({ ...JSON.parse(STACK), metadata: { name: 'c' }, spec }),
+    });
+    const env = { EDGEWISE_BASE_URL: service.url, EDGEWISE_RATE_LIMIT: 'none' };
+    const ended = await runPiped(['plan', '-R', folder, '--render'], env);
+    expect(new Set(service.heard.map(({ authorization }) => authorization))).toEqual(new Set([`Bearer ${KEY}`]));
+    expect(ended.stdout + ended.stderr).toContain('EDGEWISE_RATE_LIMIT=none');
+    // The shell of this test has it under another name, which is struck out by its value.
+    expectNoSecret(`${ended.stdout}${ended.stderr}`);
+    expect(ended.stdout + ended.stderr).not.toContain('EDGEWISE_API_KEY=');
+  });
+});
+
+describe('what is printed', () => {
+  it('is whole lines in each write, so that no secret is in two', async () => {
+    const { edgewise } = await createWorkspace({
+      'a.yaml': STACK + toEdge({ hostports: ['1.tcp.example.net:20001'] }),
+    });
+    const writes: string[] = [];
+    const forms = ['text', 'json', 'json-lines', 'markdown', 'html', 'github', 'sarif', 'junit'];
+    const lines = forms.flatMap((form) => [
+      `plan . --format ${form}`,
+      `drift -R . --format ${form}`,
+      `apply . --yes --format ${form}`,
+    ]);
+    for (const line of [...lines, 'get .', 'export --owner new', 'stacks .', 'validate .', 'plan no-such', 'no-such'])
+      await edgewise(line, { onWrite: (written) => void writes.push(written) });
+    expect(writes.length).toBeGreaterThan(lines.length);
+    expect(writes.filter((written) => written !== '' && !written.endsWith('\n'))).toEqual([]);
+  });
+});

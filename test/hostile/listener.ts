@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A request as a listener got it. */
+export interface Heard {
+  readonly line: string;
+  readonly authorization: string;
+  /** Everything that was sent: line, headers and body. */
+  readonly all: string;
+}
+
+/** A web server of an attacker, for the length of a test, which records all that it is sent. */
+export interface Listener {
+  readonly url: string;
+  readonly heard: readonly Heard[];
+}
+
+/** Starts one on a free port of this machine. It answers 404 unless `answer` says something else. */
+export async function startListener(answer: RequestListener = answerNothing): Promise<Listener> {
+  const heard: Heard[] = [];
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(Buffer.from(part));
+    const line = `${request.method} ${request.url}`;
+    const all = [line, ...request.rawHeaders, Buffer.concat(parts).toString('utf8')].join('\n');
+    heard.push({ line, authorization: request.headers.authorization ?? '', all });
+    answer(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('It listens on no port');
+  return { url: `http://127.0.0.1:${address.port}`, heard };
+}
+
+const answerNothing: RequestListener = (_, response) => {
+  response.writeHead(404, { 'content-type': 'application/json' });
+  response.end('{"msg":"nothing is here"}');
+};
+
+/** A checkout of an attacker, gone when the test is over. */
+export async function makeCheckout(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-hostile-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+}

@@ -1,0 +1,173 @@
+import { copyFile, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createReadBudget, readInput } from '../../src/files/read-input.ts';
+import { loadManifests } from '../../src/manifest/load.ts';
+import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
+import { runEdgewise } from '../end-to-end/processes.ts';
+
+/** The author of a pull request wants the run to take all the memory or the time of the machine: each file is small enough, and there are many. */
+
+const MIB = 1024 * 1024;
+
+const COUNT = 30;
+
+/** Files of that size, which take no room on the disk. */
+async function createLarge(files: Readonly<Record<string, number>>, more: Readonly<Record<string, string>> = {}) {
+  const names = Object.keys(files);
+  const workspace = await createWorkspace({ ...more, ...Object.fromEntries(names.map((name) => [name, '# '])) });
+  for (const [name, size] of Object.entries(files)) await truncate(join(workspace.folder, name), size);
+  return workspace;
+}
+
+function toFiles(folder: string, size: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Array.from({ length: COUNT }, (_, index) => [`${folder}/f${String(index).padStart(2, '0')}.yaml`, size]),
+  );
+}
+
+function plan({ folder }: Workspace, words: readonly string[]) {
+  const env = { EDGEWISE_BASE_URL: 'embedded:', EDGEWISE_API_KEY: 'dev', NODE_OPTIONS: '--max-old-space-size=192' };
+  return runEdgewise(['plan', ...words.map((word) => join(folder, word))], env);
+}
+
+const STACK_LIMIT = /is where the limit of 64 MiB for the files of one stack was reached/;
+
+describe('thirty large files', () => {
+  it('of a folder end the run with an error that names the first one too many, and are not all read', async () => {
+    const workspace = await createLarge(toFiles('live', 31 * MIB), { 'live/a.yaml': STACK });
+    const { exitCode, stdout, stderr } = await plan(workspace, ['live']);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toMatch(/^error\[file-unreadable\]: \S+live\/f02\.yaml /);
+    expect(stderr).toMatch(STACK_LIMIT);
+    expect(stderr).toContain('split the manifests');
+    expect(stderr.match(/error\[file-unreadable\]/g)).toHaveLength(1);
+  });
+
+  it('that are each too large end the run, and each is named', async () => {
+    const workspace = await createLarge(toFiles('live', 33 * MIB), { 'live/a.yaml': STACK });
+    const { exitCode, stderr } = await plan(workspace, ['live']);
+    expect(exitCode).toBe(3);
+    expect(stderr.match(/is larger than 32 MiB/g)).toHaveLength(COUNT);
+  });
+
+  it('that are named one by one, or are policies, end the run too', async () => {
+    const files = toFiles('live', 31 * MIB);
+    const workspace = await createLarge(files, { 'm.yaml': STACK });
+    for (const words of [Object.keys(files), ['m.yaml', ...Object.keys(files)], ['live', 'live/f09.yaml']]) {
+      const { exitCode, stderr } = await plan(workspace, words);
+      expect(exitCode).toBe(3);
+      expect(stderr).toMatch(STACK_LIMIT);
+      expect(stderr.match(/error\[file-unreadable\]/g)).toHaveLength(1);
+    }
+    const policies = `${STACK}spec: { policies: [live] }\n`;
+    await writeFile(join(workspace.folder, 'm.yaml'), policies);
+    const { exitCode, stderr } = await plan(workspace, ['m.yaml']);
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(STACK_LIMIT);
+  });
+
+  it('in many stacks end the run where all of them together are too much', async () => {
+    const files = Object.assign({}, ...['a', 'b', 'c', 'd', 'e'].map((name) => toTwo(name)));
+    const stacks = ['a', 'b', 'c', 'd', 'e'].map((name) => [`${name}/m.yaml`, STACK.replace('test', name)]);
+    const { folder } = await createLarge(files, Object.fromEntries(stacks));
+    const { exitCode, stdout, stderr } = await runEdgewise(['plan', '-R', folder], { EDGEWISE_BASE_URL: 'embedded:' });
+    expect(exitCode).toBe(3);
+    expect(stdout + stderr).toMatch(/is where the limit of 256 MiB for the files of one run was reached/);
+  });
+});
+
+function toTwo(name: string): Readonly<Record<string, number>> {
+  return { [`${name}/x.yaml`]: 30 * MIB, [`${name}/y.yaml`]: 30 * MIB };
+}
+
+describe('ten large results', () => {
+  it('are not all joined', async () => {
+    const { edgewise, write, folder } = await createWorkspace({ 'm.yaml': STACK });
+    const { stdout } = await edgewise('drift m.yaml --format json');
+    await write({ 'r0.json': stdout + ' '.repeat(30 * MIB) });
+    const names = Array.from({ length: 10 }, (_, index) => `r${index}.json`);
+    for (const name of names.slice(1)) await copyFile(join(folder, 'r0.json'), join(folder, name));
+    const { exitCode, stderr } = await edgewise(`join ${names.join(' ')}`);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain(
+      'r8.json cannot be read: it is where the limit of 256 MiB for the files of one run was reached',
+    );
+  });
+});
+
+describe('more files than a run reads', () => {
+  it('end it, however small they are', async () => {
+    const { folder } = await createWorkspace({ 'a.yaml': STACK, 'b.yaml': '# b\n', 'c.yaml': '# c\n' });
+    const budget = createReadBudget({ maxBytes: MIB, maxFiles: 2, of: 'one stack' });
+    const { sources, diagnostics } = await loadManifests(['.'], { cwd: folder, readStdin: neverRead, budget });
+    expect(sources).toHaveLength(2);
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      'c.yaml is where the limit of 2 files for one stack was reached',
+    ]);
+  });
+
+  it('take from the budget of the run what the budget of their stack takes', async () => {
+    const { folder } = await createWorkspace({ 'a.yaml': STACK, 'b.yaml': STACK });
+    const run = createReadBudget({ maxBytes: MIB, maxFiles: 1, of: 'one run' });
+    const limits = { maxBytes: MIB, maxFiles: 9, of: 'one stack' };
+    readInput(join(folder, 'a.yaml'), { budget: createReadBudget(limits, run) });
+    expect(() => readInput(join(folder, 'b.yaml'), { budget: createReadBudget(limits, run) })).toThrow(/one run/);
+  });
+});
+
+function neverRead(): never {
+  throw new Error('standard input is not asked for');
+}
+
+describe('a link to what never ends', () => {
+  it.each(['/proc', '/sys', '/dev/zero', '/proc/kcore'])('to %s is refused and not walked through', async (target) => {
+    const { folder, edgewise } = await createWorkspace({ 'm.yaml': STACK });
+    await symlink(target, join(folder, 'more.yaml'));
+    const { exitCode, stderr } = await edgewise('plan .');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('more.yaml lies outside of the repository');
+  });
+});
+
+describe('a folder that lies too deep', () => {
+  it.each(['is not entered', 'is not entered through a link either'])('%s', async (how) => {
+    const { folder } = await createWorkspace({ 'live/m.yaml': STACK });
+    const [top, length] = how.includes('link') ? ['deep', 150] : ['live', 1400];
+    const deep = join(folder, top, ...Array.from({ length }, () => 'a'));
+    await mkdir(deep, { recursive: true });
+    await mkdir(join(folder, '.git'));
+    if (how.includes('link')) await symlink(deep, join(folder, 'live/link'));
+    const started = performance.now();
+    const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'live')]);
+    expect(exitCode).toBe(3);
+    expect(stdout.match(/lies more than 100 folders deep/g)).toHaveLength(1);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+});
+
+describe('links that lead through a thousand folders', () => {
+  it.each(['each by itself', 'one after the other'])(
+    'are refused before the system looks for their ends: %s',
+    async (how) => {
+      const { folder } = await createWorkspace({ 'live/m.yaml': STACK });
+      await mkdir(join(folder, '.git'));
+      const part = Array.from({ length: how === 'each by itself' ? 1400 : 200 }, () => 'a').join('/');
+      let deep = join(folder, 'z');
+      for (let left = 1400; left > 0; left -= part.split('/').length) {
+        await mkdir(join(deep, part), { recursive: true });
+        await symlink(part, join(deep, 'next'));
+        deep = join(deep, part);
+      }
+      await writeFile(join(deep, 'x.yaml'), '# x\n');
+      const way = how === 'each by itself' ? `z/${part}` : `z${'/next'.repeat(7)}`;
+      for (let index = 0; index < 200; index += 1)
+        await symlink(`../${way}/x.yaml`, join(folder, `live/l${index}.yaml`));
+      const started = performance.now();
+      const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'live')]);
+      expect(exitCode).toBe(3);
+      expect(stdout.match(/leads through more than 300 folders/g)).toHaveLength(200);
+      expect(performance.now() - started).toBeLessThan(10_000);
+    },
+  );
+});

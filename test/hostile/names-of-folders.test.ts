@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type CommandResult, runCommand } from '../cli/fake-context.ts';
+import { createWorkspace, STACK, toEdge, type Workspace } from '../cli/workspace.ts';
+import { expectPrintable, FORM_JUDGES } from '../report/form-judges.ts';
+
+/** The author of a pull request names folders and files so that a name acts on a terminal, forges a line or hides what follows. */
+
+const NAME = 'a\u001b[2J\nforged\u202e::error::x\u0085y';
+
+const SHOWN = String.raw`a\u001b[2J\nforged\u202e::error::x\u0085y`;
+
+function toNamedStack(name: string): string {
+  return STACK.replace('name: test', `name: ${name}`);
+}
+
+/** Folders whose stack is valid, has an error that is found when it is read, and one that is found when it is checked; and a file of no stack. */
+const FILES: Readonly<Record<string, string>> = {
+  [`good-${NAME}/${NAME}.yaml`]: toNamedStack('good') + toEdge('a', 20_001),
+  [`torn-${NAME}/${NAME}.yaml`]: `${toNamedStack('torn')}---\nkind: [\n`,
+  [`wrong-${NAME}/${NAME}.yaml`]: toNamedStack('wrong') + toEdge('b', 20_002).replace('hostports', 'hostport'),
+  [`${NAME}.yaml`]: toEdge('c', 20_003),
+};
+
+const FOLDERS = ['good', 'torn', 'wrong', 'gone'].map((folder) => `${folder}-${NAME}`);
+
+function run({ folder, recorder }: Workspace, words: readonly string[]): Promise<CommandResult> {
+  return runCommand(words, { cwd: folder, transport: recorder.transport });
+}
+
+/** Nothing acts, and no line is somebody else's, also behind a line break of the form. A place in SARIF is a URI. */
+function expectEscaped(shown: string): void {
+  expectPrintable(shown);
+  const text = shown.replace(/"uri": "[^"]*"/g, '');
+  expect(text).not.toMatch(/(?:^|&#10;|&#xA;|%0A|<br>) *forged/im);
+  expect(text).not.toMatch(/%1B|&#27;|&#x1b;/i);
+}
+
+describe('the name of a folder with escapes and line breaks', () => {
+  it.each(['table', 'folder', 'json', 'github', 'gitlab'])('is shown escaped by stacks -o %s', async (form) => {
+    const { exitCode, stdout, stderr } = await run(await createWorkspace(FILES), ['stacks', '.', '--format', form]);
+    expect(exitCode).toBe(0);
+    expectEscaped(stdout);
+    expectEscaped(stderr);
+    expect(stdout).toContain(`good-${SHOWN}`);
+    expect(stdout + stderr).toContain(`${SHOWN}.yaml`);
+  });
+
+  it('is the same name for the program that reads the matrix', async () => {
+    const workspace = await createWorkspace(FILES);
+    const github = await run(workspace, ['stacks', '.', '--format', 'github']);
+    expect(JSON.parse(github.stdout).include).toContainEqual({ stack: 'good', folder: `good-${NAME}` });
+    const gitlab = parse((await run(workspace, ['stacks', '.', '--format', 'gitlab'])).stdout);
+    const jobs = gitlab['.edgewise-stacks'].parallel.matrix;
+    expect(jobs).toContainEqual({ EDGEWISE_STACK: 'good', EDGEWISE_FOLDER: `good-${NAME}` });
+  });
+
+  const forms = Object.entries(FORM_JUDGES);
+
+  it.each(forms)('is shown escaped in the form %s, of every command, of one stack and of many', async (form, judge) => {
+    const workspace = await createWorkspace(FILES);
+    const commands = form.endsWith('metrics') ? ['drift'] : ['validate', 'plan', 'drift', 'apply'];
+    const all = commands.flatMap((command) => [...FOLDERS.map((folder) => [command, folder]), [command, '-R', '.']]);
+    for (const words of all) {
+      const { stdout, stderr } = await run(workspace, [...words, '--format', form]);
+      for (const text of [stdout, stderr]) expectEscaped(text);
+      if (stdout !== '' && !words.includes('-R')) judge(stdout);
+      const isNamed = words.includes('-R') || !words.join(' ').includes(' good-');
+      if (isNamed && !form.endsWith('metrics')) expect(stdout + stderr).toContain('forged');
+    }
+  });
+
+  it.each([
+    ['plan', `good-${NAME}`, '-o', `${NAME}.json`],
+    ['plan', `torn-${NAME}`, '-o', `${NAME}.json`],
+    ['apply', `${NAME}.json`, '--yes'],
+    ['plan', '-R', '.', '-o', `plans-${NAME}`],
+    ['apply', `plans-${NAME}`, '--yes'],
+    ['plan', `good-${NAME}`, '--policies', `no-${NAME}`],
+    ['plan', `good-${NAME}`, '--target', NAME],
+    ['plan', `good-${NAME}`, '--report', `markdown=no-${NAME}/plan.md`],
+    ['plan', `good-${NAME}`, '--root', `no-${NAME}`],
+    ['apply', `good-${NAME}`, '--yes', '--journal', `no-${NAME}/journal`],
+    ['drift', '--against', `no-${NAME}`],
+    ['diff', `no-${NAME}`, `no-${NAME}`],
+    ['show', `no-${NAME}`],
+    ['post', `no-${NAME}`],
+    ['explain', NAME],
+    ['init', `new-${NAME}`, '--name', 'new', '--base-url', 'https://api.test'],
+    ['export', '--owner', 'new', '-o', `out-${NAME}`],
+    ['get', '--format', 'json', `good-${NAME}`],
+    ['completion', NAME],
+    [NAME],
+    ['plan', `--${NAME}`],
+  ])('is shown escaped by %s %j %j %j', async (...words) => {
+    const workspace = await createWorkspace(FILES);
+    const { stdout, stderr } = await run(workspace, words);
+    for (const text of [stdout, stderr]) expectEscaped(text);
+  });
+
+  it('is shown escaped where a folder of plans has a file that no run left there', async () => {
+    const workspace = await createWorkspace({ [`good-${NAME}/edgewise.yaml`]: toNamedStack('good') });
+    expect(await run(workspace, ['plan', '-R', '.', '-o', 'plans'])).toMatchObject({ exitCode: 0 });
+    await workspace.write({ [`plans/${NAME}.json`]: '{}' });
+    const lines = [
+      ['plan', '-R', '.', '-o', 'plans'],
+      ['apply', 'plans', '--manifests', '.', '--yes'],
+    ];
+    for (const words of lines) {
+      const { exitCode, stdout, stderr } = await run(workspace, words);
+      expect(exitCode).not.toBe(0);
+      for (const text of [stdout, stderr]) expectEscaped(text);
+      expect(stderr).toContain(SHOWN);
+    }
+  });
+});

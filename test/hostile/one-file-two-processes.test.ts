@@ -1,0 +1,142 @@
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCommand } from '../cli/fake-context.ts';
+import { toEdge } from '../cli/workspace.ts';
+import { runEdgewise, shows, startEdgewise, startServerProcess } from '../end-to-end/processes.ts';
+
+async function createFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-lock-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const toStack = (name: string) => `apiVersion: edgewise/v1\nkind: Stack\nmetadata:\n  name: ${name}\n`;
+
+async function writeStack(folder: string, name: string, port: number): Promise<string> {
+  const file = join(folder, `${name}.yaml`);
+  await writeFile(file, `${toStack(name)}${toEdge(name, port)}`);
+  return file;
+}
+
+const readNames = async (file: string): Promise<readonly string[]> =>
+  Array.from((await readFile(file, 'utf8')).matchAll(/\\"name\\":\\"(\w+)\\"/g), ([, name = '']) => name).sort();
+
+/** Holds the lock of a file as another process would, until it is told to let go. */
+async function takeLock(file: string, ageMs = 0): Promise<void> {
+  await mkdir(`${file}.lock`);
+  const time = new Date(Date.now() - ageMs);
+  await utimes(`${file}.lock`, time, time);
+}
+
+describe('several processes on one file of the embedded server', () => {
+  it('keep what each of them wrote, when six apply at once', async () => {
+    const folder = await createFolder();
+    const file = join(folder, 'account.json');
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const stacks = await Promise.all(names.map((name, index) => writeStack(folder, name, 20_001 + index)));
+    const env = { EDGEWISE_BASE_URL: `embedded:${file}` };
+    const ended = await Promise.all(stacks.map((stack) => runEdgewise(['apply', stack, '--yes'], env)));
+    for (const { exitCode, stderr } of ended) expect(exitCode, stderr).toBe(0);
+    expect(await readNames(file)).toEqual(names);
+  });
+
+  it('keep what each of them wrote, when one is asked to go on after the other has ended', async () => {
+    const folder = await createFolder();
+    const file = join(folder, 'account.json');
+    const [first, second] = [await writeStack(folder, 'a', 20_001), await writeStack(folder, 'b', 20_002)];
+    const env = { EDGEWISE_BASE_URL: `embedded:${file}` };
+    let other: Promise<unknown> = Promise.resolve();
+    // The plan is made of the file as it was; the other one writes it before the answer.
+    const { exitCode, stderr } = await runCommand(['apply', first], {
+      cwd: folder,
+      env,
+      answers: ['yes'],
+      onWrite: (text) => {
+        if (text.includes('to create')) other = runCommand(['apply', second, '--yes'], { cwd: folder, env, sleep });
+      },
+      sleep,
+    });
+    await other;
+    expect(exitCode, stderr).toBe(0);
+    expect(await readNames(file)).toEqual(['a', 'b']);
+  });
+
+  it('wait for the first with one line, and no longer than they say', async () => {
+    const folder = await createFolder();
+    const file = join(folder, 'account.json');
+    const stack = await writeStack(folder, 'a', 20_001);
+    await takeLock(file);
+    const env = { EDGEWISE_BASE_URL: 'embedded:account.json' };
+    const { exitCode, stderr } = await runCommand(['apply', stack, '--yes'], { cwd: folder, env });
+    expect(exitCode).toBe(1);
+    expect(stderr.match(/Another process uses account.json. Waiting for it, for at most 60 seconds./g)).toHaveLength(1);
+    expect(stderr).toContain(
+      'Another process uses account.json, and did not end within 60 seconds.\nNothing was written.',
+    );
+  });
+
+  it('only read without waiting', async () => {
+    const folder = await createFolder();
+    const stack = await writeStack(folder, 'a', 20_001);
+    await takeLock(join(folder, 'account.json'));
+    const env = { EDGEWISE_BASE_URL: 'embedded:account.json' };
+    expect(await runCommand(['plan', stack], { cwd: folder, env })).toMatchObject({
+      exitCode: 0,
+      stderr: 'Using the embedded server, kept in account.json.\n',
+    });
+  });
+
+  it('take over the lock of one that was killed', async () => {
+    const folder = await createFolder();
+    const file = join(folder, 'account.json');
+    const stack = await writeStack(folder, 'a', 20_001);
+    await takeLock(file, 60_000);
+    const env = { EDGEWISE_BASE_URL: 'embedded:account.json' };
+    const { exitCode, stderr } = await runCommand(['apply', stack, '--yes'], { cwd: folder, env });
+    expect(exitCode, stderr).toBe(0);
+    expect(stderr).not.toContain('Another process');
+    expect(await readNames(file)).toEqual(['a']);
+  });
+
+  it('are one, when two stacks of a run name the file in two ways', async () => {
+    const folder = await createFolder();
+    for (const [name, url, port] of [
+      ['a', 'embedded:account.json', 20_001],
+      ['b', 'embedded:./account.json', 20_002],
+    ] as const) {
+      await mkdir(join(folder, name));
+      const spec = `spec: { api: { base_url: "${url}" } }\n`;
+      await writeFile(join(folder, name, 'edgewise.yaml'), `${toStack(name)}${spec}${toEdge(name, port)}`);
+    }
+    const { exitCode, stdout, stderr } = await runCommand(['apply', '-R', '.', '--yes'], {
+      cwd: folder,
+      env: { EDGEWISE_BASE_URL: '' },
+    });
+    expect(exitCode, stderr).toBe(3);
+    expect(stdout + stderr).toContain('says another base URL than');
+  });
+});
+
+describe('a snapshot of the bundled server', () => {
+  it('belongs to one server at a time', async () => {
+    const folder = await createFolder();
+    const snapshot = join(folder, 'account.json');
+    const first = await startServerProcess(['--snapshot', snapshot]);
+    const second = startEdgewise(['serve', '--port', '0', '--snapshot', snapshot]);
+    onTestFinished(() => void second.child.kill('SIGKILL'));
+    const told = shows(second.child.stderr, 'Waiting for it, for at most 60 seconds.');
+    const listens = shows(second.child.stdout, 'edgewise server listening on');
+    await told;
+    await first.stop();
+    await listens;
+    second.child.kill('SIGTERM');
+    expect((await second.ended).exitCode).toBe(0);
+  });
+});
+
+/** Time passes as it does for processes. */
+function sleep(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
+}

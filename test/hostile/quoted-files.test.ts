@@ -1,0 +1,72 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runEdgewise } from '../end-to-end/processes.ts';
+import { makeCheckout } from './listener.ts';
+
+/** The author of a pull request names files that are none of his, and hopes that a diagnostic quotes them into a public comment. */
+
+const SECRET = 'hunter2-of-somebody-else';
+
+const FILES: readonly (readonly [string, string])[] = [
+  ['a key', `${SECRET}\n`],
+  ['a netrc', `machine example.net login me password ${SECRET}\n`],
+  ['credentials of a cloud', `[default]\naws_secret_access_key = ${SECRET}\n`],
+  ['credentials in JSON', `{"type":"service_account","private_key":"${SECRET}","kind":"${SECRET}"}\n`],
+  ['the settings of a registry', `//registry.example.net/:_authToken=${SECRET}\n`],
+  ['a configuration of git', `[http]\n\textraheader = AUTHORIZATION: basic ${SECRET}\n`],
+  ['YAML of another tool', `apiVersion: v1\nkind: Secret\ndata: { password: ${SECRET} }\nkind: ${SECRET}\n`],
+  ['an unknown tag', `password: !${SECRET} x\n`],
+  ['an environment', `HOME=/root\0API=${SECRET}\0apiVersion: edgewise/v1\0`],
+  ['a variable in a text', `password: "\${env:${SECRET}}"\n`],
+  ['what is no UTF-8', `\u00ff${SECRET}\n`],
+];
+
+const STACK = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' } };
+const ENV = { EDGEWISE_BASE_URL: 'embedded:' };
+
+describe('a file that is no manifest is not quoted', () => {
+  it.each(FILES)('named by spec.policies: %s', async (_, text) => {
+    const stack = { ...STACK, spec: { policies: ['other/secret.yaml'] } };
+    const folder = await makeCheckout({ 'live/edgewise.yaml': JSON.stringify(stack), 'live/other/secret.yaml': text });
+    const { exitCode, stdout, stderr } = await runEdgewise(['plan', join(folder, 'live/edgewise.yaml')], ENV);
+    expect(exitCode).toBe(3);
+    expect(`${stdout}${stderr}`).toContain('secret.yaml');
+    expect(`${stdout}${stderr}`).not.toContain(SECRET);
+  });
+
+  it.each(FILES)('named as the data of an embedded server: %s', async (_, text) => {
+    const folder = await makeCheckout({ 'live/edgewise.yaml': JSON.stringify(STACK), 'live/other/secret.json': text });
+    const file = join(folder, 'live/other/secret.json');
+    const { exitCode, stdout, stderr } = await runEdgewise([
+      'plan',
+      join(folder, 'live/edgewise.yaml'),
+      '--base-url',
+      `embedded:${file}`,
+    ]);
+    expect(exitCode).toBe(3);
+    expect(`${stdout}${stderr}`).toContain('secret.json');
+    expect(`${stdout}${stderr}`).not.toContain(SECRET.slice(0, 7));
+  });
+
+  it.each(FILES)('committed or linked as a manifest: %s', async (_, text) => {
+    const folder = await makeCheckout({ 'edgewise.yaml': JSON.stringify(STACK), 'secret.txt': text });
+    await symlink('secret.txt', join(folder, 'manifest.yaml'));
+    const { stdout, stderr } = await runEdgewise(['validate', folder, '--format', 'json'], ENV);
+    expect(`${stdout}${stderr}`).not.toContain(SECRET);
+  });
+
+  it('named on the command line, where it says which line to look at', async () => {
+    const folder = await makeCheckout({ 'key.txt': `first: line\n${SECRET}: [\n` });
+    const { exitCode, stdout } = await runEdgewise(['validate', join(folder, 'key.txt')], ENV);
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('key.txt is no manifest');
+    expect(stdout).not.toContain(SECRET);
+  });
+});
+
+it('a manifest is quoted, as ever', async () => {
+  const folder = await makeCheckout({ 'a.yaml': 'apiVersion: edgewise/v1\nkind: TCPEdge\nmetadata: { nam: x }\n' });
+  const { stdout } = await runEdgewise(['validate', folder], ENV);
+  expect(stdout).toContain('3 | metadata: { nam: x }');
+});

@@ -1,0 +1,163 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/kinds/request-body.ts';
+import { listChangedFiles } from '../../src/repository/git.ts';
+import { createWorkspace, STACK, toEdge } from '../cli/workspace.ts';
+import { runEdgewise } from '../end-to-end/processes.ts';
+import { makeCheckout } from './listener.ts';
+
+/** An author of a pull request wants the job to run until it is ended from outside: small files that a pattern looks through again and again. */
+
+const LENGTH = 400_000;
+const ENV = { EDGEWISE_UNTRUSTED: '1', EDGEWISE_BASE_URL: 'embedded:' };
+
+function toStack(more: object): string {
+  return JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' }, ...more });
+}
+
+// What is wrong with one of these ends a test by its time limit: it would take hours.
+describe('a plan ends in spite of', () => {
+  it.each([
+    ['dashes', '-'.repeat(LENGTH)],
+    ['empty lines', `${'\n'.repeat(LENGTH)}!`],
+    ['lines with a space', `${' \n'.repeat(LENGTH)}!`],
+    ['lines that end by themselves', `a${'\r'.repeat(LENGTH)}!`],
+    ['braces', '{'.repeat(LENGTH)],
+    ['words without a colon', 'a-'.repeat(LENGTH)],
+  ])('a file of %s', async (_, text) => {
+    const folder = await makeCheckout({ 'edgewise.yaml': toStack({}), 'b.yaml': text });
+    expect((await runEdgewise(['plan', folder], ENV)).exitCode).toBe(3);
+  });
+
+  it('a path of another tool with spaces in the middle', async () => {
+    const spaces = ' '.repeat(LENGTH / 2);
+    const annotations = { 'config.kubernetes.io/origin': `path: a${spaces}b${spaces}c${spaces}\nref: x` };
+    const folder = await makeCheckout({ 'edgewise.yaml': toStack({ metadata: { name: 'shop', annotations } }) });
+    const { exitCode } = await runEdgewise(['validate', folder], ENV);
+    expect([0, 3]).toContain(exitCode);
+  });
+
+  it('the URL of a service with slashes in the middle', async () => {
+    const api = { base_url: `https://x/${'/'.repeat(LENGTH)}a` };
+    const folder = await makeCheckout({ 'edgewise.yaml': toStack({ spec: { api } }) });
+    expect((await runEdgewise(['plan', folder], ENV)).exitCode).toBe(3);
+    expect((await runEdgewise(['plan', '-R', folder], ENV)).exitCode).toBe(3);
+  });
+
+  it('a public key whose comment has spaces in the middle', async () => {
+    const blob = Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from('ssh-ed25519')]).toString('base64');
+    const spec = {
+      public_key: `ssh-ed25519 ${blob} a${' '.repeat(LENGTH)}\rb`,
+      ssh_certificate_authority_id: 'sshca_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+    };
+    const key = { apiVersion: 'edgewise/v1', kind: 'SSHUserCertificate', metadata: { name: 'a' }, spec };
+    const folder = await makeCheckout({ 'edgewise.yaml': toStack({}), 'b.json': JSON.stringify(key) });
+    const { exitCode, stdout } = await runEdgewise(['validate', folder], ENV);
+    expect({ exitCode, stdout: stdout.slice(0, 2000) }).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringContaining('a comment on one line'),
+    });
+  });
+
+  // What they are counted up to, or stand for, is a thousand times as long as they are.
+  it.each([
+    ['copies', list(20, (at) => at + '(?:(?:x{10}){10}){10}'.repeat(900))],
+    ['many copies', list(3000, (at) => `${at}x{0,1000}`)],
+    ['ranges of letters of either case', ['(?i)'.concat('[\u0080-\u{1e942}]'.repeat(3500))]],
+    ['ranges of either case in one class', [`(?i)[${'\u0080-\u{1e942}'.repeat(4500)}]`]],
+    ['ranges of either case after what is quoted', list(2000, (at) => `\\Q${at}\\E(?si-m:[\u0080-\u{1e942}])`)],
+    ['classes of Unicode', list(1000, (at) => `${at}(?i)[${'\\PL\\p{Greek}'.repeat(120)}]`)],
+  ])('patterns that stand for %s', async (_, deny) => {
+    const { exitCode, stdout } = await validatePatterns(deny);
+    expect({ exitCode, stdout: stdout.slice(0, 2000) }).toMatchObject({ exitCode: 0 });
+  });
+
+  it('a pattern with many beginnings of named classes', async () => {
+    const { exitCode } = await validatePatterns([`[[${'[:'.repeat(LENGTH)} ]`]);
+    expect(exitCode).toBe(0);
+  });
+});
+
+function list<T>(length: number, create: (at: number) => T): readonly T[] {
+  return Array.from({ length }, (_, at) => create(at));
+}
+
+async function validatePatterns(deny: readonly string[]) {
+  const spec = {
+    edge_id: 'edghts_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+    id: 'edghtsrt_2fmnqYVGqgSNfrKbLQ5kCTTKaBB',
+    user_agent_filter: { deny },
+  };
+  const route = { apiVersion: 'edgewise/v1', kind: 'HTTPSEdgeRoute', metadata: { name: 'a' }, spec };
+  const folder = await makeCheckout({ 'edgewise.yaml': toStack({}), 'b.json': JSON.stringify(route) });
+  return await runEdgewise(['validate', folder], ENV);
+}
+
+describe('git', () => {
+  it('is stopped when a pattern of a Stack keeps it busy', async () => {
+    const folder = await makeCheckout({});
+    const git = (...words: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...words], {
+        cwd: folder,
+        stdio: 'ignore',
+      });
+    const deep = join(folder, 'a/'.repeat(60));
+    mkdirSync(deep, { recursive: true });
+    writeFileSync(join(deep, 'f'), 'x');
+    git('init');
+    git('add', '-A');
+    git('commit', '-m', 'x');
+    writeFileSync(join(deep, 'f'), 'y');
+    const { match } = await listChangedFiles('.', 'HEAD', { cwd: folder, env: process.env }, 2000);
+    await expect(match('.', [`${'**/a/'.repeat(12)}b`])).rejects.toMatchObject({
+      message: expect.stringContaining('git was stopped after 2 s'),
+      remedy: expect.stringContaining('spec.inputs'),
+    });
+  });
+});
+
+it('many stacks, each with a link that leads out, are found in seconds', async () => {
+  const folder = await makeCheckout({ 'edgewise.yaml': toStack({}) });
+  mkdirSync(join(folder, '.git'));
+  for (let index = 0; index < 1_500; index += 1) {
+    const at = join(folder, `s${index}`);
+    mkdirSync(at);
+    writeFileSync(join(at, 'edgewise.yaml'), toStack({ metadata: { name: `s${index}` } }));
+    symlinkSync('/etc/hosts', join(at, 'out.yaml'));
+  }
+  const started = performance.now();
+  expect(await runEdgewise(['stacks', folder, '--format', 'folder'], ENV)).toMatchObject({ exitCode: 0 });
+  expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+/** Somebody who can change the artifacts: each change is small, and each was looked for among all. */
+describe('an apply ends in spite of a plan file with very many', () => {
+  const MANY = 20_000;
+
+  it('creations that the manifests do not have', { timeout: 120_000 }, async () => {
+    const { edgewise, folder, write } = await createWorkspace({ 'm/edgewise.yaml': `${STACK}${toEdge('a', 20_001)}` });
+    await edgewise('plan m -o plan.json');
+    const plan = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'));
+    await write({ 'plan.json': JSON.stringify(multiply(plan)), 'm/edgewise.yaml': STACK });
+    const start = performance.now();
+    const { exitCode } = await edgewise('apply plan.json --manifests m --yes');
+    expect(exitCode).toBe(6);
+    expect(performance.now() - start).toBeLessThan(60_000);
+  });
+
+  function multiply(plan: PlanDocument): object {
+    const names = Array.from({ length: MANY }, (_, index) => `e${String(index).padStart(6, '0')}`);
+    const [change, write] = [plan.changes[0], plan.writes[0]].map((part) => JSON.stringify(part));
+    const rename = (text = '', name: string) =>
+      JSON.parse(text.replaceAll('TCPEdge/a', `TCPEdge/${name}`).replaceAll('"name":"a"', `"name":"${name}"`));
+    return {
+      ...plan,
+      diagnostics: [],
+      changes: names.map((name) => rename(change, name)),
+      writes: names.map((name) => rename(write, name)),
+      totals: { ...plan.totals, create: MANY },
+    };
+  }
+});

@@ -1,0 +1,171 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toCredential, type Workspace } from '../cli/workspace.ts';
+import { listWrites, toStack } from '../repository/tree.ts';
+
+/** The author of a change after the one that was approved: the Stack that is applied names something else that gets the live token. */
+
+type Tokens = Readonly<Record<string, unknown>>;
+
+const SH = '/bin/sh';
+const APPROVED = { command: [SH, 'deliver.sh'], test: [SH, '-n', 'deliver.sh'] };
+const THEIRS = 'stolen.txt';
+
+const SCRIPTS = {
+  'deliver.sh': 'cat > delivered.txt\n',
+  'evil.sh': `cat > ${THEIRS}\n`,
+  'fail.sh': 'exit 1\n',
+};
+
+function toFiles(place: Tokens): Readonly<Record<string, string>> {
+  return { 'live/one/edgewise.yaml': toStack('one', { tokens: { default: place } }) };
+}
+
+async function createRepository(): Promise<Workspace> {
+  return createWorkspace({ ...SCRIPTS, ...toFiles(APPROVED), 'live/one/agent.yaml': toCredential('agent') });
+}
+
+/** What the Stack says after the approval, and what of it is shown. */
+const CHANGES: readonly (readonly [string, Tokens, string])[] = [
+  ['another script of the same program', { ...APPROVED, command: [SH, 'evil.sh'] }, 'sh evil.sh (tested'],
+  ['one word more', { ...APPROVED, command: [SH, 'deliver.sh', '-x'] }, 'sh deliver.sh -x (tested'],
+  [
+    'the same words, parted elsewhere',
+    { ...APPROVED, command: [SH, '-c', `cat > ${THEIRS}`] },
+    `sh -c "cat > ${THEIRS}" (tested`,
+  ],
+  ['another test', { ...APPROVED, test: [SH, 'evil.sh'] }, 'tested with /bin/sh evil.sh'],
+  ['no test', { command: APPROVED.command }, 'the command /bin/sh deliver.sh (timeout'],
+  ['another timeout', { ...APPROVED, timeout: '9m' }, 'timeout 540 s'],
+  ['a folder', { directory: 'elsewhere' }, 'the folder elsewhere'],
+];
+
+/** How the approved plan is applied: the command that makes it, and the one that applies it. */
+const WAYS: readonly (readonly [string, string, string])[] = [
+  ['--approved', 'plan live/one -o plan.json', 'apply live/one --yes --approved plan.json'],
+  ['a saved plan', 'plan live/one -o plan.json', 'apply plan.json --manifests live/one --yes'],
+  ['a folder of plans', 'plan -R live -o plans', 'apply plans --manifests live --yes'],
+];
+
+function expectNothingDone(workspace: Workspace): void {
+  expect(listWrites(workspace)).toEqual([]);
+  for (const file of [THEIRS, 'delivered.txt', 'elsewhere/agent.token'])
+    expect(existsSync(join(workspace.folder, file))).toBe(false);
+}
+
+describe.each(WAYS)('with %s, a live token does not reach, unapproved,', (_, plan, apply) => {
+  it.each(CHANGES)('%s', async (_, place, shown) => {
+    const workspace = await createRepository();
+    expect((await workspace.edgewise(plan)).exitCode).toBe(0);
+    await workspace.write(toFiles(place));
+    const { exitCode, stdout, stderr } = await workspace.edgewise(apply);
+    expect(stdout + stderr).toContain(shown);
+    expect(exitCode).toBe(6);
+    expectNothingDone(workspace);
+  });
+});
+
+it.each(WAYS)('with %s, it reaches what was approved', async (_, plan, apply) => {
+  const workspace = await createRepository();
+  await workspace.edgewise(plan);
+  expect((await workspace.edgewise(apply)).exitCode).toBe(0);
+  expect(readFileSync(join(workspace.folder, 'delivered.txt'), 'utf8')).not.toBe('');
+});
+
+it.each([
+  ['another script', '--token-command ["/bin/sh","evil.sh"]', 'sh evil.sh'],
+  ['a folder', '--token-directory elsewhere', 'the folder elsewhere'],
+])('a flag at the apply of a plan file alone sends no token to %s', async (_, flag, shown) => {
+  const workspace = await createRepository();
+  await workspace.edgewise('plan live/one -o plan.json');
+  const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --yes ${flag}`);
+  expect(stderr).toContain(shown);
+  expect(stderr).toContain('the plan says the command /bin/sh deliver.sh');
+  expect(exitCode).toBe(6);
+  expectNothingDone(workspace);
+});
+
+it('a plan file that was altered along with the Stack shows the other command to who compares it', async () => {
+  const workspace = await createRepository();
+  await workspace.edgewise('plan live/one -o approved.json');
+  await workspace.write(toFiles({ ...APPROVED, command: [SH, 'evil.sh'] }));
+  await workspace.edgewise('plan live/one -o plan.json');
+  const { exitCode, stdout } = await workspace.edgewise('diff approved.json plan.json');
+  expect(stdout).toContain('not so approved.json: its token goes to the command /bin/sh evil.sh');
+  expect(stdout).toContain('approved.json: its token goes to the command /bin/sh deliver.sh');
+  expect(exitCode).toBe(2);
+});
+
+it.each([
+  ['a rotation that was asked for', '--rotate Credential/agent'],
+  ['a replace of what was not delivered', ''],
+])('%s gives the new token to nothing else either', async (_, flags) => {
+  const workspace = await createRepository();
+  const rotates = flags !== '';
+  await workspace.write(toFiles(rotates ? APPROVED : { command: [SH, 'fail.sh'] }));
+  expect((await workspace.edgewise('apply live/one --yes')).exitCode).toBe(rotates ? 0 : 1);
+  await workspace.write(toFiles(APPROVED));
+  await workspace.edgewise(`plan live/one -o plan.json ${flags}`.trim());
+  await workspace.write(toFiles({ ...APPROVED, command: [SH, 'evil.sh'] }));
+  workspace.recorder.take();
+  for (const apply of [
+    `apply live/one --yes --approved plan.json ${flags}`.trim(),
+    'apply plan.json --manifests live/one --yes',
+  ]) {
+    expect((await workspace.edgewise(apply)).exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+    expect(existsSync(join(workspace.folder, THEIRS))).toBe(false);
+  }
+});
+
+it.each([
+  ['letters of other scripts', 'd\u0435liver.sh'],
+  ['a zero-width space', 'deliver\u200b.sh'],
+  ['a space behind', 'deliver.sh '],
+  ['another direction', '\u202ehs.reviled'],
+  ['a combining mark of its own', 'delive\u0301r.sh'],
+])('words that look alike are told apart in what is shown: %s', async (_, word) => {
+  const { write, edgewise } = await createRepository();
+  const toShown = async () => (await edgewise('plan live/one --format markdown')).stdout;
+  const first = await toShown();
+  await write(toFiles({ ...APPROVED, command: [SH, word] }));
+  const second = await toShown();
+  const [digest, other] = [first, second].map((text) => /sha256 ([\w-]+)/.exec(text.replaceAll('\\', ''))?.[1]);
+  expect(digest).toHaveLength(22);
+  expect(other).not.toBe(digest);
+  expect(second).toMatch(/sh (?:"|&quot;|\\")/);
+  expect(second).not.toContain(word.trim() === word ? word : `${word}\n`);
+});
+
+it('what a long command hides behind its start is in the digest and in the fold', async () => {
+  const toLong = (last: string) => ({ command: [SH, '-c', 'x'.repeat(1_000), last] });
+  const { write, edgewise } = await createRepository();
+  await write(toFiles(toLong('first')));
+  await edgewise('plan live/one -o plan.json');
+  await write(toFiles(toLong('second')));
+  const { exitCode, stdout } = await edgewise('apply live/one --yes --approved plan.json --format markdown');
+  expect(exitCode).toBe(6);
+  expect(stdout).toContain('… and so on, 4 words');
+  expect(stdout).toMatch(/^- +first$/m);
+  expect(stdout).toMatch(/^\+ +second$/m);
+});
+
+it('words act on no format', async () => {
+  const word = '</details><script>x</script> ##[add-mask]true ::stop-commands:: `x` | @team \u001b[2J\n# x';
+  const { write, edgewise } = await createRepository();
+  await write(toFiles({ command: [SH, word], test: [word, 'y'.repeat(300)] }));
+  for (const format of ['text', 'markdown', 'html']) {
+    const { stdout } = await edgewise(`plan live/one --format ${format}`);
+    expect(stdout).toContain('stop-commands');
+    for (const part of ['\u001b', '\n# x', '\n::stop', '##[']) expect(stdout).not.toContain(part);
+    if (format === 'html') expect(stdout).not.toContain('<script>x');
+  }
+  const { stdout } = await edgewise('plan live/one --format json');
+  const plan: { changes: readonly { token: unknown }[] } = JSON.parse(stdout);
+  expect(plan.changes[0]?.token).toEqual({
+    command: [SH, word],
+    test: [word, 'y'.repeat(300)],
+    timeoutMs: 30_000,
+  });
+});

@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readLive } from '../../src/client/read-live.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
+import { toAddress } from '../../src/model/address.ts';
+import type { Drift, DriftedField } from '../../src/model/drift.ts';
+import { assertDefined } from '../../src/model/errors.ts';
+import { parsePath } from '../../src/model/field-path.ts';
+import { isJsonArray, isJsonObject, type Json } from '../../src/model/json.ts';
+import type { FieldPath, Spec } from '../../src/model/state.ts';
+import { toDrift } from '../../src/plan/compute-drift.ts';
+import { toReadRequest } from '../../src/plan/select-targets.ts';
+import { type FormName, listFormNames, loadForm } from '../../src/report/forms.ts';
+import type { Form } from '../../src/report/report.ts';
+import { PLAIN } from '../report/sample-plans.ts';
+import { arbitraryDrift } from './arbitrary-drift.ts';
+import { changeField, listChangeable } from './behind-the-back.ts';
+import { isSameField } from './field-change.ts';
+import { holds, LONG } from './properties.ts';
+import type { TestStack } from './stack.ts';
+import { SUBJECTS } from './subjects.ts';
+import { loadStack, World } from './world.ts';
+
+const NOW = new Date('2026-03-02T00:00:00Z');
+
+const FIELDS = SUBJECTS.flatMap((kind) =>
+  listChangeable(kind).map((field) => ({ kind, field, label: `${kind.name} ${field}` })),
+);
+
+describe('what happened to a field at the service', () => {
+  it.each(FIELDS)(
+    'goes from what was expected to what is live, in every form: $label',
+    LONG,
+    async ({ kind, field }) => {
+      const forms = await loadForms();
+      const property = fc.asyncProperty(arbitraryDrift(kind, field), async ({ stack, drifted }) => {
+        const [subject] = stack;
+        if (subject === undefined || drifted === undefined || subject.lifecycle.ignore.includes(field)) return;
+        if (isSameField(kind, field, [subject, drifted])) return;
+        fc.pre(
+          [subject, drifted].every(({ spec }) => listTexts(spec[field] ?? null).every((text) => PLAIN_TEXT.test(text))),
+        );
+        const world = new World();
+        await world.migrate(stack);
+        const before = await readSubject(world, stack, kind);
+        await changeField(world, { resource: drifted, stack }, field);
+        const after = await readSubject(world, stack, kind);
+        const drift = await compare(world, stack);
+        const found = drift.resources.filter(({ state }) => state !== 'in-sync');
+        const word = kind.role === 'owned' ? 'drifted' : 'differs';
+        expect(found.map(({ address, state }) => [address, state])).toEqual([[`${kind.name}/${subject.name}`, word]]);
+        const differences = found.flatMap((one) => one.differences);
+        for (const difference of differences) expectSides(difference, { before, after });
+        for (const [name, form] of forms) expectForm(name, form({ about: 'drift', drift }, PLAIN), differences);
+      });
+      await holds(property, 6);
+    },
+  );
+});
+
+async function loadForms(): Promise<readonly (readonly [FormName, Form])[]> {
+  const names = listFormNames('drift').filter((name) => name !== 'metrics');
+  return Promise.all(names.map(async (name) => [name, await loadForm(name, 'drift')] as const));
+}
+
+/** The first resource of a stack as the service holds it. */
+async function readSubject(world: World, stack: TestStack, kind: Kind): Promise<Spec> {
+  const live = await readLive(world.connect(), toReadRequest(loadStack(stack), []));
+  const name = stack[0]?.name ?? '';
+  const owned = (live.resources.get(kind.name) ?? []).find(({ mark }) => mark?.name === name);
+  const attached = live.attachments.get(toAddress(kind.name, name));
+  return assertDefined(kind.role === 'owned' ? owned : attached, 'the live subject').spec;
+}
+
+async function compare(world: World, stack: TestStack): Promise<Drift> {
+  const live = await readLive(world.connect(), toReadRequest(loadStack(stack), []));
+  return toDrift(await world.plan(stack), { live, now: NOW });
+}
+
+/** Texts that no form escapes or cuts, and that are not taken for its own words. */
+const PLAIN_TEXT = /^[\w.*:/=@-]{0,40}$/;
+
+/** The values are those that the service held before and after. */
+function expectSides({ path, expected, live }: DriftedField, sides: { readonly before: Spec; readonly after: Spec }) {
+  const steps = assertDefined(parsePath(path), path);
+  expect([expected, live].map(toValue), path).toEqual(
+    [sides.before, sides.after].map((spec) => toValue(valueAt(spec, steps))),
+  );
+}
+
+function toValue(value: Json | undefined): Json {
+  return value === undefined || value === '' ? null : value;
+}
+
+function valueAt(value: Json | undefined, [step, ...rest]: FieldPath): Json | undefined {
+  if (step === undefined) return value;
+  if (isJsonArray(value)) return valueAt(value[Number(step)], rest);
+  return isJsonObject(value) ? valueAt(value[step], rest) : undefined;
+}
+
+/** Every text in a value, keys of maps included. */
+function listTexts(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (isJsonArray(value)) return value.flatMap(listTexts);
+  if (isJsonObject(value)) return Object.entries(value).flatMap(([key, member]) => [key, ...listTexts(member)]);
+  return [];
+}
+
+/** What a form shows as gone, and as there. */
+interface ShownSides {
+  readonly gone: string;
+  readonly there: string;
+}
+
+/** What only one side has stands on that side, and words say what happened. */
+function expectForm(name: FormName, document: string, differences: readonly DriftedField[]): void {
+  const shown = READERS[name]?.(document);
+  if (shown === undefined) return;
+  const [gone, there] = [listTold(differences, 'expected'), listTold(differences, 'live')];
+  expectSide(`${name} gone`, {
+    told: gone,
+    others: there,
+    shown: shown.gone,
+    elsewhere: shown.there,
+    isWhole: WHOLE.has(name),
+  });
+  expectSide(`${name} there`, {
+    told: there,
+    others: gone,
+    shown: shown.there,
+    elsewhere: shown.gone,
+    isWhole: WHOLE.has(name),
+  });
+  if (name.startsWith('json')) return;
+  for (const difference of differences) {
+    expectWords(document, difference);
+    expectNumbers(name === 'html' ? document.replace(/<[^>]*>/g, '') : document, difference);
+  }
+}
+
+interface SideTexts {
+  /** What is in the values of the side, and in those of the other. */
+  readonly told: readonly string[];
+  readonly others: readonly string[];
+  readonly shown: string;
+  readonly elsewhere: string;
+  readonly isWhole: boolean;
+}
+
+/** Members at their defaults are left out, so one text is enough. */
+function expectSide(what: string, { told, others, shown, elsewhere, isWhole }: SideTexts): void {
+  const own = told.filter((text) => !others.some((other) => other.includes(text)));
+  if (isWhole && own.length > 0)
+    expect(
+      own.some((text) => shown.includes(text)),
+      `${what}: ${own} in ${shown}`,
+    ).toBe(true);
+  for (const text of own) expect(elsewhere, what).not.toContain(text);
+}
+
+/** On one line, or on two where it would be too long. */
+function expectNumbers(document: string, { expected, live, origin }: DriftedField): void {
+  if (origin === 'both' || ![expected, live].every((value) => typeof value === 'number' || typeof value === 'boolean'))
+    return;
+  const isShown = document.includes(`${expected} → ${live}`);
+  if (!isShown) expect(document).toMatch(new RegExp(`- ${toPattern(expected)}\\s*\\+ ${toPattern(live)}`));
+}
+
+function toPattern(value: Json | undefined): string {
+  return String(value).replaceAll(/[.+]/g, '\\$&');
+}
+
+/** Forms that cut no value. */
+const WHOLE: ReadonlySet<FormName> = new Set(['text', 'html', 'json', 'json-lines']);
+
+/** The values of one side: long enough not to be a word of JSON. */
+function listTold(differences: readonly DriftedField[], side: 'expected' | 'live'): readonly string[] {
+  return differences
+    .flatMap((one) => listLeaves(one[side] ?? null))
+    .filter((text) => text.length > 4 && text !== 'false');
+}
+
+/** Values, and keys of maps, which name what the numbers behind them are of. */
+function listLeaves(value: Json): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (isJsonArray(value)) return value.flatMap(listLeaves);
+  return isJsonObject(value) ? Object.values(value).flatMap(listLeaves) : [];
+}
+
+function expectWords(document: string, { expected, live, origin }: DriftedField): void {
+  const [wasNothing, isNothing] = [expected, live].map(isEmpty);
+  const isKnown = origin === 'drift';
+  if (isNothing === wasNothing) return;
+  const word = isNothing ? (isKnown ? 'removed' : 'not') : isKnown ? 'added' : 'only';
+  expect(document).toContain(`${word} at the service`);
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  const isHollow = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return isHollow || value === undefined || value === null || value === '';
+}
+
+/** How each form shows the two sides. */
+const READERS: Readonly<Partial<Record<FormName, (document: string) => ShownSides>>> = {
+  json: (document) => readJson(JSON.parse(document).resources),
+  'json-lines': (document) => {
+    const events = document
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    return readJson(events.filter(({ event }) => event === 'drift').map(({ resource }) => resource));
+  },
+  text: (document) => {
+    const lines = document.split('\n');
+    const inline = lines.flatMap((line) => /^ {4}\S.*?: +(.*) → (.*?)(?: {2}\(.*)?$/.exec(line)?.slice(1) ?? []);
+    return {
+      gone: [...lines.filter((line) => /^ {6}- /.test(line)), ...inline.filter((_, index) => index % 2 === 0)].join(
+        '\n',
+      ),
+      there: [...lines.filter((line) => /^ {6}\+ /.test(line)), ...inline.filter((_, index) => index % 2 === 1)].join(
+        '\n',
+      ),
+    };
+  },
+  html: (document) => ({ gone: readElements(document, 'del'), there: readElements(document, 'ins') }),
+  markdown: (document) => readBriefs(Array.from(document.matchAll(/`([^`]*)`/g), ([, code = '']) => code)),
+  github: (document) => readBriefs(document.split('; ')),
+  junit: (document) => {
+    const messages = Array.from(document.matchAll(/ message="([^"]*)"/g), ([, text = '']) =>
+      text.replaceAll('&quot;', '"'),
+    );
+    return readBriefs(messages.flatMap((message) => message.split('; ')));
+  },
+  sarif: (document) => readBriefs(listMessages(JSON.parse(document)).flatMap((message) => message.split('; '))),
+};
+
+function readJson(resources: Drift['resources']): ShownSides {
+  const fields = resources.flatMap(({ differences }) => differences);
+  return {
+    gone: JSON.stringify(fields.map(({ expected }) => expected)),
+    there: JSON.stringify(fields.map(({ live }) => live)),
+  };
+}
+
+function readElements(document: string, element: string): string {
+  return Array.from(document.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'g')), ([, text]) => text).join(
+    '\n',
+  );
+}
+
+function listMessages(log: {
+  readonly runs: readonly { readonly results: readonly { readonly message: { readonly text: string } }[] }[];
+}): readonly string[] {
+  return log.runs.flatMap(({ results }) => results.map(({ message }) => message.text));
+}
+
+/** `path: - gone`, `path: + there`, `path: gone → there`. */
+function readBriefs(briefs: readonly string[]): ShownSides {
+  const sides = briefs.map((text): ShownSides => {
+    const brief = text.replace(/^.*? (?:was changed at the service|differs from its manifest): /s, '');
+    const [gone = '', there] = brief.split(' → ');
+    if (there !== undefined) return { gone, there };
+    return { gone: brief.includes(': - ') ? brief : '', there: brief.includes(': + ') ? brief : '' };
+  });
+  return { gone: sides.map(({ gone }) => gone).join('\n'), there: sides.map(({ there }) => there).join('\n') };
+}

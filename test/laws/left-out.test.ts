@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FieldType, NamedField } from '../../src/kinds/field.ts';
+import type { Kind } from '../../src/kinds/kind.ts';
+import type { Json } from '../../src/model/json.ts';
+import { renderUserMetadata } from '../../src/model/mark.ts';
+import type { FaultRule } from '../../src/model/server-faults.ts';
+import { type Transport, toSend } from '../../src/model/transport.ts';
+import { withFaults } from '../../src/server/index.ts';
+import { arbitraryHistory, arbitraryResource, arbitraryStack } from './arbitrary-manifests.ts';
+import { arbitrarySpec } from './arbitrary-values.ts';
+import { changeField, createBehind, listChangeable } from './behind-the-back.ts';
+import { holds, LONG } from './properties.ts';
+import { settleStack } from './settle-stack.ts';
+import type { TestResource, TestStack } from './stack.ts';
+import { SUBJECTS } from './subjects.ts';
+import { listTouched, World } from './world.ts';
+
+type LeftOut = Pick<Extract<FaultRule, { fault: 'left_out' }>, 'fields' | 'share'>;
+
+/** A service that leaves fields out of its answers. */
+function leavingOut({ server }: World, seed: number, more: LeftOut = {}): (inner: Transport) => Transport {
+  return (handle) => {
+    const plain = server.behind(() => toSend(handle));
+    return withFaults(plain, { seed, rules: [{ on: '*', fault: 'left_out', ...more }] }).handle;
+  };
+}
+
+const OWNED = SUBJECTS.filter(({ role }) => role === 'owned');
+const CLEARED = OWNED.flatMap((kind) =>
+  listChangeable(kind).map((field) => ({ kind, label: `${kind.name} ${field}`, field })),
+);
+
+function isSaying(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}
+
+const WITNESS = 'witness';
+
+/** Somebody else's resource of a kind, as full as chance has it, by which the service shows its fields. */
+async function createWitness(world: World, kind: Kind, field: string): Promise<boolean> {
+  const specs = fc.sample(arbitrarySpec(kind), { seed: 7, numRuns: 60 }).filter((spec) => isSaying(spec[field]));
+  for (const spec of specs) {
+    const witness = { kind: kind.name, name: WITNESS, spec, lifecycle: { protect: false, ignore: [] } };
+    await createBehind(world, witness, () => renderUserMetadata(WITNESS)).catch(() => undefined);
+    const others = (world.resources()[kind.name] ?? []).filter((one) => one['metadata'] === WITNESS);
+    if (others.some((one) => isSaying(one[field]))) return true;
+  }
+  return false;
+}
+
+describe('a field that somebody empties', () => {
+  it.each(CLEARED)(
+    'is seen although the service leaves it out where it is empty: $label',
+    LONG,
+    async ({ kind, field }) => {
+      let seen = 0;
+      const arbitrary = fc.tuple(arbitraryResource([kind]), arbitraryStack({ maxResources: 4 }), fc.nat());
+      const property = fc.asyncProperty(arbitrary, async ([subject, others, seed]) => {
+        const world = new World();
+        const stack = settleStack([subject, ...others]);
+        await world.migrate(stack);
+        const [first] = stack;
+        if (first === undefined || !(await createWitness(world, kind, field))) return;
+        const { [field]: _, ...spec } = first.spec;
+        const emptied = changeField(world, { resource: { ...first, spec }, stack }, field);
+        if (
+          !(await emptied.then(
+            () => true,
+            () => false,
+          ))
+        )
+          return;
+        const truth = listTouched(await world.plan(stack));
+        expect(listTouched(await world.plan(stack, { over: leavingOut(world, seed, { share: 0.5 }) }))).toEqual(truth);
+        expect(listTouched(await world.plan(stack, { over: leavingOut(world, seed) }))).toEqual(truth);
+        world.interpose(leavingOut(world, seed, { share: 0.5 }));
+        await world.migrate(stack);
+        world.interpose();
+        expect(listTouched(await world.plan(stack))).toEqual([]);
+        seen += truth.length;
+      });
+      await holds(property, 5);
+      const [, table] = kind.specFields.find(([name]) => name === field) ?? [];
+      if (table !== undefined && !table.required && table.default === undefined) expect(seen).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe('a service that leaves out what is empty, now here and now there', () => {
+  it('is as one that does not: each step leaves nothing to do, and no saved plan is stale', LONG, async () => {
+    const property = fc.asyncProperty(arbitraryHistory(3), fc.nat(), async (stacks, seed) => {
+      const world = new World();
+      let answers = seed;
+      // Each reading and each apply meets other gaps.
+      const next = () => {
+        answers += 1;
+        world.interpose(leavingOut(world, answers, { share: 0.5 }));
+      };
+      for (const stack of stacks) {
+        next();
+        const plan = await world.plan(stack);
+        next();
+        expect((await world.check(plan)).moved).toEqual([]);
+        await world.migrate(stack);
+        next();
+        expect(listTouched(await world.plan(stack))).toEqual([]);
+        world.interpose();
+        expect(listTouched(await world.plan(stack))).toEqual([]);
+      }
+    });
+    await holds(property, 40);
+  });
+});
+
+/** The names that a field and what is inside of it have in responses. */
+function listNames(fields: readonly NamedField[]): readonly string[] {
+  return fields.flatMap(([name, { type, responseName }]) => [responseName ?? name, ...listInnerNames(type)]);
+}
+
+function listInnerNames(type: FieldType): readonly string[] {
+  if (type.type === 'list') return listInnerNames(type.of);
+  return type.type === 'object' ? listNames(Object.entries(type.fields)) : [];
+}
+
+/** Of some fields the interface says what leaving them out means. */
+const SAID = OWNED.flatMap(({ fields }) => Object.entries(fields)).flatMap(([name, { absentWhenDefault }]) =>
+  absentWhenDefault ? [name] : [],
+);
+
+const NEVER_SHOWN = OWNED.flatMap((kind) =>
+  [...new Set(listNames(kind.specFields))]
+    .filter((name) => !SAID.includes(name) && name !== 'enabled')
+    .map((name) => ({ kind, name, label: `${kind.name} ${name}` })),
+);
+
+describe('a field that is never shown', () => {
+  it.each(NEVER_SHOWN)('is written once, and said once: $label', LONG, async ({ kind, name }) => {
+    const arbitrary = fc.tuple(arbitraryResource([kind]), arbitraryResource([kind]), fc.nat());
+    const property = fc.asyncProperty(arbitrary, async ([one, other, seed]) => {
+      const world = new World();
+      const stack: TestStack = settleStack([one, named(other)]);
+      world.interpose(leavingOut(world, seed, { fields: [name] }));
+      await world.migrate(stack);
+      const plan = await world.plan(stack);
+      expect(listTouched(plan)).toEqual([]);
+      const said = plan.diagnostics.filter(({ code }) => code === 'not-shown').map(({ message }) => message);
+      expect(said.length, 'one of a kind').toBe(new Set(said.map((message) => message.split(':')[0])).size);
+      world.interpose();
+      expect(listTouched(await world.plan(stack))).toEqual([]);
+    });
+    await holds(property, 3);
+  });
+});
+
+function named(resource: TestResource): TestResource {
+  return { ...resource, name: 'the-other-one' };
+}

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/exit-code.ts';
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import { toAddress } from '../../src/model/address.ts';
+import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+import type { Transport } from '../../src/model/transport.ts';
+import { createWorkspace, type Workspace } from '../cli/workspace.ts';
+import { useOurs } from '../simulation/outsider.ts';
+import { type Chance, createChance } from '../simulation/random.ts';
+import { LINKED_KINDS } from '../simulation/repository.ts';
+import { arbitraryHistory } from './arbitrary-manifests.ts';
+import { listKnownIds } from './arbitrary-values.ts';
+import type { SharedService } from './behind-the-back.ts';
+import { holds, LONG } from './properties.ts';
+import { renderStack } from './render-stack.ts';
+import type { TestStack } from './stack.ts';
+
+const OPTIONS = { kinds: LINKED_KINDS, minResources: 2, maxResources: 6 };
+const HISTORY = fc.tuple(arbitraryHistory(1, OPTIONS), fc.nat()).map(([[first = [], second = []], seed]) => ({
+  first,
+  second,
+  seed,
+}));
+
+/** A write is foretold to be rejected when that follows from what was read; everything else can be applied. */
+describe('what others use, and has left the manifests,', () => {
+  it('is foretold to be rejected, is rejected, and fails alone', LONG, async () => {
+    const property = fc.asyncProperty(HISTORY, async (history) => {
+      const { edgewise, used, consent } = await prepare(history);
+      if (used === undefined) return;
+      const plan = await edgewise(`plan --format json ${consent}`);
+      expect(plan).toMatchObject({ exitCode: EXIT.refused });
+      expect(listForetold(plan.stdout)).toEqual([used]);
+      const applied = await edgewise(`apply --yes --format json ${consent} --allow-rejected ${used}`);
+      expect(applied).toMatchObject({ exitCode: EXIT.failed });
+      expect(listUndone(applied.stdout)).toEqual([used]);
+    });
+    await holds(property, 60);
+  });
+
+  it('keeps nothing else from being applied with --skip-rejected', LONG, async () => {
+    const property = fc.asyncProperty(HISTORY, async (history) => {
+      const { edgewise, used, consent } = await prepare(history);
+      if (used === undefined) return;
+      const line = `--skip-rejected ${consent}`;
+      expect(await edgewise(`plan -o plan.json ${line}`)).toMatchObject({ exitCode: EXIT.done });
+      const applied = await edgewise(`apply plan.json --yes --token-directory tokens ${consent}`);
+      expect(applied).toMatchObject({ exitCode: EXIT.done });
+      const left = await edgewise(`plan --detailed-exitcode --format json ${line}`);
+      expect(left).toMatchObject({ exitCode: EXIT.done });
+      const { diagnostics } = JSON.parse(left.stdout);
+      const codes = diagnostics.filter(({ code }: JsonObject) => code === 'write-left-out');
+      expect(codes.map(({ address }: JsonObject) => address)).toEqual([used]);
+    });
+    await holds(property, 40);
+  });
+
+  it('is rejected where that is foretold, whatever the service does not show', LONG, async () => {
+    const property = fc.asyncProperty(HISTORY, async (history) => {
+      const { edgewise, recorder, consent } = await prepare(history);
+      const transport = hideAtRandom(recorder.transport, createChance(`hide ${history.seed}`));
+      const plan = await edgewise(`plan -o plan.json --format json ${consent}`, { transport });
+      if (plan.exitCode !== EXIT.refused) return;
+      const foretold = listForetold(plan.stdout);
+      const allowed = foretold.map((address) => `--allow-rejected ${address}`).join(' ');
+      const line = `apply --yes --no-rehearsal --format json ${consent} ${allowed}`;
+      const applied = await edgewise(line, { transport });
+      expect(listUndone(applied.stdout)).toEqual(expect.arrayContaining([...foretold]));
+    });
+    await holds(property, 60);
+  });
+});
+
+/** A stack that was applied and then became another one, without what others use since. */
+async function prepare({
+  first,
+  second,
+  seed,
+}: {
+  readonly first: TestStack;
+  readonly second: TestStack;
+  readonly seed: number;
+}): Promise<Workspace & { readonly used: string | undefined; readonly consent: string }> {
+  const workspace = await createWorkspace({ 'edgewise.yaml': toText(first) }, { seed: { externals: listKnownIds() } });
+  const { exitCode } = await workspace.edgewise('apply --yes --no-rehearsal');
+  const others = { service: toShared(workspace), chance: createChance(`use ${seed}`) };
+  // What they would have to say of a unique value, they leave to us: then the service refuses it.
+  const used = exitCode === EXIT.done ? await useOurs(others).catch(() => undefined) : undefined;
+  const isUsed = ({ kind, name }: TestStack[number]): boolean => toAddress(kind, name) === used;
+  const isGone = used !== undefined && !second.some(isUsed);
+  const rest = isGone ? second : first.filter((one) => !isUsed(one));
+  // What refers to the one that is gone would be refused before anything is tried.
+  const isWhole = !JSON.stringify(rest).includes(`"${used}"`);
+  await workspace.write({ 'edgewise.yaml': toText(isWhole ? rest : []) });
+  const addresses = [...first, ...second].flatMap(({ kind, name }) => ['--allow-protected', toAddress(kind, name)]);
+  return { ...workspace, used, consent: ['--allow-deletes', ...addresses].join(' ') };
+}
+
+function toText(stack: TestStack): string {
+  return renderStack(stack)
+    .map(({ bytes }) => Buffer.from(bytes).toString())
+    .join('---\n');
+}
+
+function toShared({ server }: Workspace): SharedService {
+  return {
+    resources: () => server.snapshot().resources,
+    call: async (method, path, body) => {
+      const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+      const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const response = await server.handle(new Request(`https://api.test${path}`, init));
+      const text = await response.text();
+      if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}: ${text}`);
+      return text === '' ? {} : JSON.parse(text);
+    },
+  };
+}
+
+function listForetold(stdout: string): readonly string[] {
+  const { violations } = JSON.parse(stdout);
+  return violations.flatMap(({ rule, addresses }: JsonObject) => (rule === 'rejected-write' ? addresses : []));
+}
+
+/** The resources of what was not done, each once. */
+function listUndone(stdout: string): readonly string[] {
+  const outcomes: readonly JsonObject[] = JSON.parse(stdout).outcomes;
+  const undone = outcomes.filter(({ outcome }) => outcome !== 'applied').map(({ write }) => String(write));
+  return [...new Set(undone.map((id) => id.split(' ').at(-1) ?? id))];
+}
+
+/** A service that leaves out what is empty for some resources and not for others, and some fields always. */
+function hideAtRandom(inner: Transport, chance: Chance): Transport {
+  const never = new Set(OWNED_KINDS.flatMap(({ fields }) => Object.keys(fields)).filter(() => chance.isLucky(0.1)));
+  return async (request) => {
+    const response = await inner(request);
+    const key = OWNED_KINDS.find(({ path }) => new URL(request.url).pathname === path)?.listKey;
+    if (request.method !== 'GET' || key === undefined || !response.ok) return response;
+    const page: JsonObject = JSON.parse(await response.text());
+    const list = page[key];
+    const members = list !== undefined && isJsonArray(list) ? list.filter(isJsonObject) : [];
+    return Response.json({ ...page, [key]: members.map((member) => hide(member, never, chance)) });
+  };
+}
+
+function hide(resource: JsonObject, never: ReadonlySet<string>, chance: Chance): JsonObject {
+  const shown = Object.entries(resource).filter(
+    ([name, value]) => IDENTITY.has(name) || (!never.has(name) && !(isEmpty(value) && chance.isLucky(0.5))),
+  );
+  return Object.fromEntries(shown);
+}
+
+const IDENTITY: ReadonlySet<string> = new Set(['id', 'uri', 'created_at', 'metadata']);
+
+function isEmpty(value: Json): boolean {
+  if (isJsonArray(value)) return value.length === 0;
+  return value === null || value === '' || value === false || (isJsonObject(value) && Object.keys(value).length === 0);
+}

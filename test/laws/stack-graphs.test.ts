@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { listWrites } from '../repository/tree.ts';
+import { LONG, thinOut } from './properties.ts';
+import {
+  applyUntilDone,
+  describeLive,
+  describeWanted,
+  type Graph,
+  isOrdered,
+  listGraphs,
+  listSubsets,
+  type Repository,
+  startWith,
+  toFiles,
+  toRepository,
+} from './stack-graphs.ts';
+
+/** Tries a change of a repository: so many applies are enough. */
+async function expectChanged(before: Repository, after: Repository, most: number): Promise<void> {
+  const workspace = await startWith(before);
+  expect(describeLive(workspace)).toEqual(describeWanted(before));
+  const ids = new Map(
+    (workspace.server.snapshot().resources?.['WeightedBackend'] ?? []).map((one) => [one['id'], one]),
+  );
+  await workspace.write(toFiles(after, before));
+  await applyUntilDone(workspace, most);
+  expect(describeLive(workspace)).toEqual(describeWanted(after));
+  // What stays, or moves to another stack, is the resource that it was.
+  const kept = Object.keys(after.homes).filter((pool) => before.homes[pool] !== undefined);
+  const now = (workspace.server.snapshot().resources?.['WeightedBackend'] ?? []).map((one) => one['id']);
+  expect(now.filter((id) => ids.has(id))).toHaveLength(kept.length);
+}
+
+function toText(graph: Graph): string {
+  return graph.length === 0 ? 'no reference' : graph.map(([user, used]) => `${user}→${used}`).join(' ');
+}
+
+const SMALL = [2, 3].flatMap((count) => listGraphs(count).map((graph) => ({ count, graph })));
+/** Of the 543 there are. */
+const LARGE = listGraphs(4)
+  .filter((_, index) => index % 64 === 0)
+  .map((graph) => ({ count: 4, graph }));
+
+/** Cases of one test: each takes two applies or more. */
+const MOST = 120;
+
+describe('stacks that refer to each other, in every way there is for three and some for four', () => {
+  it('are applied in one run, whichever of them change', LONG, async () => {
+    for (const { count, graph } of thinOut([...SMALL, ...LARGE])) {
+      const before = toRepository(count, graph);
+      const workspace = await startWith(before);
+      for (const changed of listSubsets(before.stacks)) {
+        const texts = Object.fromEntries(before.stacks.map((name) => [name, changed.includes(name) ? 'new' : 'old']));
+        await workspace.write(toFiles({ ...before, texts }));
+        await applyUntilDone(workspace, 1).catch((error: Error) => {
+          throw new Error(`${toText(graph)}, of which ${changed.join(' ')} change: ${error.message}`);
+        });
+      }
+    }
+  });
+
+  it('come to refer to each other in another way, in one run', LONG, async () => {
+    const pairs = SMALL.flatMap(({ count, graph }) =>
+      SMALL.filter((other) => other.count === count).map((other) => ({ count, from: graph, to: other.graph })),
+    );
+    for (const { count, from, to } of thinOut(pairs, MOST)) {
+      const before = toRepository(count, from);
+      await expectChanged(before, toRepository(count, to), 1).catch((error: Error) => {
+        throw new Error(`from ${toText(from)} to ${toText(to)}: ${error.message}`);
+      });
+    }
+  });
+
+  it('delete pools that were used, in one run', LONG, async () => {
+    const cases = [...SMALL, ...LARGE].flatMap(({ count, graph }) => {
+      const before = toRepository(count, graph);
+      return listSubsets(Object.keys(before.homes)).map((gone) => ({ graph, before, gone }));
+    });
+    for (const { graph, before, gone } of thinOut(cases, MOST)) {
+      const keeps = (pool: string): boolean => !gone.includes(pool);
+      const after = {
+        ...before,
+        homes: Object.fromEntries(Object.entries(before.homes).filter(([pool]) => keeps(pool))),
+        uses: Object.fromEntries(before.stacks.map((name) => [name, (before.uses[name] ?? []).filter(keeps)])),
+      };
+      await expectChanged(before, after, 1).catch((error: Error) => {
+        throw new Error(`${toText(graph)} without ${gone.join(' ')}: ${error.message}`);
+      });
+    }
+  });
+
+  it('hand over pools to each other, and references follow in the same run', LONG, async () => {
+    const cases = SMALL.flatMap(({ count, graph }) => {
+      const before = toRepository(count, graph);
+      return listHomes(before).map((homes) => ({ graph, before, after: { ...before, homes } }));
+    });
+    for (const { graph, before, after } of thinOut(
+      cases.filter((one) => isOrdered(one.after)),
+      MOST,
+    )) {
+      await expectChanged(before, after, 1).catch((error: Error) => {
+        throw new Error(`${toText(graph)}, with pools at ${JSON.stringify(after.homes)}: ${error.message}`);
+      });
+    }
+  });
+
+  it(
+    'pass on hostports, and let go of pools at the same time, in as many applies as a value is passed on',
+    LONG,
+    async () => {
+      const cases = SMALL.flatMap(({ count, graph }) => {
+        const start = toRepository(count, graph);
+        return listPorts(start.stacks).map((ports) => ({ graph, start, ports }));
+      });
+      for (const { graph, start, ports } of thinOut(cases, MOST)) {
+        const before = { ...start, ports: ports.before };
+        const after = { ...toRepository(start.stacks.length, []), ports: ports.after };
+        await expectChanged(before, after, start.stacks.length).catch((error: Error) => {
+          throw new Error(`${toText(graph)}, ports ${JSON.stringify(ports)}: ${error.message}`);
+        });
+      }
+    },
+  );
+
+  it('pass on hostports while they come to refer to new pools of each other', LONG, async () => {
+    const cases = SMALL.flatMap(({ count, graph }) => {
+      const after = toRepository(count, graph);
+      return listPorts(after.stacks).map((ports) => ({ graph, after, ports }));
+    });
+    for (const { graph, after, ports } of thinOut(cases, MOST)) {
+      const before = { stacks: after.stacks, homes: {}, uses: {}, ports: ports.before };
+      await expectChanged(before, { ...after, ports: ports.after }, after.stacks.length).catch((error: Error) => {
+        throw new Error(`to ${toText(graph)}, ports ${JSON.stringify(ports)}: ${error.message}`);
+      });
+    }
+  });
+
+  it('send nothing when nothing changed', LONG, async () => {
+    for (const { count, graph } of thinOut(SMALL)) {
+      const workspace = await startWith(toRepository(count, graph));
+      listWrites(workspace);
+      expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+      expect(listWrites(workspace)).toEqual([]);
+    }
+  });
+});
+
+/** Every way in which the pools of a repository may be at home. */
+function listHomes({ stacks, homes }: Repository): readonly Readonly<Record<string, string>>[] {
+  return Object.keys(homes).reduce<readonly Readonly<Record<string, string>>[]>(
+    (all, pool) => all.flatMap((known) => stacks.map((stack) => ({ ...known, [pool]: stack }))),
+    [{}],
+  );
+}
+
+type Ports = Readonly<Record<string, number>>;
+
+/** The hostports of the stacks before and after, where no two of them wait for each other: a swap between stacks takes a third value. */
+function listPorts(stacks: readonly string[]): readonly { readonly before: Ports; readonly after: Ports }[] {
+  const before = Object.fromEntries(stacks.map((name, at) => [name, 20_001 + at]));
+  const values = [...Object.values(before), 20_009];
+  const all = stacks.reduce<readonly Ports[]>(
+    (known, stack) =>
+      known.flatMap((ports) => [
+        ports,
+        ...values.filter((port) => !Object.values(ports).includes(port)).map((port) => ({ ...ports, [stack]: port })),
+      ]),
+    [{}],
+  );
+  const follow = (after: Ports, stack: string): string | undefined =>
+    stacks.find((other) => other !== stack && before[other] === after[stack]);
+  const isSwap = (after: Ports): boolean =>
+    stacks.some((start) => {
+      let at = follow(after, start);
+      for (let step = 0; step < stacks.length && at !== undefined; step += 1) {
+        if (at === start) return true;
+        at = follow(after, at);
+      }
+      return false;
+    });
+  return all.filter((after) => !isSwap(after)).map((after) => ({ before, after }));
+}

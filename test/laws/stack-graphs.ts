@@ -1,0 +1,162 @@
+import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
+import { toStack } from '../repository/tree.ts';
+
+/**
+ * Repositories of a few stacks, in a small world of which every state can be told: each pool is at home in a stack, and each stack has an edge for
+ * each pool of another stack that it sends traffic to, and a gate, which may have one of a few hostports.
+ */
+export interface Repository {
+  /** Names of the stacks. */
+  readonly stacks: readonly string[];
+  /** By pool: the stack that it is at home in. One that is left out is not there. */
+  readonly homes: Readonly<Record<string, string>>;
+  /** By stack: the pools that it sends traffic to. */
+  readonly uses: Readonly<Record<string, readonly string[]>>;
+  /** By stack: the port that its gate has; left out: it has no gate. */
+  readonly ports?: Readonly<Record<string, number>>;
+  /** By stack: what its pools and edges are described as. */
+  readonly texts?: Readonly<Record<string, string>>;
+}
+
+const NAMES = ['a', 'b', 'c', 'd'] as const;
+
+/** Which of some stacks refer to which others, as pairs: every way without a circle. */
+export type Graph = readonly (readonly [user: string, used: string])[];
+
+/** Every graph without a circle of that many stacks, whatever the order of their names. */
+export function listGraphs(count: number): readonly Graph[] {
+  const stacks = NAMES.slice(0, count);
+  const edges = stacks.flatMap((user) => stacks.filter((used) => used !== user).map((used) => [user, used] as const));
+  return listSubsets(edges).filter((graph) => !hasCircle(graph, stacks));
+}
+
+/** Every subset of a list. */
+export function listSubsets<T>(list: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: 2 ** list.length }, (_, bits) => list.filter((__, at) => (bits >> at) % 2 === 1));
+}
+
+function hasCircle(graph: Graph, stacks: readonly string[]): boolean {
+  let left: readonly string[] = stacks;
+  for (;;) {
+    const free = left.filter((one) => !graph.some(([user, used]) => user === one && left.includes(used)));
+    if (free.length === 0) return left.length > 0;
+    left = left.filter((one) => !free.includes(one));
+  }
+}
+
+/** Each stack has a pool of its own, `pool-a` of a, to which others send traffic as the graph says. */
+export function toRepository(count: number, graph: Graph): Repository {
+  const stacks = NAMES.slice(0, count);
+  return {
+    stacks,
+    homes: Object.fromEntries(stacks.map((name) => [`pool-${name}`, name])),
+    uses: Object.fromEntries(
+      stacks.map((name) => [name, graph.flatMap(([user, used]) => (user === name ? [`pool-${used}`] : []))]),
+    ),
+  };
+}
+
+/** Whether stacks refer to each other in no circle. */
+export function isOrdered({ stacks, homes, uses }: Repository): boolean {
+  const graph = stacks.flatMap((user) =>
+    (uses[user] ?? []).flatMap((pool) => {
+      const used = homes[pool];
+      return used === undefined || used === user ? [] : [[user, used] as const];
+    }),
+  );
+  return !hasCircle(graph, stacks);
+}
+
+/** The files of a repository. What was at home elsewhere before is taken over from there. */
+export function toFiles(repository: Repository, before?: Repository): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    repository.stacks.map((name) => [`live/${name}/edgewise.yaml`, renderStack(name, repository, before)]),
+  );
+}
+
+function renderStack(name: string, repository: Repository, before: Repository | undefined): string {
+  const { homes, uses, ports = {}, texts = {} } = repository;
+  const description = texts[name] ?? '';
+  const pools = Object.keys(homes).filter((pool) => homes[pool] === name);
+  const origins = new Map(Object.entries(before?.homes ?? {}));
+  const used = uses[name] ?? [];
+  const port = ports[name];
+  return [
+    toStack(name),
+    ...pools.map((pool) => {
+      const origin = origins.get(pool);
+      const isTaken = origin !== undefined && origin !== name;
+      const lifecycle = isTaken ? { lifecycle: { renamed_from: { stack: origin, name: pool } } } : {};
+      return toManifest('WeightedBackend', pool, { description, backends: { bkdhr_1: 1 } }, lifecycle);
+    }),
+    ...used.flatMap((pool) => {
+      const home = homes[pool];
+      const id = home === name ? `WeightedBackend/${pool}` : `External/${pool}`;
+      return [
+        ...(home === name || home === undefined
+          ? []
+          : [toManifest('External', pool, { stack: home, resource: `WeightedBackend/${pool}` })]),
+        toManifest('TCPEdge', `to-${pool}`, { description, backend: { backend_id: id } }),
+      ];
+    }),
+    ...(port === undefined ? [] : [toManifest('TCPEdge', 'gate', { hostports: [`1.tcp.example.net:${port}`] })]),
+  ].join('');
+}
+
+/** A workspace in which a repository is applied. */
+export async function startWith(repository: Repository): Promise<Workspace> {
+  const workspace = await createWorkspace(toFiles(repository));
+  await applyUntilDone(workspace, 1);
+  return workspace;
+}
+
+/**
+ * Applies all stacks until nothing is left to do, and gives how often that took. Throws when more than so many applies leave something, when one makes no
+ * write, and when one ends without its report.
+ */
+export async function applyUntilDone({ edgewise, recorder }: Workspace, most: number): Promise<number> {
+  const shown: string[] = [];
+  for (let round = 1; round <= most; round += 1) {
+    recorder.take();
+    const { stdout, exitCode, stderr } = await edgewise('apply -R live --yes --allow-deletes');
+    shown.push(`exit code ${exitCode}\n${stdout}${stderr}`);
+    if (!/^\d+ stacks? below live\. /m.test(stdout)) throw new Error(`There is no report:\n${shown.join('\n')}`);
+    if ((await edgewise('plan -R live --detailed-exitcode --no-rehearsal')).exitCode === 0) return round;
+    if (recorder.take().every(({ method }) => method === 'GET')) break;
+  }
+  throw new Error(`Something is left:\n${shown.join('\n')}`);
+}
+
+/** What is live, without ids: each resource as `stack/name`, with the pool that it sends traffic to, and its port. */
+export function describeLive({ server }: Workspace): readonly string[] {
+  const { TCPEdge: edges = [], WeightedBackend: pools = [] } = server.snapshot().resources ?? {};
+  const names = new Map([...edges, ...pools].map(({ id, metadata }) => [id, readMark(metadata)]));
+  return [
+    ...pools.map(({ id }) => String(names.get(id))),
+    ...edges.map(({ id, backend, hostports }) => {
+      const { backend_id: used } = toObject(backend);
+      const ports = Array.isArray(hostports) ? hostports.join(' ') : '';
+      return `${names.get(id)} -> ${names.get(String(used)) ?? ports}`;
+    }),
+  ].sort();
+}
+
+/** The same of a repository. */
+export function describeWanted({ stacks, homes, uses, ports = {} }: Repository): readonly string[] {
+  return [
+    ...Object.entries(homes).map(([pool, home]) => `${home}/${pool}`),
+    ...stacks.flatMap((name) => (uses[name] ?? []).map((pool) => `${name}/to-${pool} -> ${homes[pool]}/${pool}`)),
+    ...stacks.flatMap((name) =>
+      ports[name] === undefined ? [] : [`${name}/gate -> 1.tcp.example.net:${ports[name]}`],
+    ),
+  ].sort();
+}
+
+function readMark(metadata: unknown): string {
+  const { stack, name } = toObject(toObject(JSON.parse(String(metadata)))['edgewise']);
+  return `${stack}/${name}`;
+}
+
+function toObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,48 @@
+import type { DesiredState } from '../../src/model/state.ts';
+import { rehearsePlan } from '../../src/rehearse/rehearse.ts';
+import { type Host, StackError } from '../../src/stack/host.ts';
+import { type Account, createStack, type Stack } from '../../src/stack/stack.ts';
+import { BASE_URL, type World } from './world.ts';
+
+const SETTINGS = {
+  baseUrl: BASE_URL,
+  versionHeader: 'Service-Version',
+  pageSize: 100,
+  concurrency: 8,
+  rateLimit: 'none',
+  timeouts: { connectMs: 1000, headersMs: 1000, bodyMs: 1000, requestMs: 1000 },
+  caFile: undefined,
+  keyEnv: undefined,
+};
+
+const unused = async (): Promise<never> => {
+  throw new StackError('Not part of this world.', { reason: 'failed' });
+};
+
+/** The stack of manifests in a world, as the command line and programs have it: what it does goes over the world's transport. Tokens and files go into the folder. */
+export function openStackOf(world: World, state: DesiredState, folder: string): Stack {
+  const client = world.connect();
+  const { send: _, ...reader } = client;
+  const account: Account = {
+    settings: SETTINGS,
+    open: async () => reader,
+    write: (task) => task(client),
+    ...{ apply: unused, drift: unused, export: unused, close: async () => undefined },
+  };
+  const parts = { state: { ...state, roots: [folder] }, diagnostics: [], tokens: TOKENS, version: '0.0.0' };
+  return createStack(parts, account, toHost(world, folder));
+}
+
+const TOKENS = { default: { directory: 'tokens' }, credentials: {} };
+
+function toHost(world: World, folder: string): Host {
+  return {
+    env: {},
+    cwd: folder,
+    now: () => world.now(),
+    sleep: async () => undefined,
+    readStdin: unused,
+    rehearse: rehearsePlan,
+    openTransport: unused,
+  };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { createRedactor, createSecrets, strikeJson, withoutSecrets } from '../../src/model/secrets.ts';
+
+const KEY = 'k3y_of/the+"pipe&line"<1>';
+const TOKEN = 'ghs_0123456789abcdef';
+
+function createBoth() {
+  const secrets = createSecrets();
+  secrets.add('the API key', KEY);
+  secrets.add('a token of the forge', `${TOKEN}\n`);
+  return secrets;
+}
+
+const HTML = KEY.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+describe('a secret', () => {
+  it.each([
+    ['as it is', KEY],
+    ['URL-encoded', encodeURIComponent(KEY)],
+    ['URL-encoded in lower case', encodeURIComponent(KEY).replace(/%../g, (code) => code.toLowerCase())],
+    ['in JSON', JSON.stringify(KEY).slice(1, -1)],
+    ['in JSON, with every sign as a code', Array.from(KEY, toJsonCode).join('')],
+    ['in HTML', HTML],
+    ['in HTML, with codes', KEY.replace(/\W/g, (sign) => `&#x${sign.charCodeAt(0).toString(16)};`)],
+    ['in Markdown', KEY.replace(/[^A-Za-z0-9]/g, '\\$&')],
+    ['in Markdown, behind invisible spaces', KEY.replace('k3y', 'k&#8203;3y')],
+    ['in base64', Buffer.from(`x-${KEY}-y`).toString('base64')],
+    ['in base64 behind a name', Buffer.from(`user:${KEY}`).toString('base64')],
+    ['in base64 for URLs', Buffer.from(`${KEY}.`).toString('base64url')],
+  ])('is struck out %s', (_, text) => {
+    const struck = createBoth().redact(`before ${text} behind`);
+    expect(struck).toContain('[key]');
+    expect(struck).not.toContain('pipe');
+    expect(struck).toMatch(/^before .*behind$/);
+  });
+
+  it('is named for what it is, and found where it stands', () => {
+    const secrets = createBoth();
+    expect(secrets.redact(`${TOKEN} and ${KEY}${KEY}`)).toBe('[token] and [key][key]');
+    expect(secrets.find(`the ${TOKEN}`)).toEqual({ name: 'a token of the forge', index: 4 });
+    expect(secrets.find('the token')).toBeUndefined();
+  });
+
+  it('is no word like others: shorter values are left alone, but for the key in an error', () => {
+    const secrets = createSecrets();
+    secrets.add('the API key', 'dev');
+    secrets.add('the API key', 'elevenchars');
+    secrets.add('the API key', '            ');
+    expect(secrets.redact('dev elevenchars')).toBe('dev elevenchars');
+    expect(createRedactor('dev')('bad key dev, devel')).toBe('bad key [key], devel');
+  });
+
+  it('may be of any length, as a file that is no key', () => {
+    const long = Array.from({ length: 800 }, (_, index) => `line ${index}\n`).join('');
+    const secrets = createSecrets();
+    secrets.add('the API key', long);
+    const left = secrets.redact(`before ${long}behind`);
+    expect(left).toMatch(/^before (\[key\])+\n?behind$/);
+    expect(secrets.find(`before ${long}`)?.index).toBe(7);
+    expect(createRedactor(long)(encodeURIComponent(long))).not.toContain('line');
+  });
+
+  it('is struck out of keys and values of JSON, and what has none is handed on as it is', () => {
+    const secrets = createBoth();
+    const clean = { a: [1, 'b', { c: null }] };
+    expect(strikeJson(clean, secrets)).toBe(clean);
+    expect(strikeJson({ [KEY]: [{ a: `x${TOKEN}` }], b: 1 }, secrets)).toEqual({ '[key]': [{ a: 'x[token]' }], b: 1 });
+  });
+
+  it('is in no environment of a program, whatever its variable is called', () => {
+    const env = { PATH: '/bin', API_KEY: KEY, HEADER: `Bearer ${TOKEN}`, NONE: undefined };
+    expect(withoutSecrets(env, createBoth())).toEqual({ PATH: '/bin', NONE: undefined });
+  });
+});
+
+function toJsonCode(sign: string): string {
+  return /[A-Za-z0-9]/.test(sign) ? sign : `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { listFormNames } from '../../src/report/forms.ts';
+import { createWorkspace, STACK, toEdge, toManifest, type Workspace } from '../cli/workspace.ts';
+
+const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_blue: 1 } });
+const USER = toManifest('TCPEdge', 'user', { backend: { backend_id: 'WeightedBackend/pool' } });
+
+const KEPT = toEdge('kept', 20007);
+
+/** A stack of which one edge has lost its mark and still uses a backend; then its manifests are others. */
+async function loseMark(after: string, before = ''): Promise<Workspace> {
+  const workspace = await createWorkspace({ 'edgewise.yaml': STACK + KEPT + POOL + USER + before });
+  expect(await workspace.edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+  const [user] = (workspace.server.snapshot().resources['TCPEdge'] ?? []).filter(
+    ({ backend }) => backend !== undefined,
+  );
+  await patch(workspace, `/edges/tcp/${user?.['id']}`, { metadata: '' });
+  await workspace.write({ 'edgewise.yaml': STACK + KEPT + after });
+  workspace.recorder.take();
+  return workspace;
+}
+
+async function patch({ server }: Workspace, path: string, body: object): Promise<void> {
+  const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+  const request = new Request(`https://api.test${path}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
+  expect((await server.handle(request)).status).toBe(200);
+}
+
+function listWrites({ recorder }: Workspace): readonly string[] {
+  return recorder
+    .take()
+    .flatMap(({ method, path }) => (method === 'GET' ? [] : [`${method} ${path.replace(/_\w+$/, '')}`]));
+}
+
+const OTHER = toEdge('other', 20001);
+const CONSENT = '--allow-rejected WeightedBackend/pool';
+
+describe('a write that the service will reject', () => {
+  it('refuses the plan with exit code 5 in every form, and names what would help', async () => {
+    const { edgewise } = await loseMark(OTHER);
+    for (const form of listFormNames('plan')) {
+      const { exitCode, stdout } = await edgewise(`plan --format ${form}`);
+      expect(exitCode, form).toBe(5);
+      expect(stdout, form).toContain('WeightedBackend/pool');
+      if (form !== 'metrics') expect(stdout, form).toContain('is in use by');
+    }
+    expect((await edgewise('plan')).stdout).toMatch(
+      /lifecycle\.adopt: edgtcp_\w+.*--skip-rejected.*--allow-rejected WeightedBackend\/pool/,
+    );
+  });
+
+  it('stays refused in a saved plan, which is applied with the consent', async () => {
+    const workspace = await loseMark(OTHER);
+    const { edgewise } = workspace;
+    expect(await edgewise('plan -o plan.json')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply plan.json --yes --skip-rejected')).toMatchObject({ exitCode: 3 });
+    expect(listWrites(workspace)).toEqual([]);
+    const applied = await edgewise(`apply plan.json --yes ${CONSENT}`);
+    expect(applied).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('1 write applied, 1 failed') });
+    expect(listWrites(workspace).toSorted()).toEqual(['DELETE /backends/weighted/bkdwd', 'POST /edges/tcp']);
+  });
+
+  it('is left out of a saved plan, which is then applied without any consent', async () => {
+    const workspace = await loseMark(OTHER);
+    const { edgewise } = workspace;
+    expect(await edgewise('plan --skip-rejected -o plan.json')).toMatchObject({ exitCode: 0 });
+    expect(await edgewise('apply plan.json --yes')).toMatchObject({ exitCode: 0 });
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+    const after = await edgewise('plan --skip-rejected');
+    expect(after).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('Nothing to do: 1 change is left out.'),
+    });
+    expect(await edgewise('plan --detailed-exitcode')).toMatchObject({ exitCode: 5 });
+  });
+
+  it('is left out with what depends on it, and with nothing else', async () => {
+    const port = { hostports: ['1.tcp.example.net:20005'] };
+    const workspace = await createWorkspace({ 'edgewise.yaml': STACK + toManifest('TCPEdge', 'a', port) });
+    const { edgewise, write } = workspace;
+    expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
+    const lost = toManifest('TCPEdge', 'a', { backend: { backend_id: 'bkdwd_gone' } });
+    await write({ 'edgewise.yaml': STACK + lost + toManifest('TCPEdge', 'b', port) + OTHER });
+    workspace.recorder.take();
+    const { stdout, exitCode } = await edgewise('apply --yes --skip-rejected');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /TCPEdge\/a is left out: the service would reject the request to update TCPEdge\/a, because /,
+    );
+    expect(stdout).toContain('TCPEdge/b is left out: it depends on TCPEdge/a.');
+    expect(stdout).toContain('the write succeeds, and 2 changes are left out.');
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+  });
+
+  it('is left out of a destroy, which deletes everything else', async () => {
+    const workspace = await loseMark(POOL + OTHER, OTHER);
+    expect(await workspace.edgewise('destroy --yes')).toMatchObject({ exitCode: 5 });
+    expect(listWrites(workspace)).toEqual([]);
+    expect(await workspace.edgewise('destroy --yes --skip-rejected')).toMatchObject({ exitCode: 0 });
+    expect(listWrites(workspace)).toEqual(['DELETE /edges/tcp/edgtcp', 'DELETE /edges/tcp/edgtcp']);
+  });
+
+  it('needs the consent for its own address, and a rehearsal to be left out', async () => {
+    const { edgewise } = await loseMark(OTHER);
+    const other = await edgewise('plan --allow-rejected WeightedBackend/pools');
+    expect(other).toMatchObject({
+      exitCode: 5,
+      stdout: expect.stringContaining('names WeightedBackend/pools, which is another'),
+    });
+    expect(await edgewise('plan --skip-rejected --no-rehearsal')).toMatchObject({ exitCode: 3 });
+  });
+
+  it('stops its own stack only, and with --skip-rejected no stack', async () => {
+    const workspace = await loseMark(OTHER);
+    const { edgewise, write } = workspace;
+    const second = STACK.replace('name: test', 'name: second') + toEdge('second', 20009);
+    await write({ 'second/edgewise.yaml': second });
+    expect(await edgewise('plan -R .')).toMatchObject({ exitCode: 5 });
+    expect(await edgewise('apply -R . --yes')).toMatchObject({ exitCode: 5 });
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+    expect(await edgewise('apply -R . --yes --skip-rejected')).toMatchObject({ exitCode: 0 });
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
+import { listWrites, toStack } from './tree.ts';
+
+const toPool = (name: string): string => toManifest('WeightedBackend', name, { backends: { bkdhr_1: 1 } });
+const toShop = (more: object = {}): string =>
+  toManifest('TCPEdge', 'shop', {
+    hostports: ['1.tcp.example.net:20001'],
+    backend: { backend_id: 'External/pool' },
+    ...more,
+  });
+const toForeign = (resource: string, stack = 'network'): string => toManifest('External', 'pool', { stack, resource });
+
+/** A stack, and one that comes before it by name and refers to it. */
+const TWO = {
+  'live/network/edgewise.yaml': toStack('network'),
+  'live/network/pool.yaml': toPool('pool'),
+  'live/apps/edgewise.yaml': toStack('apps'),
+  'live/apps/shop.yaml': `${toForeign('WeightedBackend/pool')}${toShop()}`,
+};
+
+/** The backend of the only TCP edge that is live, and the id of the only pool. */
+function readLive({ server }: Workspace): readonly unknown[] {
+  const { resources } = server.snapshot();
+  const { TCPEdge: edges = [], WeightedBackend: pools = [] } = resources ?? {};
+  return [JSON.stringify(edges), pools.map((one) => one['id'])];
+}
+
+describe('a reference to another stack', () => {
+  it('is found by the mark on what is live, and read as an id', async () => {
+    const workspace = await createWorkspace(TWO);
+    const missing = await workspace.edgewise('plan live/apps');
+    expect(missing.exitCode).toBe(3);
+    expect(missing.stdout).toContain(
+      'error[foreign-missing]: TCPEdge/shop: spec.backend.backend_id names External/pool, which is WeightedBackend/pool of the stack network, and no live resource has that mark',
+    );
+    await workspace.edgewise('apply live/network --yes');
+    expect((await workspace.edgewise('apply live/apps --yes')).exitCode).toBe(0);
+    const [edges, [pool]] = readLive(workspace) as readonly [string, readonly string[]];
+    expect(edges).toContain(`"backend_id":"${pool}"`);
+    const plan = await workspace.edgewise('plan live/apps --detailed-exitcode');
+    expect(plan.exitCode).toBe(0);
+  });
+
+  it('orders the stacks of a run, and is known after apply in the plan of the second', async () => {
+    const workspace = await createWorkspace(TWO);
+    const plan = await workspace.edgewise('plan -R live');
+    expect(plan.exitCode).toBe(0);
+    expect(plan.stdout).toContain(
+      'External/pool is WeightedBackend/pool of the stack network: its id is known after that stack is applied.',
+    );
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace)).toEqual(['POST /backends/weighted', 'POST /edges/tcp']);
+    const [edges, [pool]] = readLive(workspace) as readonly [string, readonly string[]];
+    expect(edges).toContain(`"backend_id":"${pool}"`);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('is found when a plan that was saved before is applied, and refused until then', async () => {
+    const workspace = await createWorkspace(TWO);
+    await workspace.edgewise('plan -R live -o plans');
+    const early = await workspace.edgewise('apply plans/apps.json --yes');
+    expect(early.exitCode).toBe(6);
+    expect(early.stderr).toContain('WeightedBackend/pool of the stack network does not exist; apply that stack first');
+    expect((await workspace.edgewise('apply plans/network.json --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply plans/apps.json --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('stops who depends on a stack that failed, and nobody else', async () => {
+    const workspace = await createWorkspace({
+      ...TWO,
+      'live/zoo/edgewise.yaml': `${toStack('zoo')}${toManifest('AgentIngress', 'agents', { domain: 'a.example.com' })}`,
+    });
+    const transport = async (request: Request): Promise<Response> =>
+      request.method === 'POST' && request.url.includes('weighted')
+        ? new Response(JSON.stringify({ msg: 'no' }), { status: 400 })
+        : workspace.recorder.transport(request);
+    const { stdout, exitCode } = await workspace.edgewise('apply -R live --yes', { transport });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^apps +live\/apps +✗ Not applied: it waited for network, which did not succeed$/m);
+    expect(listWrites(workspace)).toEqual(['POST /agent_ingresses']);
+  });
+
+  it('is let go of before what it leads to is deleted', async () => {
+    const workspace = await createWorkspace(TWO);
+    await workspace.edgewise('apply -R live --yes');
+    workspace.recorder.take();
+    await workspace.write({
+      'live/network/pool.yaml': toPool('other'),
+      'live/apps/shop.yaml': `${toForeign('WeightedBackend/other')}${toShop()}`,
+    });
+    const alone = await workspace.edgewise('plan live/network --allow-deletes');
+    expect(alone).toMatchObject({ exitCode: 5, stdout: expect.stringContaining('refused[rejected-write]') });
+    const first = await workspace.edgewise('apply -R live --yes --allow-deletes');
+    expect(first.stdout).toContain(
+      'warning[rehearsal-failed]: WeightedBackend/pool: the service will reject the request to delete',
+    );
+    expect(first.exitCode).toBe(0);
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual([
+      'POST /backends/weighted',
+      'PATCH /edges/tcp/edgtcp',
+      'DELETE /backends/weighted/bkdwd',
+    ]);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('may not lead in a circle', async () => {
+    const { edgewise } = await createWorkspace({
+      ...TWO,
+      'live/network/pool.yaml': `${toManifest('External', 'shop', { stack: 'apps', resource: 'TCPEdge/shop' })}${toPool('pool')}`,
+    });
+    expect(await edgewise('plan -R live')).toMatchObject({
+      exitCode: 3,
+      stdout: expect.stringMatching(/in a circle: (apps → network → apps|network → apps → network)\./),
+    });
+  });
+
+  it('is checked like any other: what it leads to fits the field, and nothing is said twice', async () => {
+    const { edgewise, write } = await createWorkspace({
+      'edgewise.yaml': toStack('apps'),
+      'shop.yaml': `${toForeign('TCPEdge/pool')}${toShop()}`,
+    });
+    expect((await edgewise('validate')).stdout).toContain('error[wrong-reference]');
+    await write({ 'shop.yaml': `${toManifest('External', 'pool', { stack: 'network' })}${toShop()}` });
+    expect((await edgewise('validate')).stdout).toContain('spec.resource is missing');
+    await write({
+      'shop.yaml': `${toManifest('External', 'pool', { id: 'bkdwd_1', stack: 'a', resource: 'WeightedBackend/b' })}`,
+    });
+    expect((await edgewise('validate')).stdout).toContain('spec.id cannot stand beside spec.stack');
+    await write({ 'shop.yaml': `${toForeign('Nonsense/b')}` });
+    expect((await edgewise('validate')).stdout).toContain('spec.resource must be Kind/name');
+  });
+
+  it('goes through another External, and to a kind that the stack does not use', async () => {
+    const workspace = await createWorkspace({
+      ...TWO,
+      'live/apps/edgewise.yaml': toStack('apps', { kinds: ['TCPEdge'] }),
+      'live/apps/shop.yaml': `${toForeign('WeightedBackend/pool').replace('"pool"}', '"deep"}')}${toManifest('External', 'pool', { id: 'External/deep' })}${toShop()}`,
+    });
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('follows a rename in the same run, in a plan, a drift, a folder of plans and an apply', async () => {
+    const workspace = await createWorkspace(TWO);
+    await workspace.edgewise('apply -R live --yes');
+    const before = readLive(workspace);
+    const renamed = { lifecycle: { renamed_from: 'pool' } };
+    await workspace.write({
+      'live/network/pool.yaml': toManifest('WeightedBackend', 'other', { backends: { bkdhr_1: 1 } }, renamed),
+      'live/apps/shop.yaml': `${toForeign('WeightedBackend/other')}${toShop({ description: 'new' })}`,
+    });
+    for (const command of ['plan', 'drift'])
+      expect((await workspace.edgewise(`${command} -R live`)).stdout).not.toContain('foreign-missing');
+    expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(0);
+    workspace.recorder.take();
+    expect((await workspace.edgewise('apply plans --manifests live --yes')).exitCode).toBe(0);
+    expect(
+      listWrites(workspace)
+        .map((one) => one.replace(/_\w+/, ''))
+        .sort(),
+    ).toEqual(['PATCH /backends/weighted/bkdwd', 'PATCH /edges/tcp/edgtcp']);
+    expect(readLive(workspace)[1]).toEqual(before[1]);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('follows a hand-over in the same run', async () => {
+    const workspace = await createWorkspace({ ...TWO, 'live/base/edgewise.yaml': toStack('base') });
+    await workspace.edgewise('apply -R live --yes');
+    const taken = { lifecycle: { renamed_from: { stack: 'network', name: 'pool' } } };
+    await workspace.write({
+      'live/network/pool.yaml': '',
+      'live/base/pool.yaml': toManifest('WeightedBackend', 'shared', { backends: { bkdhr_1: 1 } }, taken),
+      'live/apps/shop.yaml': `${toForeign('WeightedBackend/shared', 'base')}${toShop()}`,
+    });
+    workspace.recorder.take();
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual(['PATCH /backends/weighted/bkdwd']);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it.each([
+    [
+      'renames',
+      toManifest('WeightedBackend', 'other', {}, { lifecycle: { renamed_from: 'pool' } }),
+      'this run makes it',
+    ],
+    ['deletes', '', 'this run deletes it'],
+  ])('to what the run %s is an error that says so', async (_, pool, why) => {
+    const workspace = await createWorkspace(TWO);
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({ 'live/network/pool.yaml': pool });
+    const { exitCode, stdout } = await workspace.edgewise('plan -R live --allow-deletes');
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(new RegExp(`error.foreign-missing.: TCPEdge/shop: .* of the stack network, and ${why}`));
+  });
+
+  it('warns who would delete what it leads to, and names who uses it', async () => {
+    const workspace = await createWorkspace(TWO);
+    await workspace.edgewise('apply -R live --yes');
+    await workspace.write({ 'live/network/pool.yaml': toPool('other') });
+    const { stdout } = await workspace.edgewise('plan live/network --allow-deletes');
+    expect(stdout).toContain(
+      'warning[used-elsewhere]: WeightedBackend/pool would be deleted, and TCPEdge/shop of the stack apps refers to it',
+    );
+  });
+});

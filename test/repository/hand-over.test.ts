@@ -1,0 +1,372 @@
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { NOW } from '../cli/fake-context.ts';
+import { createWorkspace, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
+import { listWrites, toStack } from './tree.ts';
+
+const API = { api: { base_url: 'https://api.test' } };
+const OWN_URL = { env: { EDGEWISE_BASE_URL: '' } };
+const TAKEN = `${toEdge('shop', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`;
+
+/** What is wrong with the new stack, whose file lacks nothing but what it is about. */
+const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
+  [
+    'has a key variable that is not set',
+    { 'live/b/edgewise.yaml': `${toStack('b', { api: { ...API.api, key_env: 'EDGEWISE_API_KEY_TYPO' } })}${TAKEN}` },
+    'EDGEWISE_API_KEY_TYPO, the variable of its API key, is not set',
+  ],
+  [
+    'is at a base URL with a slip in it',
+    { 'live/b/edgewise.yaml': `${toStack('b', { api: { base_url: 'https://apj.test' } })}${TAKEN}` },
+    'it is at https://apj.test, where no stack is called a',
+  ],
+  [
+    'is at what is no base URL',
+    { 'live/b/edgewise.yaml': `${toStack('b', { api: { base_url: 'api.test' } })}${TAKEN}` },
+    'its base URL is api.test',
+  ],
+  [
+    'has manifests that are no YAML',
+    {
+      'live/b/edgewise.yaml': toStack('b', API),
+      'live/b/shop.yaml': '}{ kind: TCPEdge, lifecycle: { renamed_from: { stack: a, name: x } }\n',
+    },
+    'live/b/shop.yaml is not valid YAML',
+  ],
+  [
+    'has a file that is not there',
+    { 'live/b/edgewise.yaml': toStack('b', API), 'live/b/shop.yaml': '-> nowhere.yaml' },
+    'live/b/shop.yaml does not exist',
+  ],
+  [
+    'has manifests that a command prints, which is not run',
+    { 'live/b/edgewise.yaml': toStack('b', { ...API, render: ['print-manifests'] }) },
+    'the command of its spec.render was not run',
+  ],
+  ...[
+    ['renamed_from: { stack: a, name: x }', 'renamed_from: { stack: a, nme: x }'],
+    ['renamed_from: { stack: a, name: x }', 'rename_from: { stack: a, name: x }'],
+    ['renamed_from: { stack: a, name: x }', 'renamed_from: a/x'],
+    ['lifecycle:', 'lifecyle:'],
+    ['kind: TCPEdge', 'kind: TCPEgde'],
+    ['name: x }', 'name: TCPEdge/x }'],
+    ['stack: a', 'stack: "\u0024{env:OLD_STACK}"'],
+  ].map(
+    ([right = '', wrong = '']) =>
+      [
+        `says ${wrong} by mistake`,
+        { 'live/b/edgewise.yaml': toStack('b', API), 'live/b/shop.yaml': TAKEN.replace(right, wrong) },
+        'live/b/shop.yaml has a mistake: ',
+      ] as const,
+  ),
+  ['has no document of its own', { 'live/b/shop.yaml': TAKEN }, 'live/b/shop.yaml belongs to no stack'],
+];
+
+describe('a hand-over in git', () => {
+  it.each(UNREADABLE)('keeps the resource when the new stack %s', async (what, files, why) => {
+    const { edgewise, write, recorder, folder } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a', API)}${toEdge('x', 20_001)}${toEdge('y', 20_002)}`,
+    });
+    await edgewise('apply live/a --yes', OWN_URL);
+    const links = Object.entries(files).filter(([, text]) => text.startsWith('-> '));
+    const plain = Object.entries(files).filter(([, text]) => !text.startsWith('-> '));
+    await write({ 'live/a/edgewise.yaml': toStack('a', API), ...Object.fromEntries(plain) });
+    for (const [file, text] of links) await symlink(text.slice('-> '.length), join(folder, file));
+    recorder.take();
+    const { stdout } = await edgewise('apply -R live --yes --allow-deletes', OWN_URL);
+    expect(stdout).toMatch(/^warning\[taker-unread\]: TCPEdge\/x .* is in no manifest, and is kept: /m);
+    expect(stdout).toContain(`may take it over, and ${why}`);
+    const isOpen = /not run|not exist/.test(why) || what.includes('OLD_STACK');
+    const deletes = recorder.take().filter(({ method }) => method === 'DELETE');
+    expect(deletes, 'y is handed over to nobody').toHaveLength(isOpen ? 0 : 1);
+  });
+
+  it('names a second resource with the old mark, and deletes it: the new stack has its own', async () => {
+    const { edgewise, write, server, recorder } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toManifest('WeightedBackend', 'x', { backends: { bkdhr_1: 1 } })}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await edgewise('apply live/a --yes');
+    const [{ metadata, backends } = {}] = server.snapshot().resources?.['WeightedBackend'] ?? [];
+    const taken = { lifecycle: { renamed_from: { stack: 'a', name: 'x' } } };
+    await write({
+      'live/a/edgewise.yaml': toStack('a'),
+      'live/b/edgewise.yaml': `${toStack('b')}${toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } }, taken)}`,
+    });
+    expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
+    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+    const body = JSON.stringify({ metadata, backends });
+    await server.handle(new Request('https://api.test/backends/weighted', { method: 'POST', headers, body }));
+    recorder.take();
+    const alone = await edgewise('plan live/a --allow-deletes');
+    const all = await edgewise('plan -R live --allow-deletes');
+    for (const { stdout } of [alone, all]) expect(stdout).toMatch(/^- WeightedBackend\/x .* delete/m);
+    expect((await edgewise('apply -R live --yes --allow-deletes')).exitCode).toBe(0);
+    expect(recorder.take().filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+    expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+    expect(server.snapshot().resources?.['WeightedBackend']).toMatchObject([
+      { metadata: expect.stringContaining('pool') },
+    ]);
+  });
+
+  it('moves the mark, and shows where it comes from; the old stack deletes nothing', async () => {
+    const { edgewise, write } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await edgewise('apply live/a --yes');
+    await write({ 'live/a/edgewise.yaml': toStack('a'), 'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}` });
+    await expect(toTranscript(await edgewise('apply -R live --yes'))).toMatchFileSnapshot('goldens/hand-over.txt');
+    expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+    expect((await edgewise('drift live/a')).exitCode).toBe(0);
+  });
+
+  it('frees a value for the old stack in the same run', async () => {
+    const { edgewise, write } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await edgewise('apply live/a --yes');
+    const taken = `${toEdge('shop', 20_002)}lifecycle: { renamed_from: { stack: a, name: x } }\n`;
+    await write({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('y', 20_001)}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${taken}`,
+    });
+    const alone = await edgewise('plan -R live --stack a');
+    expect(alone.exitCode).toBe(3);
+    expect(alone.stdout).toContain('Apply the stack b first, which takes it over, or both in one run.');
+    expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
+    expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('exchanges two resources whose values stay behind, with a third value in between', async () => {
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${toEdge('y', 20_002)}`,
+    });
+    const { edgewise, write, server } = workspace;
+    await edgewise('apply -R live --yes');
+    const before = server.snapshot().resources;
+    const exchange = (port: number): Promise<void> =>
+      write({
+        'live/a/edgewise.yaml': `${toStack('a')}${toEdge('y', 20_001)}lifecycle: { renamed_from: { stack: b, name: y } }\n`,
+        'live/b/edgewise.yaml': `${toStack('b')}${toEdge('x', port)}lifecycle: { renamed_from: { stack: a, name: x } }\n`,
+      });
+    await exchange(20_002);
+    const direct = await edgewise('apply -R live --yes');
+    expect(direct.exitCode).toBe(1);
+    expect(direct.stdout).toMatch(/^warning.claimed-elsewhere.: TCPEdge\/x: hostports 1.tcp.example.net:20002/m);
+    expect(server.snapshot().resources).toEqual(before);
+    for (const port of [20_003, 20_002]) {
+      await exchange(port);
+      expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
+    }
+    expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('can be saved as plans, and applied from them', async () => {
+    const { edgewise, write } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await edgewise('apply live/a --yes');
+    await write({ 'live/a/edgewise.yaml': toStack('a'), 'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}` });
+    await edgewise('plan -R live -o plans');
+    for (const name of ['a', 'b']) expect((await edgewise(`apply plans/${name}.json --yes`)).exitCode).toBe(0);
+    expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+
+  it('is refused while the old stack still describes the resource, here or there', async () => {
+    const { edgewise, recorder } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}`,
+      'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}`,
+      'other/edgewise.yaml': `${toStack('c', { released: ['TCPEdge/y', 'TCPEdge/z'] })}${toEdge('y', 20_009)}`,
+    });
+    await edgewise('apply live/a --yes');
+    recorder.take();
+    const { stdout, exitCode } = await edgewise('apply -R live --yes');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('b takes over TCPEdge/x of the stack a, and a document in live/a still describes it.');
+    expect(recorder.take().filter(({ method }) => method !== 'GET')).toEqual([]);
+    const validated = await edgewise('validate other');
+    expect(validated.stdout).toContain('spec.released names TCPEdge/y, which a document still describes');
+    expect(validated.stdout).not.toContain('TCPEdge/z');
+  });
+
+  it('takes the one of several that its own stack would keep: the credential whose token is in use', async () => {
+    const credential = toManifest('Credential', 'agent', {});
+    const taken = toManifest('Credential', 'agent', {}, { lifecycle: { renamed_from: { stack: 'a', name: 'agent' } } });
+    const [a, b] = ['a', 'b'].map((name) => toStack(name, { tokens: { default: { directory: 'tokens' } } }));
+    let elapsedMs = 0;
+    const now = (): Date => new Date(NOW.getTime() + elapsedMs);
+    const { edgewise, write, server } = await createWorkspace(
+      { 'live/a/edgewise.yaml': `${a}${credential}`, 'live/b/edgewise.yaml': String(b) },
+      { now },
+    );
+    await edgewise('apply live/a --yes', { now });
+    elapsedMs = 60_000;
+    // The rotation breaks off before it deletes the old one.
+    const transport = async (request: Request): Promise<Response> =>
+      request.method === 'DELETE' ? new Response('{}', { status: 403 }) : server.handle(request);
+    await edgewise('apply live/a --yes --rotate Credential/agent', { now, transport });
+    const [old, inUse] = (server.snapshot().resources?.['Credential'] ?? []).map(({ id }) => id);
+    expect((await edgewise('plan live/a', { now })).stdout).toMatch(new RegExp(`^- .*${old}`, 'm'));
+    await write({ 'live/a/edgewise.yaml': String(a), 'live/b/edgewise.yaml': `${b}${taken}` });
+    const { stdout } = await edgewise('plan -R live', { now });
+    expect(stdout).toMatch(new RegExp(`^» Credential/agent .*${inUse}`, 'm'));
+    expect(stdout).toContain('1 to adopt, 0 to create');
+    expect(stdout).not.toContain(String(old));
+  });
+
+  it('does not take protection away', async () => {
+    const { edgewise, write } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}lifecycle: { protect: true }\n`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+    await edgewise('apply live/a --yes');
+    await write({ 'live/a/edgewise.yaml': toStack('a'), 'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}` });
+    const { stdout, exitCode } = await edgewise('apply live/b --yes');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('is protected by the stack a, and would lose its protection');
+  });
+
+  it('leaves what is released alone, in a destroy too', async () => {
+    const { edgewise, write, recorder } = await createWorkspace({
+      'a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}${toEdge('y', 20_002)}`,
+    });
+    await edgewise('apply a --yes');
+    await write({ 'a/edgewise.yaml': `${toStack('a', { released: ['TCPEdge/x'] })}${toEdge('y', 20_002)}` });
+    recorder.take();
+    expect((await edgewise('plan a --detailed-exitcode')).exitCode).toBe(0);
+    expect((await edgewise('destroy a --yes')).exitCode).toBe(0);
+    expect(recorder.take().filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+    expect((await edgewise('release TCPEdge/x a --yes')).exitCode).toBe(0);
+  });
+});
+
+/** A stack with a credential that is handed over before its token was delivered. */
+async function createUndelivered(): Promise<Workspace> {
+  const sink = { tokens: { default: { directory: 'tokens' } } };
+  const workspace = await createWorkspace({
+    'live/a/edgewise.yaml': `${toStack('a', sink)}${toManifest('Credential', 'agent', {})}`,
+    'live/b/edgewise.yaml': toStack('b', sink),
+  });
+  // The apply ends before it has recorded that the token was delivered.
+  const transport = async (request: Request): Promise<Response> =>
+    request.method === 'PATCH' ? new Response('{}', { status: 403 }) : workspace.recorder.transport(request);
+  expect((await workspace.edgewise('apply live/a --yes', { transport })).exitCode).toBe(1);
+  await rm(join(workspace.folder, 'tokens'), { recursive: true });
+  const taken = { lifecycle: { renamed_from: { stack: 'a', name: 'agent' } } };
+  await workspace.write({
+    'live/a/edgewise.yaml': toStack('a', sink),
+    'live/b/edgewise.yaml': `${toStack('b', sink)}${toManifest('Credential', 'agent', {}, taken)}`,
+  });
+  return workspace;
+}
+
+describe('a credential whose token was not delivered', () => {
+  it.each([['apply -R live --yes'], ['apply live/b --yes'], ['apply plans --manifests live --yes']])(
+    'is delivered by the run that hands it over: %s',
+    async (line) => {
+      const { edgewise, server, folder } = await createUndelivered();
+      const [lost] = server.snapshot().resources?.['Credential'] ?? [];
+      const plan = await edgewise('plan -R live -o plans');
+      expect(plan.stdout).toMatch(
+        /^± Credential\/agent .* replace: taken over from the stack a, .*; nothing shows that/m,
+      );
+      const applied = await edgewise(line);
+      expect(applied.exitCode, applied.stderr).toBe(0);
+      const [made, ...more] = server.snapshot().resources?.['Credential'] ?? [];
+      expect(more).toEqual([]);
+      expect(made?.['id']).not.toBe(lost?.['id']);
+      expect(made?.['metadata']).toContain('"stack":"b","name":"agent","delivered":true');
+      const token = await readFile(join(folder, 'tokens/agent.token'), 'utf8');
+      expect(token.trim()).toMatch(new RegExp(`^${String(made?.['id']).replace('cr_', '')}_`));
+      expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+    },
+  );
+
+  it('fails the run when it cannot be delivered', async () => {
+    const { edgewise, server, folder } = await createUndelivered();
+    await writeFile(join(folder, 'tokens'), '');
+    const { exitCode } = await edgewise('apply -R live --yes');
+    expect(exitCode).not.toBe(0);
+    expect(server.snapshot().resources?.['Credential']).toMatchObject([{ metadata: expect.stringContaining('"a"') }]);
+  });
+});
+
+describe('a module of a resource that is handed over', () => {
+  it('is removed when the mark is taken, not before', async () => {
+    const toUser = (more: object, rest: object = {}): string =>
+      toManifest('TCPEdge', 'x', { hostports: ['1.tcp.example.net:20001'], ...more }, rest);
+    const backend = { backend: { backend_id: 'bkdhr_1' } };
+    const workspace = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a')}${toUser(backend)}`,
+      'live/b/edgewise.yaml': toStack('b'),
+    });
+
+    await workspace.edgewise('apply live/a --yes');
+    const taken = { lifecycle: { renamed_from: { stack: 'a', name: 'x' } } };
+    await workspace.write({
+      'live/a/edgewise.yaml': toStack('a'),
+      'live/b/edgewise.yaml': `${toStack('b')}${toUser({}, taken)}`,
+    });
+    const transport = async (request: Request): Promise<Response> =>
+      request.method === 'DELETE' ? new Response('{}', { status: 403 }) : workspace.recorder.transport(request);
+    workspace.recorder.take();
+    await workspace.edgewise('apply -R live --yes', { transport });
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual(['PATCH /edges/tcp/edgtcp']);
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual(['DELETE /edges/tcp/edgtcp/backend']);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+  });
+});
+
+describe('the old stack of a hand-over, planned alone', () => {
+  const BEFORE = { 'live/a/edgewise.yaml': `${toStack('a')}${toEdge('x', 20_001)}${toEdge('y', 20_002)}` };
+  const AFTER = { 'live/a/edgewise.yaml': toStack('a'), 'live/b/edgewise.yaml': `${toStack('b')}${TAKEN}` };
+
+  async function handOver(more: Readonly<Record<string, string>>): Promise<Workspace> {
+    const workspace = await createWorkspace(BEFORE);
+    await workspace.edgewise('apply live/a --yes');
+    await workspace.write({ ...AFTER, ...more });
+    return workspace;
+  }
+
+  it('is warned of the delete of what another stack of the repository takes over, and of no other', async () => {
+    const { edgewise } = await handOver({ '.git/HEAD': '' });
+    const { stdout } = await edgewise('plan live/a --allow-deletes');
+    const hint = 'TCPEdge/x would be deleted here, and the stack b takes it over as TCPEdge/shop';
+    expect(stdout).toContain(
+      `\n    warning[taken-elsewhere]: ${hint}. Apply the stack in live/b first, or both in one run with -R.`,
+    );
+    expect(stdout.match(/taken-elsewhere/g)).toHaveLength(1);
+    const destroyed = await edgewise('destroy live/a');
+    expect(destroyed.stdout + destroyed.stderr).toContain(hint);
+  });
+
+  it('hears nothing outside of a repository, unless --root names what belongs together', async () => {
+    const { edgewise } = await handOver({});
+    expect((await edgewise('plan live/a --allow-deletes')).stdout).not.toContain('taken-elsewhere');
+    expect((await edgewise('plan live/a --allow-deletes --root .')).stdout).toContain('taken-elsewhere');
+  });
+
+  it('hears nothing of what is not valid YAML, or of what the other stack has already', async () => {
+    const { edgewise, write } = await handOver({ '.git/HEAD': '' });
+    const isWarned = async () => (await edgewise('plan live/a --allow-deletes')).stdout.includes('taken-elsewhere');
+    await write({ 'live/b/edgewise.yaml': toStack('b'), 'live/b/shop.yaml': `}{${TAKEN}` });
+    expect(await isWarned()).toBe(false);
+    await write({ 'live/b/shop.yaml': TAKEN });
+    expect(await isWarned()).toBe(true);
+    await edgewise('apply live/b --yes');
+    expect(await isWarned()).toBe(false);
+  });
+
+  it('applies a plan that was saved with the warning in a checkout without the other stack', async () => {
+    const { edgewise, folder } = await handOver({ '.git/HEAD': '' });
+    expect((await edgewise('plan live/a --allow-deletes -o a.json')).stdout).toContain('taken-elsewhere');
+    await rm(join(folder, 'live/b'), { recursive: true });
+    expect(await edgewise('apply a.json --manifests live/a --allow-deletes --yes')).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
+import { listWrites, toRepository, toStack } from './tree.ts';
+
+/** A stack with a credential, whose token has no place to go. */
+/** Writes go one after the other. */
+const ONE_BY_ONE = { api: { concurrency: 1 } };
+const toWithoutSink = (spec = {}) => `${toStack('broken', spec)}${toManifest('Credential', 'agent', {})}`;
+
+describe('applies of many stacks', () => {
+  it('show every plan, ask once, and apply all of them with the reads of one', async () => {
+    const workspace = await createWorkspace({ ...toRepository(2), 'live/empty/edgewise.yaml': toStack('empty') });
+    const result = await workspace.edgewise('apply -R live', { answers: ['yes'] });
+    await expect(toTranscript(result)).toMatchFileSnapshot('goldens/apply.txt');
+    const sent = workspace.recorder.take();
+    expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(2);
+    expect(new Set(sent.map(({ path, method }) => `${method} ${path}`)).size).toBe(7);
+    const again = await workspace.edgewise('apply -R live --yes');
+    expect(again.exitCode).toBe(0);
+    expect(again.stdout).toMatch(/^s00 {4}live\/s00 {4}nothing to do · 1 warning$/m);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('look for what others created once for all, as one stack does', async () => {
+    const toPools = (names: readonly string[]) =>
+      names.map((name) => toManifest('WeightedBackend', name, { backends: { bkdhr_1: 1 } })).join('');
+    const names = Array.from({ length: 12 }, (_, index) => `pool-${index}`);
+    const alone = await createWorkspace({ 'edgewise.yaml': `${toStack('all')}${toPools(names)}` });
+    expect((await alone.edgewise('apply --yes')).exitCode).toBe(0);
+    const many = await createWorkspace(
+      Object.fromEntries(names.map((name) => [`live/${name}/edgewise.yaml`, `${toStack(name)}${toPools([name])}`])),
+    );
+    expect((await many.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    const [ofOne, ofMany] = [alone, many].map(({ recorder }) => recorder.take());
+    expect(ofMany?.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+      ofOne?.map(({ method, path }) => `${method} ${path}`).sort(),
+    );
+  });
+
+  it('send their events while they run, each with its stack, and all of them once', async () => {
+    const workspace = await createWorkspace({
+      ...toRepository(2, ONE_BY_ONE),
+      'live/broken/edgewise.yaml': toWithoutSink(ONE_BY_ONE),
+      'live/empty/edgewise.yaml': toStack('empty', ONE_BY_ONE),
+    });
+    let written = '';
+    let early = '';
+    const transport = async (request: Request): Promise<Response> => {
+      if (request.method === 'POST') early = written;
+      return workspace.recorder.transport(request);
+    };
+    const { stdout, exitCode } = await workspace.edgewise(
+      'apply -R live --yes --format json-lines --report json-lines=events.txt',
+      { transport, onWrite: (text) => (written += text) },
+    );
+    expect(exitCode).toBe(3);
+    expect(early).toContain('"event":"write-started"');
+    expect(stdout.startsWith(early.slice(early.indexOf('{"event":"start"')))).toBe(true);
+    const events = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    for (const stack of ['s00', 's01']) {
+      const own = events.filter((one) => one.stack === stack).map(({ event }) => event);
+      expect(own).toEqual(['start', 'diagnostic', 'write-started', 'write-done', 'summary']);
+    }
+    expect(events.filter(({ stack }) => stack === 'broken').map(({ event }) => event)).toEqual(['summary']);
+    expect(events.at(-1)).toMatchObject({ event: 'run-summary', exit_code: 3 });
+    expect(readFileSync(`${workspace.folder}/events.txt`, 'utf8')).toBe(stdout);
+  });
+
+  it('write nothing when nobody says yes', async () => {
+    const workspace = await createWorkspace(toRepository(2));
+    const declined = await workspace.edgewise('apply -R live', { answers: ['no'] });
+    expect(declined).toMatchObject({
+      exitCode: 130,
+      stderr: expect.stringContaining('Declined: nothing was written.'),
+    });
+    expect(await workspace.edgewise('apply -R live')).toMatchObject({ exitCode: 3 });
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('go on when one stack cannot be planned, is refused, or fails', async () => {
+    const workspace = await createWorkspace({
+      ...toRepository(2),
+      'live/broken/edgewise.yaml': toWithoutSink(),
+      'live/guarded/edgewise.yaml': `${toStack('guarded')}${toEdge('kept', 25_000)}lifecycle: { protect: true }\n`,
+      'live/invalid/edgewise.yaml': `${toStack('invalid')}${toEdge('a', 1)}  colour: red\n`,
+    });
+    await workspace.edgewise('apply live/guarded --yes');
+    await workspace.write({ 'live/guarded/edgewise.yaml': toStack('guarded') });
+    workspace.recorder.take();
+    const transport = async (request: Request): Promise<Response> =>
+      request.method === 'POST' && (await request.clone().text()).includes('20001')
+        ? new Response(JSON.stringify({ msg: 'no' }), { status: 400 })
+        : workspace.recorder.transport(request);
+    const { stdout, exitCode } = await workspace.edgewise('apply -R live --yes', { transport });
+    expect(exitCode).toBe(1);
+    expect(stdout.slice(stdout.lastIndexOf('\nSTACK'))).toMatchInlineSnapshot(`
+      "
+      STACK    FOLDER        RESULT
+      broken   live/broken   ✗ Credential/agent would be created, but no place for its token is set, and the service shows the token only once
+      guarded  live/guarded  ⛔ refused by 2 safety rules · ⚠ 2 dangers (1 traffic, 1 protection) · 1 delete
+      invalid  live/invalid  ✗ 1 error: TCPEdge/a: spec.colour is not a known field
+      s00      live/s00      1 write applied
+      s01      live/s01      1 failed
+
+      5 stacks below live. 1 with something to say, 4 failed or refused.
+      "
+    `);
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+  });
+
+  it('destroy the stacks that are named, and no other', async () => {
+    const workspace = await createWorkspace(toRepository(3));
+    await workspace.edgewise('apply -R live --yes');
+    workspace.recorder.take();
+    expect(await workspace.edgewise('destroy -R live --yes')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('destroy --recursive needs the names of the stacks.'),
+    });
+    expect((await workspace.edgewise('destroy -R live --stack s00 --stack s02 --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace)).toHaveLength(2);
+    const { stdout } = await workspace.edgewise('plan -R live');
+    expect(stdout).toMatch(/^s01 .* ✓ Nothing to do/m);
+    expect(stdout).toMatch(/^s00 .* 1 create/m);
+  });
+
+  it('keep to one rate limit', async () => {
+    const workspace = await createWorkspace(toRepository(12));
+    const started: number[] = [];
+    let clock = 0;
+    const { exitCode } = await workspace.edgewise('apply -R live --yes --rate-limit 10/60s', {
+      now: () => new Date(Date.UTC(2026, 2, 1) + clock),
+      sleep: async (ms) => {
+        clock += ms;
+      },
+      transport: async (request) => {
+        started.push(clock);
+        return workspace.recorder.transport(request);
+      },
+    });
+    expect(exitCode).toBe(0);
+    for (const at of started)
+      expect(started.filter((one) => one >= at && one < at + 60_000).length).toBeLessThanOrEqual(10);
+    expect(started.length).toBeGreaterThanOrEqual(18);
+  });
+
+  it('are refused what is said of one stack', async () => {
+    const { edgewise } = await createWorkspace(toRepository(2));
+    expect((await edgewise('apply -R live --approved plan.json')).stderr).toContain('--approved holds one plan');
+    expect((await edgewise('apply -R live --allow-protected TCPEdge/a')).stderr).toContain('--allow-protected');
+  });
+
+  it('take what is said of one resource when one stack is named', async () => {
+    const workspace = await createWorkspace({
+      ...toRepository(2),
+      'live/s00/more.yaml': `${toEdge('more', 25_000)}lifecycle: { protect: true }\n`,
+    });
+    const { edgewise } = workspace;
+    expect((await edgewise('apply -R live --stack s00 --target TCPEdge/more --yes')).exitCode).toBe(0);
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+    const drift = await edgewise('drift -R live --stack s00 --target TCPEdge/more');
+    expect(drift).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('No drift: 1 resource is as it should be'),
+    });
+    await workspace.write({ 'live/s00/more.yaml': '' });
+    expect((await edgewise('apply -R live --stack s00 --yes --allow-deletes')).exitCode).toBe(5);
+    const allowed = 'apply -R live --stack s00 --yes --allow-deletes --allow-protected TCPEdge/more';
+    expect((await edgewise(allowed)).exitCode).toBe(0);
+    expect((await edgewise('plan -R live --stack s00 --stack s01 --target TCPEdge/a')).exitCode).toBe(3);
+  });
+});

@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, STACK, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
+import { readPage } from '../report/html-tree.ts';
+import { toRepository, toStack } from './tree.ts';
+
+const listPaths = ({ recorder }: Workspace): string[] => recorder.take().map(({ path }) => path);
+
+/** A repository of which some stacks are applied, some changed since, and one is wrong. */
+async function createMixed(): Promise<Workspace> {
+  const workspace = await createWorkspace(toRepository(5));
+  for (const name of ['s00', 's01', 's02']) await workspace.edgewise(`apply live/${name} --yes`);
+  await workspace.write({
+    'live/s01/edges/edge.yaml': toEdge('s01-edge', 30_001),
+    'live/s04/edges/edge.yaml': `${toEdge('s04-edge', 20_004)}  colour: red\n`,
+  });
+  workspace.recorder.take();
+  return workspace;
+}
+
+describe('plans of many stacks', () => {
+  it.each([1, 2, 8])(
+    'say how many requests each stack would take alone, with a concurrency of %s',
+    async (concurrency) => {
+      const { edgewise } = await createWorkspace(toRepository(2, { api: { concurrency } }));
+      const alone = JSON.parse((await edgewise(`plan live/s00 --format json`)).stdout);
+      const all = JSON.parse((await edgewise(`plan -R live --format json`)).stdout);
+      expect(alone.requests.read).toBeGreaterThan(1);
+      for (const { report } of all.stacks) expect(report.requests.read).toBe(alone.requests.read);
+    },
+  );
+
+  it('read an account once, however its URL is written', async () => {
+    const urls = ['https://api.test', 'HTTPS://api.test/', 'https://API.test:443//'];
+    const { edgewise, recorder } = await createWorkspace(
+      Object.fromEntries(
+        urls.map((url, index) => [`live/s${index}/edgewise.yaml`, toStack(`s${index}`, { api: { base_url: url } })]),
+      ),
+    );
+    const env = { EDGEWISE_BASE_URL: '' };
+    await edgewise('plan live/s0', { env });
+    const alone = recorder.take().length;
+    expect((await edgewise('plan -R live', { env })).exitCode).toBe(0);
+    expect(recorder.take()).toHaveLength(alone);
+  });
+
+  it('take the reads of one, and are byte for byte those of each stack alone', async () => {
+    const workspace = await createWorkspace(toRepository(20));
+    const alone = [];
+    for (let index = 0; index < 20; index += 1) {
+      const { stdout } = await workspace.edgewise(`plan live/s${String(index).padStart(2, '0')} --format json`);
+      alone.push(JSON.parse(stdout));
+    }
+    const readsOfOne = listPaths(workspace).length / 20;
+    const { stdout, exitCode } = await workspace.edgewise('plan -R live --format json');
+    expect(exitCode).toBe(0);
+    const reads = listPaths(workspace);
+    expect(reads).toHaveLength(readsOfOne);
+    expect(new Set(reads).size).toBe(reads.length);
+    const { stacks } = JSON.parse(stdout);
+    expect(stacks.map(({ report }: { readonly report: unknown }) => JSON.stringify(report))).toEqual(
+      alone.map((plan) => JSON.stringify(plan)),
+    );
+    await workspace.edgewise('plan -R live -o plans');
+    await workspace.edgewise('plan live/s07 -o alone.json');
+    const read = (file: string) => readFileSync(`${workspace.folder}/${file}`, 'utf8');
+    expect(read('plans/s07.json')).toBe(read('alone.json'));
+  });
+
+  it('read modules that two stacks look at once', async () => {
+    const route = toManifest('HTTPSEdge', 'web', {
+      id: 'edghts_1',
+      mutual_tls: { certificate_authority_ids: ['ca_1'] },
+    });
+    const workspace = await createWorkspace({
+      'a/edgewise.yaml': `${toStack('a')}${route}`,
+      'b/edgewise.yaml': `${toStack('b')}${route}`,
+    });
+    await workspace.edgewise('plan a');
+    const alone = listPaths(workspace).sort();
+    // Two stacks cannot both set them, so both are stopped; what was read for both was read once.
+    expect((await workspace.edgewise('plan -R')).exitCode).toBe(3);
+    expect(listPaths(workspace).sort()).toEqual(alone);
+  });
+
+  it('have one report: what each has to say, a line for each, and the gravest exit code', async () => {
+    const { edgewise } = await createMixed();
+    await expect(toTranscript(await edgewise('plan -R live'))).toMatchFileSnapshot('goldens/plan.txt');
+    expect((await edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(3);
+    expect((await edgewise('plan -R live --detailed-exitcode --stack s01')).exitCode).toBe(2);
+    expect((await edgewise('plan -R live --detailed-exitcode --stack s00')).exitCode).toBe(0);
+  });
+
+  it.each(['markdown', 'json-lines', 'github', 'sarif', 'junit'])('are %s as a whole', async (form) => {
+    const { edgewise } = await createMixed();
+    await expect((await edgewise(`plan -R live --format ${form}`)).stdout).toMatchFileSnapshot(`goldens/plan.${form}`);
+  });
+
+  it('are one page with a section for each stack, the worst first, and one filter, which loads nothing', async () => {
+    const { edgewise } = await createMixed();
+    const { stdout } = await edgewise('plan -R live --format html');
+    const { elements } = readPage(stdout);
+    const find = (name: string, value?: string) =>
+      elements.filter(
+        ({ attributes }) => attributes.has(name) && attributes.get(name) === (value ?? attributes.get(name)),
+      );
+    const stacks = find('data-stack').map(({ attributes }) => attributes.get('data-stack'));
+    expect(stacks).toEqual(['s04 (live/s04)', 's01 (live/s01)', 's00 (live/s00)', 's02 (live/s02)', 's03 (live/s03)']);
+    expect(find('class', 'filter')).toHaveLength(1);
+    const values = find('data-value').map(({ attributes }) => attributes.get('data-value'));
+    expect(values).toEqual(['traffic', 'update', 'create', 'TCPEdge', 's01 (live/s01)', 's03 (live/s03)']);
+    // Every name is there once, and every link leads to one.
+    const ids = find('id').map(({ attributes }) => attributes.get('id'));
+    expect(new Set(ids).size).toBe(ids.length);
+    const links = elements.flatMap(({ name, attributes }) => (name === 'a' ? [attributes.get('href') ?? ''] : []));
+    const inner = links.filter((link) => link.startsWith('#')).map((link) => link.slice(1));
+    expect(inner).toContain('s2-change-1');
+    for (const link of inner) expect(ids).toContain(link);
+    expect(ids.indexOf('dangers')).toBeLessThan(ids.indexOf('s5-stack'));
+    expect(stdout).not.toMatch(/<iframe|(?:src|href)="https?:/);
+  });
+
+  it('are one comment of at most 65,536 characters for 200 stacks', async () => {
+    const { edgewise } = await createWorkspace(toRepository(200));
+    const { stdout } = await edgewise('plan -R live --format markdown');
+    expect(stdout.length).toBeLessThanOrEqual(65_536);
+    for (let index = 0; index < 200; index += 1)
+      expect(stdout).toContain(`| live/s${String(index).padStart(2, '0')} |`);
+    expect(stdout).toContain('Left out: ');
+  });
+
+  it('are refused what is said of one resource', async () => {
+    const { edgewise } = await createWorkspace(toRepository(2));
+    expect(await edgewise('plan -R live --target TCPEdge/a --rotate Credential/b')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('--target and --rotate cannot be used for 2 stacks: each may have that address.'),
+    });
+    expect((await edgewise('plan -R live --target TCPEdge/a --shard 1/1')).stderr).toContain('Add --stack NAME');
+    expect((await edgewise('plan live --shard 1/2')).stderr).toContain('--shard narrows a run over many stacks.');
+    expect((await edgewise('plan -R live other')).stderr).toContain('--recursive takes one folder');
+  });
+
+  it('of one account with two ways to it stop the second stack only', async () => {
+    const { edgewise } = await createWorkspace({
+      'a/edgewise.yaml': toStack('a'),
+      'b/edgewise.yaml': toStack('b', { api: { page_size: 7 } }),
+    });
+    const { stdout, exitCode } = await edgewise('plan -R');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain('b/edgewise.yaml says another page size than a/edgewise.yaml');
+  });
+
+  it('fail one by one when the service fails for one list', async () => {
+    const workspace = await createWorkspace({
+      'a/edgewise.yaml': `${toStack('a', { kinds: ['TCPEdge'] })}${toEdge('a', 20001)}`,
+      'b/edgewise.yaml': toStack('b'),
+    });
+    const transport = async (request: Request): Promise<Response> =>
+      request.url.includes('/credentials')
+        ? new Response('{}', { status: 403 })
+        : workspace.recorder.transport(request);
+    const { stdout, exitCode } = await workspace.edgewise('plan -R', { transport });
+    expect(exitCode).toBe(4);
+    expect(stdout).toMatch(/^a {6}a {7}1 create · 1 warning$/m);
+  });
+});
+
+describe('checks of many stacks', () => {
+  it('validate each, and send nothing', async () => {
+    const workspace = await createMixed();
+    await expect(toTranscript(await workspace.edgewise('validate --recursive live'))).toMatchFileSnapshot(
+      'goldens/validate.txt',
+    );
+    expect(listPaths(workspace)).toEqual([]);
+  });
+
+  it('compare each with what is live, with the metrics of each, and of the account once', async () => {
+    const workspace = await createMixed();
+    const { stdout, exitCode } = await workspace.edgewise('drift -R live --format metrics');
+    expect(exitCode).toBe(3);
+    expect(stdout.match(/^# TYPE edgewise_run_success gauge$/gm)).toHaveLength(1);
+    expect(stdout).toContain('edgewise_run_success{stack="s00"} 1\n');
+    expect(stdout).toContain('edgewise_run_success{stack="s04"} 0\n');
+    expect(stdout.match(/^edgewise_account_last_run_timestamp_seconds\{stack="s00",/gm)).toHaveLength(1);
+    expect(stdout.match(/^edgewise_account_last_run_timestamp_seconds\{/gm)).toHaveLength(1);
+    expect(new Set(listPaths(workspace)).size).toBeLessThan(10);
+  });
+
+  it('say of each what is dangerous, and once of an account what nobody manages', async () => {
+    const edge = (port: number) => ({
+      hostports: [`1.tcp.example.net:${port}`],
+      ip_restriction: { ip_policy_ids: ['ipp_office'] },
+    });
+    const { edgewise, server, folder } = await createWorkspace({
+      'a/edgewise.yaml': toStack('a') + toManifest('TCPEdge', 'a', edge(20001)),
+      'b/edgewise.yaml': toStack('b') + toManifest('TCPEdge', 'b', edge(20002)),
+      'c/edgewise.yaml': toStack('c') + toManifest('TCPEdge', 'c', edge(20003)),
+    });
+    await edgewise('apply -R --yes');
+    const headers = { authorization: 'Bearer dev', 'service-version': '2', 'content-type': 'application/json' };
+    const call = (method: string, path: string, body?: string) =>
+      server.handle(new Request(`https://api.test${path}`, { method, headers, ...(body !== undefined && { body }) }));
+    for (const { id, hostports } of server.snapshot().resources['TCPEdge'] ?? [])
+      if (!String(hostports).endsWith(':20001')) await call('DELETE', `/edges/tcp/${String(id)}/ip_restriction`);
+    await call('POST', '/edges/tcp', '{"description":"of-nobody"}');
+    const forms = ['markdown', 'html', 'sarif', 'junit', 'json-lines'];
+    const { stdout } = await edgewise(`drift -R ${forms.map((form) => `--report ${form}=all.${form}`).join(' ')}`);
+    expect(stdout).toMatch(
+      /^a {6}a {7}No drift: 1 resource is as it should be\nb {6}b {7}⚠ 1 danger \(1 access\) · 1 drifted\n/m,
+    );
+    expect(stdout.match(/of-nobody/g)).toHaveLength(1);
+    expect(stdout.indexOf('of-nobody')).toBeLessThan(stdout.indexOf('── c'));
+    const counts = forms.map((form) => readFileSync(`${folder}/all.${form}`, 'utf8').match(/of-nobody/g)?.length);
+    expect(counts).toEqual(forms.map(() => 1));
+  });
+
+  it('do nothing for an empty shard, and say so', async () => {
+    const { edgewise, recorder } = await createWorkspace({ 'only/edgewise.yaml': STACK });
+    const results = [];
+    for (const index of [1, 2]) results.push(await edgewise(`plan -R --shard ${index}/2`));
+    expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(results.map(({ stdout }) => stdout).join('')).toContain('0 of 1 stack below the current folder.\n');
+    expect(new Set(recorder.take().map(({ method }) => method))).toEqual(new Set(['GET']));
+  });
+});

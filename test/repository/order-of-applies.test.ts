@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toManifest, type Workspace } from '../cli/workspace.ts';
+import { listWrites, toStack } from './tree.ts';
+
+const toPool = (name: string, weight = 1): string =>
+  toManifest('WeightedBackend', name, { backends: { bkdhr_1: weight } });
+const toForeign = (stack: string, resource = 'WeightedBackend/pool'): string =>
+  toManifest('External', stack, { stack, resource });
+/** An edge, of a port, that sends traffic to the pool of another stack. */
+const toUser = (stack: string, more: object = {}): string =>
+  `${toForeign(stack)}${toManifest('TCPEdge', 'user', { backend: { backend_id: `External/${stack}` }, ...more })}`;
+const toFiles = (stacks: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(stacks).map(([name, text]) => [`live/${name}/edgewise.yaml`, `${toStack(name)}${text}`]),
+  );
+
+/** Applies all stacks until nothing is left, and gives the exit codes. */
+async function applyAll({ edgewise }: Workspace, rounds: number): Promise<readonly number[]> {
+  const exits: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    exits.push((await edgewise('apply -R live --yes --allow-deletes')).exitCode);
+    if ((await edgewise('plan -R live --detailed-exitcode')).exitCode === 0) return exits;
+  }
+  throw new Error(`Something is left after ${rounds} applies, which ended with ${exits.join(', ')}`);
+}
+
+describe('stacks of one run that refer to each other', () => {
+  it('are applied, and reported, when the one in the middle has nothing to do', async () => {
+    const workspace = await createWorkspace(
+      toFiles({ net: toPool('pool'), web: `${toPool('pool')}${toUser('net')}`, ops: toUser('web') }),
+    );
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    await workspace.write(toFiles({ net: toPool('pool', 2), ops: toUser('web', { description: 'new' }) }));
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^net .* 1 write applied$/m);
+    expect(stdout).toMatch(/^ops .* 1 write applied$/m);
+    expect(listWrites(workspace)).toHaveLength(2);
+  });
+
+  it('delete last what another one lets go of, even if that one comes behind them through a third', async () => {
+    const workspace = await createWorkspace(
+      toFiles({
+        net: `${toPool('pool')}${toPool('old')}`,
+        web: `${toPool('pool')}${toUser('net')}`,
+        ops: toUser('net').replaceAll('/pool', '/old'),
+      }),
+    );
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    workspace.recorder.take();
+    await workspace.write(toFiles({ net: toPool('pool'), ops: toUser('web') }));
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual([
+      'PATCH /edges/tcp/edgtcp',
+      'DELETE /backends/weighted/bkdwd',
+    ]);
+  });
+
+  it('delete last what one lets go of that does not refer to them any more', async () => {
+    const workspace = await createWorkspace(toFiles({ net: toPool('pool'), ops: toUser('net') }));
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    await workspace.write(toFiles({ net: '', ops: toManifest('TCPEdge', 'user', { backend: null }) }));
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+  });
+
+  it('say which delete fails when a stack of the run goes on using what is deleted, and do all else', async () => {
+    const workspace = await createWorkspace(toFiles({ net: toPool('pool'), ops: toUser('net') }));
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    const id = String(workspace.server.snapshot().resources?.['WeightedBackend']?.[0]?.['id']);
+    await workspace.write(
+      toFiles({ net: toPool('other'), ops: toManifest('TCPEdge', 'user', { backend: { backend_id: id } }) }),
+    );
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes --allow-deletes');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^net .* 1 write applied, 1 failed$/m);
+    expect(stdout).toContain('until stacks of this run let go of it');
+  });
+
+  it('pass on a value to a stack that they wait for', async () => {
+    const gate = (name: string, ...ports: readonly number[]): string =>
+      toManifest('TCPEdge', name, { hostports: ports.map((port) => `1.tcp.example.net:${port}`) });
+    const workspace = await createWorkspace(toFiles({ net: gate('gate', 20_001, 20_002), web: gate('own', 20_003) }));
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    workspace.recorder.take();
+    await workspace.write(
+      toFiles({
+        net: `${gate('gate', 20_002)}${toUser('web')}`,
+        web: `${gate('own', 20_003, 20_001)}${toPool('pool')}`,
+      }),
+    );
+    const { stdout } = await workspace.edgewise('plan -R live');
+    expect(stdout).toMatch(/^warning.claimed-elsewhere.: TCPEdge\/own: hostports 1.tcp.example.net:20001 is held by/m);
+    workspace.recorder.take();
+    expect(await applyAll(workspace, 1)).toEqual([0]);
+    expect(listWrites(workspace).map((one) => one.replace(/_\w+/, ''))).toEqual([
+      'POST /backends/weighted',
+      'PATCH /edges/tcp/edgtcp',
+      'POST /edges/tcp',
+      'PATCH /edges/tcp/edgtcp',
+    ]);
+  });
+
+  it('go on when others refer to each other in a circle: only these stop, and who waits for them', async () => {
+    const workspace = await createWorkspace({
+      ...toFiles({
+        a: `${toPool('pool')}${toUser('b')}`,
+        b: `${toPool('pool')}${toUser('a')}`,
+        net: toPool('pool'),
+        ops: toUser('net'),
+      }),
+    });
+    const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes');
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(/^a .* Stacks refer to each other in a circle: a → b → a$/m);
+    expect(stdout).toMatch(/^b .* Stacks refer to each other in a circle: b → a → b$/m);
+    expect(stdout).toMatch(/^ops .* 1 write applied$/m);
+    expect(listWrites(workspace)).toEqual(['POST /backends/weighted', 'POST /edges/tcp']);
+    for (const command of ['plan', 'validate', 'drift']) {
+      const found = await workspace.edgewise(`${command} -R live`);
+      expect(found).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^a .*in a circle/m) });
+    }
+  });
+});

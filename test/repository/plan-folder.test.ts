@@ -1,0 +1,138 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toEdge, toManifest } from '../cli/workspace.ts';
+import { listWrites, toRepository, toStack } from './tree.ts';
+
+describe('a folder of plan files', () => {
+  it('is applied as a whole: every plan is shown, one question is asked, and each is held against what is live', async () => {
+    const workspace = await createWorkspace(toRepository(3));
+    expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(0);
+    expect(readdirSync(join(workspace.folder, 'plans'))).toEqual(['_index.json', 's00.json', 's01.json', 's02.json']);
+    await workspace.edgewise('apply live/s01 --yes');
+    await workspace.write({ 'live/s01/edges/edge.yaml': toEdge('s01-edge', 30_001) });
+    await workspace.edgewise('apply live/s01 --yes');
+    workspace.recorder.take();
+    const { stdout, stderr, exitCode } = await workspace.edgewise('apply plans', { answers: ['yes'] });
+    expect(stderr).toContain('Do 3 writes in 3 stacks on https://api.test?');
+    expect(exitCode).toBe(6);
+    expect(stdout).toContain('plans/s01.json is stale');
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp', 'POST /edges/tcp']);
+  });
+
+  it('is put in order by what its plans wait for, with the places for tokens of their Stacks', async () => {
+    const tokens = { tokens: { default: { directory: 'tokens/{stack}' } } };
+    const workspace = await createWorkspace({
+      'live/b/edgewise.yaml': toStack('b'),
+      'live/b/pool.yaml': toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } }),
+      'live/a/edgewise.yaml': toStack('a', tokens),
+      'live/a/edge.yaml': [
+        toManifest('External', 'pool', { stack: 'b', resource: 'WeightedBackend/pool' }),
+        toManifest('TCPEdge', 'shop', {
+          hostports: ['1.tcp.example.net:20001'],
+          backend: { backend_id: 'External/pool' },
+        }),
+        toManifest('Credential', 'agent', {}),
+      ].join(''),
+    });
+    await workspace.edgewise('plan -R live -o plans');
+    const without = await workspace.edgewise('apply plans --yes');
+    expect(without.exitCode).toBe(3);
+    expect(without.stdout).toContain('no place for its token is set');
+    expect((await workspace.edgewise('apply plans --manifests live --yes')).exitCode).toBe(0);
+    expect(readdirSync(join(workspace.folder, 'tokens/a'))).toEqual(['agent.token']);
+    expect((await workspace.edgewise('plan -R live --detailed-exitcode')).exitCode).toBe(0);
+    expect((await workspace.edgewise('apply plans --manifests other --yes')).exitCode).toBe(3);
+  });
+
+  it('is applied as it was planned when a neighbour of the run could not be planned', async () => {
+    const External = toManifest('External', 'pool', { stack: 'net', resource: 'WeightedBackend/pool' });
+    const edge = toManifest('TCPEdge', 'shop', { backend: { backend_id: 'External/pool' } });
+    const pool = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } });
+    const workspace = await createWorkspace({
+      'live/net/edgewise.yaml': toStack('net'),
+      'live/net/pool.yaml': pool + toManifest('WeightedBackend', 'other', {}),
+      'live/ops/edgewise.yaml': toStack('ops') + External + edge,
+    });
+    expect((await workspace.edgewise('apply -R live --yes')).exitCode).toBe(0);
+    await workspace.write({
+      'live/net/pool.yaml': toManifest('WeightedBackend', 'other', { backends: { bkdhr_1: 1 } }),
+      'live/ops/edgewise.yaml': `${toStack('ops')}${toManifest('TCPEdge', 'shop', { hostport: 'x' })}`,
+    });
+    expect((await workspace.edgewise('plan -R live -o plans')).exitCode).toBe(3);
+    const { exitCode, stdout } = await workspace.edgewise('apply plans --manifests live --yes');
+    expect(stdout).not.toContain('net.json is not the plan');
+    expect(stdout).toContain('The folder of plans has no plan of the stack ops in live/ops.');
+    expect(exitCode).not.toBe(0);
+  });
+
+  it('takes the reads of one plan, and once more those of plans that waited for others', async () => {
+    const workspace = await createWorkspace(toRepository(8));
+    await workspace.edgewise('plan -R live -o plans');
+    workspace.recorder.take();
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
+    const sent = workspace.recorder.take().map(({ method, path }) => `${method} ${path}`);
+    expect(Map.groupBy(sent, (one) => one).get('POST /edges/tcp')).toHaveLength(8);
+    expect(sent.filter((one) => one.startsWith('GET'))).toEqual(['GET /edges/tcp?limit=100']);
+    await workspace.write({
+      'live/pool/edgewise.yaml': `${toStack('pool')}${toManifest('WeightedBackend', 'pool', {})}`,
+    });
+    for (const name of ['s01', 's02', 's03'])
+      await workspace.write({
+        [`live/${name}/edges/pool.yaml`]: [
+          toManifest('External', 'pool', { stack: 'pool', resource: 'WeightedBackend/pool' }),
+          toManifest('TCPEdge', 'more', { backend: { backend_id: 'External/pool' } }),
+        ].join(''),
+      });
+    await workspace.edgewise('plan -R live -o plans');
+    workspace.recorder.take();
+    expect((await workspace.edgewise('apply plans --yes')).exitCode).toBe(0);
+    const reads = workspace.recorder.take().filter(({ method }) => method === 'GET');
+    // Backends before anything is written, with the look for what others made, and for those who waited; edges for those, and that look.
+    expect(reads.map(({ path }) => path).sort()).toEqual([
+      '/backends/weighted?limit=100',
+      '/backends/weighted?limit=100',
+      '/backends/weighted?limit=100',
+      '/edges/tcp?limit=100',
+      '/edges/tcp?limit=100',
+    ]);
+  });
+
+  it('is none when no index and something else is in it', async () => {
+    const { edgewise } = await createWorkspace({ 'm/edgewise.yaml': `${toStack('m')}${toEdge('a', 20_001)}` });
+    await edgewise('plan m -o m/plan.json');
+    expect((await edgewise('apply m --yes')).stdout).toContain('1 write applied');
+  });
+
+  it('gets only the plans of the last run, whatever an earlier one was narrowed to', async () => {
+    const { edgewise, folder, write } = await createWorkspace(toRepository(3));
+    await write({ 'plans/note.txt': 'x' });
+    await edgewise('plan -R live -o plans');
+    expect((await edgewise('plan -R live -o plans --stack s01')).exitCode).toBe(0);
+    expect(readdirSync(join(folder, 'plans')).sort()).toEqual(['_index.json', 'note.txt', 's01.json']);
+    expect((await edgewise('apply plans --yes')).stdout).toContain('s01');
+    expect((await edgewise('plan -R live -o plans --stack s01')).exitCode).toBe(0);
+  });
+
+  it('may be written by several shards, each with an index of its own', async () => {
+    const { edgewise, folder, recorder } = await createWorkspace(toRepository(6));
+    for (const shard of ['1/2', '2/2', '1/2']) await edgewise(`plan -R live -o plans --shard ${shard}`);
+    const names = readdirSync(join(folder, 'plans')).sort();
+    expect(names.slice(0, 2)).toEqual(['_index-1-of-2.json', '_index-2-of-2.json']);
+    expect(names).toHaveLength(8);
+    recorder.take();
+    expect((await edgewise('apply plans --yes')).exitCode).toBe(0);
+    expect(recorder.take().filter(({ method }) => method === 'POST')).toHaveLength(6);
+    await edgewise('plan -R live -o plans');
+    expect(readdirSync(join(folder, 'plans'))).toHaveLength(7);
+  });
+
+  it('has no plan of a stack that cannot be planned any more', async () => {
+    const { edgewise, folder, write } = await createWorkspace(toRepository(2));
+    await edgewise('plan -R live -o plans');
+    await write({ 'live/s01/edges/edge.yaml': `${toEdge('s01-edge', 20_001)}  colour: red\n` });
+    expect((await edgewise('plan -R live -o plans')).exitCode).toBe(3);
+    expect(readdirSync(join(folder, 'plans')).sort()).toEqual(['_index.json', 's00.json']);
+    expect((await edgewise('apply plans --yes')).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,158 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createWorkspace, toCredential, toEdge, toManifest, toTranscript, type Workspace } from '../cli/workspace.ts';
+import { listWrites, toStack } from './tree.ts';
+
+/** Two stacks that claim one hostport, and one that claims another. */
+function createRivals(): Promise<Workspace> {
+  return createWorkspace({
+    'live/a/edgewise.yaml': toStack('a'),
+    'live/a/edge.yaml': toEdge('shop', 20_001),
+    'live/b/edgewise.yaml': `${toStack('b')}${toEdge('pay', 20_001)}`,
+    'live/c/edgewise.yaml': `${toStack('c')}${toEdge('mail', 20_003)}`,
+  });
+}
+
+describe('what two stacks of one run claim', () => {
+  it('is an error of both, at both places, and the others go on', async () => {
+    const workspace = await createRivals();
+    await expect(toTranscript(await workspace.edgewise('apply -R live --yes'))).toMatchFileSnapshot(
+      'goldens/rivals.txt',
+    );
+    expect(listWrites(workspace)).toEqual(['POST /edges/tcp']);
+  });
+
+  it('is found without a request, and by what compares with what is live', async () => {
+    const workspace = await createRivals();
+    const message = 'and so does TCPEdge/pay of the stack b (live/b/edgewise.yaml:8)';
+    for (const command of ['validate', 'plan', 'drift']) {
+      const { stdout, exitCode } = await workspace.edgewise(`${command} -R live`);
+      expect({ command, exitCode }).toEqual({ command, exitCode: 3 });
+      expect(stdout).toContain(`TCPEdge/shop: spec.hostports[0] claims 1.tcp.example.net:20001, ${message}`);
+      if (command === 'validate') expect(workspace.recorder.take()).toEqual([]);
+    }
+    const { stdout } = await workspace.edgewise('validate -R live --format json');
+    const { stacks } = JSON.parse(stdout);
+    expect(stacks.map(({ exitCode }: { readonly exitCode: number }) => exitCode)).toEqual([3, 3, 0]);
+    expect((await workspace.edgewise('validate -R live --stack b --stack c')).exitCode).toBe(0);
+  });
+
+  it('leaves no plan file of either', async () => {
+    const { edgewise, write, folder } = await createRivals();
+    await write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('pay', 20_002)}` });
+    await edgewise('plan -R live -o plans');
+    expect(readdirSync(`${folder}/plans`)).toEqual(['_index.json', 'a.json', 'b.json', 'c.json']);
+    await write({ 'live/b/edgewise.yaml': `${toStack('b')}${toEdge('pay', 20_001)}` });
+    await edgewise('plan -R live -o plans');
+    expect(readdirSync(`${folder}/plans`)).toEqual(['_index.json', 'c.json']);
+  });
+
+  it('is no error where only what is there is shown, or deleted', async () => {
+    const { edgewise, write } = await createRivals();
+    await edgewise('apply live/a --yes');
+    expect((await edgewise('get -R live')).exitCode).toBe(0);
+    expect((await edgewise('destroy -R live --stack a --stack b --yes')).exitCode).toBe(0);
+    await write({ 'live/b/edgewise.yaml': toStack('b') });
+    expect((await edgewise('apply -R live --yes')).exitCode).toBe(0);
+  });
+
+  it('is found by a plan of one stack where the other one has it already', async () => {
+    const { edgewise } = await createRivals();
+    await edgewise('apply live/a --yes');
+    const { stdout, exitCode } = await edgewise('plan live/b');
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(
+      /TCPEdge\/pay: hostports 1\.tcp\.example\.net:20001 is held by TCPEdge \w+, which is TCPEdge\/shop of the stack a/,
+    );
+  });
+
+  it('may be an id to adopt, a former name, the modules of an edge, or a file', async () => {
+    const route = toManifest('HTTPSEdge', 'web', {
+      id: 'edghts_1',
+      mutual_tls: { certificate_authority_ids: ['ca_1'] },
+    });
+    const adopted = toManifest(
+      'WeightedBackend',
+      'pool',
+      { backends: { bkdhr_1: 1 } },
+      { lifecycle: { adopt: 'bkdwd_1' } },
+    );
+    const taken = `${toEdge('shop', 20_001)}lifecycle: { renamed_from: { stack: old, name: x } }\n`;
+    const tokens = { tokens: { default: { directory: 'tokens' } } };
+    const certificate = toManifest(
+      'SSHUserCertificate',
+      'ci',
+      { ssh_certificate_authority_id: 'sshca_1', public_key: { file: 'ci.pub' } },
+      { lifecycle: { write_to: '../tokens/ci.token' } },
+    );
+    const toBoth = (document: string, spec: object = {}) => ({
+      'a/edgewise.yaml': `${toStack('a', spec)}${document}`,
+      'b/edgewise.yaml': `${toStack('b', spec)}${document}`,
+    });
+    const cases = [
+      [toBoth(route), 'HTTPSEdge/web: spec.id attaches modules to edghts_1'],
+      [toBoth(adopted), 'WeightedBackend/pool: lifecycle.adopt takes bkdwd_1'],
+      [toBoth(taken), 'TCPEdge/shop: lifecycle.renamed_from takes TCPEdge/x of the stack old'],
+      [toBoth(toCredential('ci'), tokens), 'Credential/ci: its token goes to tokens/ci.token'],
+      [toBoth(certificate), 'SSHUserCertificate/ci: lifecycle.write_to writes to tokens/ci.token'],
+    ] as const;
+    for (const [files, said] of cases) {
+      const workspace = await createWorkspace(files);
+      const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFiHCFBZf3xqcL3wPJOQLJpVOyHJQFuM1cQfqLZVTPjm ci\n';
+      await workspace.write({ 'a/ci.pub': key, 'b/ci.pub': key });
+      const { stdout, exitCode } = await workspace.edgewise('apply -R --yes');
+      expect({ said, exitCode }).toEqual({ said, exitCode: 3 });
+      expect(stdout.split(`${said}, and so does `)).toHaveLength(3);
+      expect(listWrites(workspace)).toEqual([]);
+      expect(existsSync(`${workspace.folder}/tokens`)).toBe(false);
+    }
+  });
+
+  it('may be a file at two services, but no value', async () => {
+    const toOne = (name: string) => ({
+      [`${name}/edgewise.yaml`]: `${toStack(name, { api: { base_url: `https://${name}.test` }, tokens: { default: { directory: './tokens' } } })}${toEdge('shop', 20_001)}${toCredential('ci')}`,
+    });
+    const { edgewise } = await createWorkspace({ ...toOne('a'), ...toOne('b') });
+    const { stdout } = await edgewise('validate -R', { env: { EDGEWISE_BASE_URL: '' } });
+    expect(stdout).toContain('its token goes to tokens/ci.token, and so does');
+    expect(stdout).not.toContain('spec.hostports');
+  });
+
+  it('names three of many that claim the same, and counts the others', async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
+    const { edgewise } = await createWorkspace(
+      Object.fromEntries(
+        names.map((name) => [`live/${name}/edgewise.yaml`, `${toStack(name)}${toEdge('example', 20_001)}`]),
+      ),
+    );
+    const { stacks } = JSON.parse((await edgewise('validate -R live --format json')).stdout);
+    expect(stacks).toHaveLength(20);
+    for (const { report } of stacks) {
+      const [{ message, related }] = report.diagnostics;
+      expect(message).toMatch(/, and so do TCPEdge\/example of the stack s\d+ .*, 16 more$/);
+      expect(related).toHaveLength(3);
+    }
+  });
+
+  it('is found where each stack came from init', async () => {
+    const { edgewise } = await createWorkspace();
+    for (const name of ['a', 'b', 'c'])
+      expect((await edgewise(`init live/${name} --name ${name} --base-url https://api.test`)).exitCode).toBe(0);
+    const { stdout, exitCode } = await edgewise('validate -R live');
+    expect(exitCode).toBe(3);
+    expect(stdout).toContain(
+      'claims 1.tcp.example.net:20001, and so do TCPEdge/example of the stack a (live/a/example.yaml:11), TCPEdge/example of the stack b (live/b/example.yaml:11)',
+    );
+  });
+
+  it('is told of twenty at a time', async () => {
+    const toOne = (name: string) => {
+      const edges = Array.from({ length: 25 }, (_, index) => toEdge(`${name}-${index}`, 20_000 + index));
+      return { [`${name}/edgewise.yaml`]: `${toStack(name)}${edges.join('')}` };
+    };
+    const { edgewise } = await createWorkspace({ ...toOne('a'), ...toOne('b') });
+    const { stdout } = await edgewise('validate -R');
+    expect(stdout.split(', and so does ')).toHaveLength(41);
+    expect(stdout.split('and 5 more duplicate-claim')).toHaveLength(3);
+  });
+});

@@ -1,0 +1,303 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createWorkspace, toEdge, toManifest, toTranscript } from '../cli/workspace.ts';
+import { commitAll, toRepository, toStack } from './tree.ts';
+
+const POOL = toManifest('WeightedBackend', 'pool', { backends: { bkdhr_1: 1 } });
+const NETWORK = { 'network/edgewise.yaml': toStack('network'), 'network/pool.yaml': POOL };
+/** A stack that refers to the one above. */
+const WEB = {
+  'web/edgewise.yaml': toStack('web'),
+  'web/uses.yaml': toManifest('External', 'pool', { stack: 'network', resource: 'WeightedBackend/pool' }),
+};
+
+/** The names of the stacks that a line lists. */
+async function listNames(workspace: Awaited<ReturnType<typeof createWorkspace>>, line: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await workspace.edgewise(`${line} --format json`);
+  expect(stderr).toBe('');
+  expect(exitCode).toBe(0);
+  return JSON.parse(stdout)
+    .stacks.map(({ name }: { readonly name: string }) => name)
+    .join(' ');
+}
+
+describe('the stacks of a tree', () => {
+  it('are the folders with a Stack, each down to the next one', async () => {
+    const { edgewise, recorder } = await createWorkspace({
+      ...NETWORK,
+      ...WEB,
+      'web/inner/stack.json': toStack('inner', { api: { base_url: 'https://other.test' } }),
+      'web/inner/edge.yaml': toEdge('a', 20001),
+      'lost/edge.yaml': toEdge('lost', 20002),
+      'lost/kustomization.yaml': 'resources: [edge.yaml]\n',
+    });
+    const env = { EDGEWISE_BASE_URL: '' };
+    expect(toTranscript(await edgewise('stacks', { env }))).toMatchInlineSnapshot(`
+      "exit code 0
+      --- stdout
+      STACK    FOLDER     SERVICE
+      network  network
+      web      web
+      inner    web/inner  https://other.test
+
+      3 stacks below the current folder.
+      Manifests of no stack, which no run applies: lost/edge.yaml.
+      "
+    `);
+    expect(JSON.parse((await edgewise('stacks web --format json', { env })).stdout)).toMatchObject({
+      root: 'web',
+      total: 2,
+      stacks: [
+        { name: 'web', folder: 'web', file: 'web/edgewise.yaml', needs: ['network'] },
+        { name: 'inner', folder: 'web/inner', file: 'web/inner/stack.json', baseUrl: 'https://other.test', needs: [] },
+      ],
+    });
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('end where another one begins, for a run on one folder too', async () => {
+    const { edgewise } = await createWorkspace({
+      'a/edgewise.yaml': `${toStack('a')}${toEdge('a', 20001)}`,
+      'a/b/edgewise.yaml': `${toStack('b')}${toEdge('b', 20002)}`,
+      'a/b/c/edge.yaml': toEdge('c', 20003),
+    });
+    const plan = async (folder: string) => {
+      const { changes } = JSON.parse((await edgewise(`plan ${folder} --format json`)).stdout);
+      return changes.map(({ address }: { readonly address: string }) => address);
+    };
+    expect(await plan('a')).toEqual(['TCPEdge/a']);
+    expect(await plan('a/b')).toEqual(['TCPEdge/b', 'TCPEdge/c']);
+    expect((await edgewise('validate a a/b')).stdout).toContain('error[several-stacks]');
+  });
+
+  it('may not have one name at one base URL', async () => {
+    const { edgewise } = await createWorkspace({
+      'a/edgewise.yaml': toStack('web', { api: { base_url: 'https://one.test/' } }),
+      'b/edgewise.yaml': toStack('web', { api: { base_url: 'https://one.test' } }),
+      'c/edgewise.yaml': toStack('web', { api: { base_url: 'https://two.test' } }),
+    });
+    const env = { EDGEWISE_BASE_URL: '' };
+    const { exitCode, stderr } = await edgewise('stacks', { env });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain(
+      'a/edgewise.yaml and b/edgewise.yaml both hold a stack web at https://one.test, so each would delete',
+    );
+    expect(stderr).not.toContain('c/edgewise.yaml');
+    expect((await edgewise('stacks --base-url https://all.test', { env })).stderr).toContain('c/edgewise.yaml');
+  });
+
+  it('not being there is an error that says what is', async () => {
+    const { edgewise, write } = await createWorkspace();
+    expect(await edgewise('stacks')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('There is no stack below .: no manifest at all.'),
+    });
+    await write({ 'a/edge.yaml': toEdge('a', 20001) });
+    expect((await edgewise('stacks')).stderr).toContain('1 manifest files, but no Stack document');
+    expect(await edgewise('stacks nowhere')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('nowhere does not exist'),
+    });
+  });
+
+  it('are named one by one, with what was meant', async () => {
+    const workspace = await createWorkspace(toRepository(3));
+    expect(await listNames(workspace, 'stacks live --stack s02 --stack s00')).toBe('s00 s02');
+    expect((await workspace.edgewise('stacks --stack s0')).stderr).toContain('Did you mean s0');
+  });
+
+  it('make a matrix for GitHub and for GitLab', async () => {
+    const { edgewise } = await createWorkspace(toRepository(2));
+    const github = await edgewise('stacks live --format github');
+    expect(github.stdout).toBe(
+      '{"include":[{"stack":"s00","folder":"live/s00"},{"stack":"s01","folder":"live/s01"}]}\n',
+    );
+    expect(github.stderr).toBe('2 stacks below live.\n');
+    expect(parse((await edgewise('stacks live --format gitlab')).stdout)).toEqual({
+      '.edgewise-stacks': {
+        parallel: {
+          matrix: [
+            { EDGEWISE_STACK: 's00', EDGEWISE_FOLDER: 'live/s00' },
+            { EDGEWISE_STACK: 's01', EDGEWISE_FOLDER: 'live/s01' },
+          ],
+        },
+      },
+    });
+  });
+});
+
+describe('what changed since a commit', () => {
+  it('is told apart from there being nothing', async () => {
+    const { edgewise, folder, write } = await createWorkspace(toRepository(3));
+    commitAll(folder);
+    const unchanged = await edgewise('stacks --changed-since HEAD');
+    expect(toTranscript(unchanged)).toBe(
+      'exit code 0\n--- stdout\nNo stack has changed since HEAD; 3 stacks below the current folder.\n',
+    );
+    expect((await edgewise('stacks --changed-since HEAD --format github')).stdout).toBe('{"include":[]}\n');
+    expect(parse((await edgewise('stacks --changed-since HEAD --format gitlab')).stdout)).toEqual({
+      '.edgewise-stacks': { rules: [{ when: 'never' }] },
+    });
+    expect(await edgewise('stacks --changed-since nope')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('nope is no commit of this repository.'),
+    });
+    expect((await edgewise('stacks --changed-since --output=x')).exitCode).toBe(3);
+    await write({ 'live/README.md': 'x', 'live/s01/notes.md': 'x', 'live/s01/new.yaml': toEdge('new', 1) });
+    expect(toTranscript(await edgewise('stacks live --changed-since HEAD'))).toMatchInlineSnapshot(`
+      "exit code 0
+      --- stdout
+      STACK  FOLDER    SERVICE           WHY
+      s01    live/s01  https://api.test  live/s01/new.yaml
+
+      1 of 3 stacks below live changed since HEAD.
+      Changed, but of no stack: live/README.md.
+      "
+    `);
+  });
+
+  it('is what its files, its fields and its inputs say, and what it depends on', async () => {
+    const workspace = await createWorkspace({
+      ...NETWORK,
+      ...WEB,
+      'shop/edgewise.yaml': toStack('shop', { inputs: ['../base/**', '../*.cue'], api: { ca_file: '../tls/ca.pem' } }),
+      'ssh/edgewise.yaml': toStack('ssh'),
+      'ssh/ci.yaml': toManifest('SSHUserCertificate', 'ci', {
+        public_key: { file: '../keys/ci.pub' },
+        ssh_certificate_authority_id: 'sshca_1',
+        principals: ['deploy'],
+      }),
+      'keys/ci.pub': 'x',
+      'tls/ca.pem': 'x',
+      'base/deep/down.txt': 'x',
+      'values.cue': 'x',
+      'linked/edgewise.yaml': toStack('linked'),
+      'common/edge.yaml': toEdge('common', 20005),
+    });
+    symlinkSync('../common/edge.yaml', join(workspace.folder, 'linked/edge.yaml'));
+    commitAll(workspace.folder);
+    const changed = async (files: Readonly<Record<string, string>>): Promise<string> => {
+      await workspace.write(files);
+      const names = await listNames(workspace, 'stacks --changed-since HEAD');
+      commitAll(workspace.folder);
+      return names;
+    };
+    expect(await changed({})).toBe('');
+    expect(await changed({ 'network/pool.yaml': `${POOL}# more\n` })).toBe('network web');
+    expect(await changed({ 'web/uses.yaml': `${WEB['web/uses.yaml']}# more\n` })).toBe('web');
+    expect(await changed({ 'keys/ci.pub': 'y' })).toBe('ssh');
+    expect(await changed({ 'tls/ca.pem': 'y' })).toBe('shop');
+    expect(await changed({ 'base/deep/more.txt': 'y' })).toBe('shop');
+    expect(await changed({ 'values.cue': 'y' })).toBe('shop');
+    expect(await changed({ 'common/edge.yaml': toEdge('common', 20006) })).toBe('linked');
+    expect(await changed({ 'base-other.txt': 'y', 'web/.hidden.yaml': 'y' })).toBe('');
+  });
+
+  it('is what its policies say, wherever they stand', async () => {
+    const rule = toManifest('Policy', 'rule', { rules: [] });
+    const workspace = await createWorkspace({
+      'live/shop/edgewise.yaml': toStack('shop', { policies: ['../../rules/one.yaml', '../../shared/'] }),
+      'live/ssh/edgewise.yaml': toStack('ssh', { policies: ['../../linked'] }),
+      'live/web/edgewise.yaml': toStack('web'),
+      'rules/one.yaml': rule,
+      'rules/two.yaml': rule,
+      'shared/deep/three.yaml': rule,
+      'real/four.yaml': rule,
+    });
+    symlinkSync('real', join(workspace.folder, 'linked'));
+    commitAll(workspace.folder);
+    const changed = async (change: () => unknown): Promise<string> => {
+      await change();
+      const names = await listNames(workspace, 'stacks live --changed-since HEAD');
+      commitAll(workspace.folder);
+      return names;
+    };
+    expect(await changed(() => workspace.write({ 'rules/one.yaml': `${rule}# more\n` }))).toBe('shop');
+    expect(await changed(() => workspace.write({ 'rules/two.yaml': `${rule}# more\n` }))).toBe('');
+    expect(await changed(() => workspace.write({ 'shared/notes.txt': 'x', 'shared-not/a.yaml': rule }))).toBe('');
+    expect(await changed(() => workspace.write({ 'shared/deep/new.yaml': rule }))).toBe('shop');
+    expect(await changed(() => rmSync(join(workspace.folder, 'shared/deep/three.yaml')))).toBe('shop');
+    expect(await changed(() => workspace.write({ 'real/four.yaml': `${rule}# more\n` }))).toBe('ssh');
+    const { stdout } = await workspace.edgewise('stacks live --changed-since HEAD~1');
+    expect(stdout).toContain('real/four.yaml');
+  });
+
+  it('sees what is gone, what moved, and a folder that became a stack of its own', async () => {
+    const workspace = await createWorkspace({ ...toRepository(4), 'live/s03/sub/edge.yaml': toEdge('sub', 30001) });
+    const { folder, write } = workspace;
+    commitAll(folder);
+    rmSync(join(folder, 'live/s00/edges/edge.yaml'));
+    mkdirSync(join(folder, 'live/s02/moved'));
+    renameSync(join(folder, 'live/s01/edges/edge.yaml'), join(folder, 'live/s02/moved/edge.yaml'));
+    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('s00 s01 s02');
+    commitAll(folder);
+    await write({ 'live/s03/sub/edgewise.yaml': toStack('sub') });
+    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('s03 sub');
+    commitAll(folder);
+    rmSync(join(folder, 'live/s00'), { recursive: true });
+    const { stdout } = await workspace.edgewise('stacks --changed-since HEAD');
+    expect(stdout).toContain('Changed, but of no stack: live/s00/edgewise.yaml.');
+  });
+
+  it('sees no change of a stack in that of the Stack inside of it, whichever file has that', async () => {
+    const workspace = await createWorkspace({ ...toRepository(1), 'live/s00/sub/edgewise.yaml': toStack('sub') });
+    const { folder, write } = workspace;
+    commitAll(folder);
+    await write({ 'live/s00/sub/edgewise.yaml': toStack('sub', { released: ['TCPEdge/x'] }) });
+    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('sub');
+    renameSync(join(folder, 'live/s00/sub/edgewise.yaml'), join(folder, 'live/s00/sub/stack.yaml'));
+    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('sub');
+    rmSync(join(folder, 'live/s00/sub/stack.yaml'));
+    expect(await listNames(workspace, 'stacks --changed-since HEAD')).toBe('s00');
+  });
+});
+
+describe('shards', () => {
+  it('divide the stacks by name: each is in one, and none moves when another is added', async () => {
+    const workspace = await createWorkspace(toRepository(20));
+    const list = async () => {
+      const shards = [];
+      for (const index of [1, 2, 3]) shards.push(await listNames(workspace, `stacks live --shard ${index}/3`));
+      return shards.map((names) => new Set(names.split(' ')));
+    };
+    const before = await list();
+    expect(before.flatMap((names) => [...names]).sort()).toEqual(Object.keys(toRepository(20)).flatMap(toStackName));
+    expect(before.every((names) => names.size > 1)).toBe(true);
+    await workspace.write({ 'live/added/edgewise.yaml': toStack('added') });
+    const after = await list();
+    expect(after.map((names) => [...names].filter((name) => name !== 'added'))).toEqual(
+      before.map((names) => [...names]),
+    );
+  });
+
+  it.each([
+    ['an indexed Job of Kubernetes', { JOB_COMPLETION_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3' }],
+    ['a GitHub matrix', { EDGEWISE_SHARD_INDEX: '1', EDGEWISE_SHARD_TOTAL: '3' }],
+    ['GitLab parallel', { CI_NODE_INDEX: '2', CI_NODE_TOTAL: '3' }],
+    ['a variable of its own', { EDGEWISE_SHARD: '2/3' }],
+  ])('come from %s', async (_, env) => {
+    const { edgewise } = await createWorkspace(toRepository(20));
+    const by = await edgewise('stacks live --format folder', { env });
+    expect(by.stdout).toBe((await edgewise('stacks live --format folder --shard 2/3')).stdout);
+    expect(by.stderr).toContain(`Shard 2 of 3 (${Object.keys(env)[0]}): `);
+    // A name or a flag says more than the environment.
+    expect((await edgewise('stacks live --format folder --shard 1/1', { env })).stdout.split('\n')).toHaveLength(21);
+    expect((await edgewise('stacks live --format folder --stack s07', { env })).stdout).toBe('live/s07\n');
+  });
+
+  it.each([
+    [{ JOB_COMPLETION_INDEX: '1' }, 'JOB_COMPLETION_INDEX is "1" and EDGEWISE_SHARD_TOTAL is ""'],
+    [{ CI_NODE_INDEX: '4', CI_NODE_TOTAL: '3' }, 'CI_NODE_INDEX is "4" and CI_NODE_TOTAL is "3"'],
+    [{ EDGEWISE_SHARD: '0/3' }, 'EDGEWISE_SHARD is "0/3"'],
+  ])('that make no sense stop the run: %j', async (env, message) => {
+    const { edgewise } = await createWorkspace(toRepository(2));
+    expect(await edgewise('stacks', { env })).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(message) });
+  });
+});
+
+function toStackName(file: string): readonly string[] {
+  const [, name] = /^live\/(\w+)\/edgewise/.exec(file) ?? [];
+  return name === undefined ? [] : [name];
+}

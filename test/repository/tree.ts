@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { toEdge, type Workspace } from '../cli/workspace.ts';
+
+/** A `Stack` document of that name, with settings. */
+export function toStack(name: string, spec: object = {}): string {
+  return `${JSON.stringify({ apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name }, spec })}\n`;
+}
+
+/** The files of a repository with as many stacks, each with an edge on a port of its own. */
+export function toRepository(count: number, spec: object = {}): Readonly<Record<string, string>> {
+  const names = Array.from({ length: count }, (_, index) => `s${String(index).padStart(2, '0')}`);
+  return Object.fromEntries(
+    names.flatMap((name, index) => [
+      [`live/${name}/edgewise.yaml`, toStack(name, spec)],
+      [`live/${name}/edges/edge.yaml`, toEdge(`${name}-edge`, 20_000 + index)],
+    ]),
+  );
+}
+
+/** The writes that were sent since the last look, as method and path. */
+export function listWrites({ recorder }: Workspace): readonly string[] {
+  return recorder
+    .take()
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path }) => `${method} ${path}`);
+}
+
+/** Runs git in a folder, untouched by the settings of whoever runs the tests. */
+export function git(folder: string, ...words: readonly string[]): string {
+  const env = {
+    ...process.env,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_SYSTEM: '/dev/null',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@example.com',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@example.com',
+  };
+  return execFileSync('git', words, { cwd: folder, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Makes a repository of a folder, with all that is in it committed. */
+export function commitAll(folder: string): void {
+  git(folder, 'init', '-q', '-b', 'main');
+  git(folder, 'add', '-A');
+  git(folder, 'commit', '-q', '--allow-empty', '-m', 'all');
+}

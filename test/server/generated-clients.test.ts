@@ -1,0 +1,106 @@
+import { cp, mkdtemp, realpath, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { OPERATIONS } from '../../src/kinds/operations.ts';
+import { isSuccess } from '../../src/model/http.ts';
+import { createServer, listen, parseApiKey, type Server } from '../../src/server/index.ts';
+import { describeWith, runTool } from '../pipelines/tools.ts';
+
+/**
+ * Clients that generators make of the OpenAPI document, in three languages. Each is compiled, and a program in test/server/clients calls every
+ * operation with its types.
+ */
+
+const FIXTURES = resolve('test/server/clients');
+
+/** A server that remembers which operations were called, and answered as they promise. */
+function createWatched(called: Set<string>): Server {
+  const server = createServer({ apiKeys: [parseApiKey('dev:admin')] });
+  return server.behind((send) => async (request) => {
+    const response = await send(request);
+    const path = new URL(request.url).pathname;
+    const operation = OPERATIONS.find((one) => one.method === request.method && toPattern(one.path).test(path));
+    if (isSuccess(response) && operation !== undefined) called.add(operation.id);
+    return response;
+  });
+}
+
+function toPattern(path: string): RegExp {
+  return new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+/** Runs a program that gets the URL and a key. Every operation must have been called. */
+async function drive(program: string, args: readonly string[], cwd: string): Promise<void> {
+  const called = new Set<string>();
+  const { url, close } = await listen(createWatched(called), { port: 0 });
+  onTestFinished(close);
+  const { status, output } = await runTool(program, [...args, url, 'dev'], { cwd });
+  expect(status, output).toBe(0);
+  expect([...called].sort()).toEqual(OPERATIONS.map(({ id }) => id).sort());
+}
+
+/** A folder with the document and what is to be compiled with the client. */
+async function prepare(...files: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'edgewise-clients-'));
+  await cp('schemas/openapi.json', join(folder, 'openapi.json'));
+  for (const file of files) await cp(join(FIXTURES, file), join(folder, file));
+  return folder;
+}
+
+async function succeed(program: string, args: readonly string[], cwd: string, env = {}): Promise<string> {
+  const { status, output } = await runTool(program, args, { cwd, env });
+  expect(status, output).toBe(0);
+  return output;
+}
+
+/** The program on the PATH, behind its links. */
+async function findReal(name: string): Promise<string> {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const found = await Promise.any(folders.map((folder) => realpath(join(folder, name))));
+  return found;
+}
+
+describeWith(['openapi-typescript'], 'a client by openapi-typescript', () => {
+  it('compiles, refuses wrong types, and calls every operation', { timeout: 120_000 }, async () => {
+    const cwd = await prepare('drive.ts', 'tsconfig.json');
+    const packages = dirname(dirname(dirname(await findReal('openapi-typescript'))));
+    await symlink(packages, join(cwd, 'node_modules'));
+    await writeFile(join(cwd, 'package.json'), '{ "type": "module" }');
+    await succeed('openapi-typescript', ['openapi.json', '--output', 'schema.d.ts'], cwd);
+    await succeed(join(packages, '.bin/tsc'), ['-p', '.'], cwd);
+    await drive(process.execPath, ['drive.ts'], cwd);
+  });
+});
+
+describeWith(['oapi-codegen', 'go'], 'a client by oapi-codegen', () => {
+  it('compiles and calls every operation', { timeout: 240_000 }, async () => {
+    const cwd = await prepare('drive.go', 'go.mod', 'go.sum');
+    const client = await succeed(
+      'oapi-codegen',
+      ['-generate', 'types,client', '-package', 'main', 'openapi.json'],
+      cwd,
+    );
+    await writeFile(join(cwd, 'client.go'), client);
+    // What it needs was downloaded when the tools were installed.
+    await succeed('go', ['build', '-o', 'drive', '.'], cwd, { GOPROXY: 'off', GOFLAGS: '', GOTOOLCHAIN: 'local' });
+    await drive(join(cwd, 'drive'), [], cwd);
+  });
+});
+
+describeWith(['openapi-python-client'], 'a client by openapi-python-client', () => {
+  it('compiles, can say every body, and calls every operation', { timeout: 120_000 }, async () => {
+    const cwd = await prepare();
+    const generated = join(cwd, 'client');
+    const python = join(dirname(await findReal('openapi-python-client')), 'python');
+    const made = await succeed(
+      'openapi-python-client',
+      ['generate', '--path', 'openapi.json', '--output-path', 'client'],
+      cwd,
+    );
+    expect(made).not.toMatch(/unsupported|ignor|Endpoint will not|error/i);
+    await cp(join(FIXTURES, 'drive.py'), join(generated, 'drive.py'));
+    await succeed(python, ['-m', 'compileall', '-q', '.'], generated);
+    await drive(python, ['drive.py'], generated);
+  });
+});

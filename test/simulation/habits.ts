@@ -1,0 +1,61 @@
+import { OWNED_KINDS } from '../../src/kinds/tables/registry.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import type { FaultRule, ServerFaults } from '../../src/model/server-faults.ts';
+import { type Server, withFaults } from '../../src/server/index.ts';
+import { listExternalIds } from '../laws/arbitrary-values.ts';
+import type { Chance } from './random.ts';
+
+/** How a service answers always: nothing goes wrong, and a client has to know it. */
+export interface Habits {
+  /** Leaves out what is empty, null or false, for some resources and in some answers, of the kinds that stacks own. */
+  readonly leavesOut: readonly FaultRule[];
+  /** Continues no list at a resource that is gone. */
+  readonly refusesCursors: readonly FaultRule[];
+}
+
+export function chooseHabits(chance: Chance): Habits {
+  const share = chance.pick([0.3, 0.6, 1]);
+  const code = chance.pick([400, 404] as const);
+  const leavesOut = OWNED_KINDS.map(({ path }): FaultRule => ({ on: `* ${path}*`, fault: 'left_out', share }));
+  return {
+    leavesOut: chance.isLucky(0.5) ? leavesOut : [],
+    refusesCursors: chance.isLucky(0.5) ? [{ on: 'GET *', fault: 'gone_cursor', code }] : [],
+  };
+}
+
+/** A server with habits. Another seed leaves out other fields. */
+export function withHabits(server: Server, { leavesOut, refusesCursors }: Habits, seed: number): Server {
+  const toFaults = (rules: readonly FaultRule[]): ServerFaults => ({ seed, rules });
+  return withFaults(withFaults(server, toFaults(refusesCursors)), toFaults(leavesOut));
+}
+
+export const WITNESS = 'witness';
+
+/** Somebody else's resources, by which a service that leaves out what is empty shows each field of a kind. Whoever empties a field cannot hide it then. */
+export function listWitnesses(): readonly { readonly path: string; readonly body: JsonObject }[] {
+  const [backend, policy, authority] = ['bkdhr', 'ipp', 'sshca'].map((prefix) => listExternalIds(prefix)[0] ?? '');
+  const action = { type: 'restrict-ips', config: { allow: ['192.0.2.0/24'] } };
+  const rule = { name: WITNESS, expressions: ['conn.geo.country_code == "CH"'], actions: [action] };
+  const bodies: Readonly<Record<string, JsonObject>> = {
+    TCPEdge: {
+      hostports: ['9.tcp.example.net:29999'],
+      backend: { backend_id: backend ?? '' },
+      ip_restriction: { ip_policy_ids: [policy ?? ''] },
+      policy: { inbound: [rule], outbound: [rule] },
+    },
+    WeightedBackend: { backends: { [backend ?? '']: 1 } },
+    AgentIngress: { domain: 'witness.example.org', certificate_management_policy: {} },
+    Credential: { acl: ['bind:witness.example.org'] },
+    SSHUserCertificate: {
+      public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L',
+      ssh_certificate_authority_id: authority ?? '',
+      principals: [WITNESS],
+      critical_options: { 'force-command': '/bin/true' },
+      extensions: { 'permit-pty': '' },
+    },
+  };
+  return OWNED_KINDS.flatMap(({ name, path }) => {
+    const body = bodies[name];
+    return body === undefined ? [] : [{ path, body: { ...body, description: WITNESS } }];
+  });
+}

@@ -1,0 +1,171 @@
+import type { BrokenSource } from '../broken-source.ts';
+
+/** Something that was mended once, as it would be without that, and what notices. */
+export interface SourceMutant extends BrokenSource {
+  /** What the simulation says of it. */
+  readonly noticedAs: RegExp;
+  readonly seenAt?: number;
+  /** Only walks with several stacks can notice it. */
+  readonly needsSeveral?: boolean;
+  /** Tests that fail without the mend, whether or not the simulation meets it: files below `test`. */
+  readonly metBy: readonly string[];
+}
+
+const OF_ORDER = ['repository/order-of-applies'];
+const OF_HAND_OVER = ['repository/hand-over'];
+
+/** What edgewise would be without each of its mends. */
+export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
+  'what a response leaves out is unknown, whatever others show': {
+    file: 'src/kinds/read-response.ts',
+    from: 'spec === live.spec ? live : { ...live, spec }',
+    to: 'live',
+    noticedAs: /a plan of faulty answers/,
+    seenAt: 206,
+    metBy: ['laws/left-out'],
+  },
+  'orders differences by the keys of a value': {
+    file: 'src/plan/diff.ts',
+    from: '[...known, ...others.sort()]',
+    to: '(known.length > 0 ? Object.keys(value) : others.sort())',
+    noticedAs: /a plan that nobody edited/,
+    metBy: ['laws/saved-fields'],
+  },
+  'a list that moved is not read again': {
+    file: 'src/client/client.ts',
+    from: 'reading === MAX_READINGS',
+    to: 'reading > 0',
+    noticedAs: /cannot read a list, though nothing goes wrong/,
+    seenAt: 42,
+    metBy: ['client/pages'],
+  },
+  'refuses a whole plan for one write that will be rejected': {
+    file: 'src/rehearse/rehearse.ts',
+    from: '!skipRejected || rejections.length === 0',
+    to: 'rejections.length >= 0',
+    noticedAs: /is not applied with --skip-rejected/,
+    metBy: ['laws/rejected-writes'],
+  },
+  'foretells nothing': {
+    file: 'src/rehearse/findings.ts',
+    from: 'failed.filter(isCertain)',
+    to: 'failed.slice(0, 0)',
+    noticedAs: /is not applied with --skip-rejected/,
+    metBy: ['laws/rejected-writes'],
+  },
+  'others are told that a stack has written when all have': {
+    file: 'src/apply/apply.ts',
+    from: 'sideBySide?.onWritten(early ?? written);\n  await sideBySide?.untilRound(1);',
+    to: 'await sideBySide?.untilRound(1);\n  sideBySide?.onWritten(early ?? written);',
+    noticedAs: /waits for something that never happens/,
+    needsSeveral: true,
+    metBy: OF_ORDER,
+  },
+  'what others use is deleted with all else': {
+    file: 'src/repository/order-stacks.ts',
+    from: "if (act === 'delete' && isReferable(getKind(kind)) && !needed.has(id)) held.add(id);",
+    to: '',
+    noticedAs: /something is left to do after/,
+    seenAt: 1818,
+    needsSeveral: true,
+    metBy: OF_ORDER,
+  },
+  'a delete that another stack of the run stands against stops its stack': {
+    file: 'src/cli/many/stacks-run.ts',
+    from: 'other !== folder && other.name === name',
+    to: 'false',
+    noticedAs: /something is left to do after/,
+    seenAt: 480,
+    needsSeveral: true,
+    metBy: OF_ORDER,
+  },
+  'references do not follow what the run hands over': {
+    file: 'src/repository/planned-resources.ts',
+    from: 'return resources.get(toKey(foreign)) ??',
+    to: 'return',
+    noticedAs: /something is left to do after/,
+    needsSeveral: true,
+    metBy: ['repository/across-stacks'],
+  },
+  'what a stack takes over whose key is not set is deleted': {
+    file: 'src/repository/hand-over.ts',
+    from: 'return left === undefined || right === undefined ? undefined : left === right;',
+    to: 'return left === right;',
+    noticedAs: /which is not its own/,
+    seenAt: 84,
+    needsSeveral: true,
+    metBy: OF_HAND_OVER,
+  },
+  'what a manifest takes over that is no valid YAML is deleted': {
+    file: 'src/repository/find-stacks.ts',
+    from: '...(isOpen && { unread })',
+    to: '',
+    noticedAs: /which is not its own|which is handed over/,
+    seenAt: 132,
+    needsSeveral: true,
+    metBy: OF_HAND_OVER,
+  },
+  'a copy of what was handed over is kept without a word': {
+    file: 'src/plan/handed-over.ts',
+    from: 'taker !== undefined && hasTaken(taker, live) ? undefined : taker',
+    to: 'taker',
+    noticedAs: /what bears our mark is not what the manifests ask for/,
+    seenAt: 390,
+    needsSeveral: true,
+    metBy: OF_HAND_OVER,
+  },
+  'a circle of stacks stops the others too': {
+    file: 'src/cli/many/stacks-run.ts',
+    from: 'const circle = circles.get(folder);',
+    to: 'const [circle] = circles.values();',
+    noticedAs: /a circle of others stops/,
+    needsSeveral: true,
+    metBy: OF_ORDER,
+  },
+  'a credential is handed over without its token': {
+    file: 'src/plan/decide.ts',
+    from: "pair.by === 'mark' || isHandedOver(subject) ?",
+    to: "pair.by === 'mark' ?",
+    noticedAs: /counts as not delivered|something is left to do after/,
+    seenAt: 90,
+    needsSeveral: true,
+    metBy: OF_HAND_OVER,
+  },
+  'a module is removed before the mark is taken': {
+    file: 'src/plan/writes.ts',
+    from: "if (change.action !== 'adopt') {",
+    to: 'if (change.address !== undefined) {',
+    noticedAs: /before its mark was taken/,
+    seenAt: 234,
+    needsSeveral: true,
+    metBy: OF_HAND_OVER,
+  },
+  'a request counts for whoever opened the account': {
+    file: 'src/client/request-limiter.ts',
+    from: 'return pLimit(concurrency);',
+    to: `const { AsyncLocalStorage } = process.getBuiltinModule('node:async_hooks');
+         const [limit, asOpened] = [pLimit(concurrency), AsyncLocalStorage.snapshot()];
+         return (run) => limit(() => asOpened(run));`,
+    noticedAs: /says that reading took/,
+    needsSeveral: true,
+    metBy: ['repository/many-plans'],
+  },
+  'a URL in capitals is another account': {
+    file: 'src/stack/settings.ts',
+    from: 'URL.canParse(baseUrl) ? new URL(baseUrl).href : baseUrl',
+    to: 'baseUrl',
+    noticedAs: /sends more than/,
+    seenAt: 72,
+    needsSeveral: true,
+    metBy: ['repository/many-plans'],
+  },
+  'a change of an inner stack is one of the outer': {
+    file: 'src/repository/find-changes.ts',
+    from: ' && !(await wasStack(owner, files))',
+    to: '',
+    noticedAs: /counts as changed/,
+    seenAt: 36,
+    needsSeveral: true,
+    metBy: ['repository/stacks-command'],
+  },
+};

@@ -1,0 +1,42 @@
+import type { BrokenSource } from '../broken-source.ts';
+
+/** One word of the vocabulary that is broken. */
+interface Mutant extends BrokenSource {
+  /** The test that meets it, where no journey does. */
+  readonly metBy?: string;
+}
+
+/** Words of the vocabulary that do not do what they say, each by what it comes to. */
+export const MUTANTS: Readonly<Record<string, Mutant>> = {
+  'free JSON is not searched for references': {
+    file: 'src/kinds/walk.ts',
+    from: 'mapHeld(type, value, visitor) : value',
+    to: 'value : value',
+  },
+  'keys of a map that mean the same are two keys': {
+    file: 'src/kinds/normalize.ts',
+    from: 'caseInsensitive ? key.toLowerCase() : key',
+    to: 'key',
+  },
+  'a field is read by its own name only': {
+    file: 'src/kinds/read-response.ts',
+    from: 'field.responseName === undefined ? undefined : json[field.responseName]',
+    to: 'undefined',
+  },
+  'a module that is disabled and empty is not none': {
+    file: 'src/kinds/normalize.ts',
+    from: "field.clear === 'disable' && isDisabledAndEmpty(normal) ? null : normal",
+    to: 'normal',
+  },
+  'one value is not a list of one': {
+    file: 'src/kinds/normalize.ts',
+    from: 'if (!isJsonArray(value) && !type.orSingle) return value;',
+    to: 'if (!isJsonArray(value)) return value;',
+  },
+  'a field that is left out is unknown, whatever other answers show': {
+    file: 'src/kinds/read-response.ts',
+    from: 'spec === live.spec ? live : { ...live, spec }',
+    to: 'live',
+    metBy: 'test/laws/left-out.test.ts',
+  },
+};

@@ -24,8 +24,8 @@ export interface StackFolder {
   readonly needs: readonly string[];
   /** What it takes over from other stacks: `lifecycle.renamed_from` with a stack. */
   readonly takes: readonly TakenResource[];
-  /** It may take over more, because a part of it cannot be read. */
-  readonly unread?: Unread;
+  /** The parts of it that cannot be read: each may take over more. Absent: none. */
+  readonly unread?: readonly Unread[];
 }
 
 /** What a stack takes over from another one. */
@@ -36,14 +36,14 @@ export interface TakenResource extends CrossStackReference {
 
 /** What cannot be read of manifests. */
 export interface Unread {
-  /** What is wrong, such as `live/b/pool.yaml is not valid YAML`. */
+  /** What is wrong, such as `live/b/pool.yaml has a mistake: kind is required`. */
   readonly why: string;
   /** The words that stand in it; absent: it may say anything. */
   readonly words?: ReadonlySet<string>;
 }
 
 /** Manifest files that belong to no stack, as far as they take over something. */
-export type Stray = Pick<StackFolder, 'file' | 'takes' | 'unread'>;
+export type Stray = Pick<StackFolder, 'file' | 'takes'>;
 
 /** Another stack that takes over a resource, or may do so. */
 export interface Taker {

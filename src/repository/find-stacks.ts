@@ -2,7 +2,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { findRepository } from '../files/boundary.ts';
 import { toBuffer } from '../files/read-input.ts';
 import { NO_ENVIRONMENT, toEnvironment } from '../manifest/environment.ts';
-import { type FolderDiagnostic, visitManifests } from '../manifest/load.ts';
+import { type FolderDiagnostic, type ManifestBytes, visitManifests } from '../manifest/load.ts';
 import {
   type FoundManifest,
   listRawDocuments,
@@ -14,16 +14,10 @@ import { type Address, isResourceName, toAddress } from '../model/address.ts';
 import { KEY_VARIABLE } from '../model/api-key.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import {
-  createOwnerSearch,
-  type StackFolder,
-  type StackTree,
-  type TakenResource,
-  type Unread,
-} from '../model/stack-tree.ts';
+import { createOwnerSearch, type StackFolder, type StackTree, type TakenResource } from '../model/stack-tree.ts';
 import type { Host, OpenNeighbours } from '../stack/host.ts';
 import { toNormalUrl } from '../stack/settings.ts';
-import { findNamedTaker, WORD } from './hand-over.ts';
+import { findMistake, findNamedTaker } from './hand-over.ts';
 
 /**
  * Finds the stacks in a tree of folders. Reads each file once and keeps none: what the stacks hold is read when each is planned. Nothing is
@@ -57,7 +51,7 @@ export function findStacks(root: string, context: FindContext): StackTree {
     root,
     stacks,
     unowned: unowned.filter(({ isOfPolicies }) => !isOfPolicies).map(({ file }) => file),
-    strays: unowned.filter(({ takes, unread }) => takes.length > 0 || unread !== undefined),
+    strays: unowned.filter(({ takes }) => takes.length > 0),
     // What cannot be read in the folder of a stack is told when that stack is read.
     diagnostics: [...(unreadable.get(undefined) ?? []).map(({ diagnostic }) => diagnostic), ...listDoubles(stacks)],
   };
@@ -65,7 +59,7 @@ export function findStacks(root: string, context: FindContext): StackTree {
 
 /** What cannot be read in the folder of a stack may take over anything. */
 function listUnreadable(findings: readonly FolderDiagnostic[] = []): readonly StackDependencies[] {
-  return findings.map(({ diagnostic }) => ({ needs: [], takes: [], unread: { why: diagnostic.message } }));
+  return findings.map(({ diagnostic }) => ({ needs: [], takes: [], unread: [{ why: diagnostic.message }] }));
 }
 
 /** The names of the stacks below a folder, each with its folder, for completion on the command line: nothing is checked, and reading stops when `isLate` says so. */
@@ -109,50 +103,44 @@ function inspect({ file, folder, bytes }: FoundManifest, context: FindContext): 
   if (!OF_A_TREE.test(text)) return { file, folder, stack: undefined, isOfPolicies, needs: [], takes: [] };
   const raw = readRawDocuments(bytes, toEnvironment(context));
   const stack = raw.documents.find(({ kind }) => kind === 'Stack');
-  return { file, folder, stack, isOfPolicies, ...toTies(raw, { file, text }) };
+  return { file, folder, stack, isOfPolicies, ...toDependencies(raw) };
 }
 
 /** What manifests say of other stacks. */
 type StackDependencies = Pick<StackFolder, 'needs' | 'takes' | 'unread'>;
 
-/** The ties that a file states. */
+/** What the manifests of a stack say of others when they do not stand in its folder. */
 export function readDependencies(
-  file: string,
-  bytes: Uint8Array,
+  sources: readonly ManifestBytes[],
   context: Pick<FindContext, 'env' | 'offered'>,
 ): StackDependencies {
-  return toTies(readRawDocuments(bytes, toEnvironment(context)), { file, text: toBuffer(bytes).toString('utf8') });
+  const env = toEnvironment(context);
+  return mergeDependencies(
+    sources.map((source) => {
+      const mistake = findMistake(source, env);
+      const unread = mistake === undefined ? [] : [mistake];
+      return { ...toDependencies(readRawDocuments(source.bytes, env)), unread };
+    }),
+  );
 }
 
-function toTies(
-  { documents, isBroken }: RawDocuments,
-  { file, text }: { readonly file: string; readonly text: string },
-): StackDependencies {
-  const needs = documents.flatMap((document) => {
-    const stack = document['kind'] === 'External' ? toMapping(document['spec'])['stack'] : undefined;
+/** A file that is not valid YAML takes nothing over for certain: `findTaker` looks into it when a resource is to be deleted. */
+function toDependencies({ documents, isBroken }: RawDocuments): StackDependencies {
+  const needs = documents.flatMap(({ kind, spec }) => {
+    const stack = kind === 'External' ? toMapping(spec)['stack'] : undefined;
     return typeof stack === 'string' ? [stack] : [];
   });
-  const isOpen = isBroken && text.includes('renamed_from');
-  const unread: Unread = { why: `${file} is not valid YAML`, words: new Set(text.match(WORD)) };
-  return { needs, takes: documents.flatMap(listTakes), ...(isOpen && { unread }) };
+  return { needs, takes: isBroken ? [] : documents.flatMap(listTakes) };
 }
 
-/** The ties of several files as those of one stack. */
-export function mergeDependencies(ties: readonly StackDependencies[]): StackDependencies {
-  const open = ties.flatMap(({ unread }) => unread ?? []);
-  // Where anything may be said, words say less.
-  const unread = open.find(({ words }) => words === undefined) ?? open[0];
+/** The dependencies of several files as those of one stack. */
+function mergeDependencies(all: readonly StackDependencies[]): StackDependencies {
+  const unread = all.flatMap((one) => one.unread ?? []);
   return {
-    needs: [...new Set(ties.flatMap(({ needs }) => needs))].sort(),
-    takes: ties.flatMap(({ takes }) => takes),
-    ...(unread !== undefined && {
-      unread: unread.words === undefined ? unread : { ...unread, words: joinWords(open) },
-    }),
+    needs: [...new Set(all.flatMap(({ needs }) => needs))].sort(),
+    takes: all.flatMap(({ takes }) => takes),
+    ...(unread.length > 0 && { unread }),
   };
-}
-
-function joinWords(open: readonly Unread[]): ReadonlySet<string> {
-  return new Set(open.flatMap(({ words = [] }) => [...words]));
 }
 
 function listTakes({ kind, metadata, lifecycle }: JsonObject): readonly TakenResource[] {

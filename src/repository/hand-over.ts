@@ -1,5 +1,5 @@
-import { toEnvironment } from '../manifest/environment.ts';
-import { listAddresses, visitManifests } from '../manifest/load.ts';
+import { type Environment, toEnvironment } from '../manifest/environment.ts';
+import { listAddresses, type ManifestBytes, visitManifests } from '../manifest/load.ts';
 import { findDocumentError } from '../manifest/validate.ts';
 import { type Address, toName } from '../model/address.ts';
 import {
@@ -15,7 +15,7 @@ import { loadStack } from '../stack/read-manifests.ts';
 import { isEmbedded, readApiKey } from '../stack/settings.ts';
 
 /** What can be a name. */
-export const WORD = /[\w.-]+/g;
+const WORD = /[\w.-]+/g;
 
 /**
  * The stack of the tree that takes over what another one owns under an address. Where it cannot be known whether one does, it counts as one: what is
@@ -42,13 +42,13 @@ export function findNamedTaker(folder: StackFolder, { tree, address }: Asked, co
 
 type TreeContext = Pick<Host, 'env' | 'cwd'> & Partial<Pick<Host, 'offered' | 'root'>>;
 
-/** A file with a mistake in it may be the one that takes over a resource, if it names both: the key or the kind may be misspelt. */
+/** A file with a mistake in it may be the one that takes over a resource, if it names both. */
 function findMistakenTaker(subject: Subject): Taker | undefined {
   const { folder, tree, address, context } = subject;
   const found = listMistaken(tree, context).find(
     ({ owner, unread }) =>
       owner !== folder &&
-      maySay(unread, folder, address) &&
+      maySay([unread], folder, address) &&
       (owner === undefined || findRelation(owner, subject) !== 'other account'),
   );
   return found && { stack: found.owner?.name ?? '', doubt: found.unread.why };
@@ -71,17 +71,21 @@ function listMistaken(tree: StackTree, context: TreeContext): readonly Mistaken[
   const owners = new Map(tree.stacks.map((stack) => [stack.folder, stack]));
   const findOwner = createOwnerSearch(owners.keys());
   visitManifests(tree.root, context, ({ file, folder, bytes }) => {
-    const error = findDocumentError({ file, bytes }, { env });
-    if (error === undefined) return;
-    const text = Buffer.from(bytes).toString('utf8');
-    // A variable that is not there may stand for any name.
-    const isOpen = error.code.startsWith('env-') && text.includes('renamed_from');
-    const why = `${file} has a mistake: ${error.message}`;
-    const words = isOpen ? {} : { words: new Set(text.match(WORD)) };
-    mistaken.push({ owner: owners.get(findOwner(folder) ?? ''), unread: { why, ...words } });
+    const unread = findMistake({ file, bytes }, env);
+    if (unread !== undefined) mistaken.push({ owner: owners.get(findOwner(folder) ?? ''), unread });
   });
   MISTAKEN.set(tree, mistaken);
   return mistaken;
+}
+
+/** A mistake in a file, and the words that stand in it: the key or the kind may be misspelt. `undefined`: it has none. */
+export function findMistake({ file, bytes }: ManifestBytes, env: Environment): Unread | undefined {
+  const error = findDocumentError({ file, bytes }, { env });
+  if (error === undefined) return undefined;
+  const text = Buffer.from(bytes).toString('utf8');
+  // A variable that is not there may stand for any name.
+  const isOpen = error.code.startsWith('env-') && text.includes('renamed_from');
+  return { why: `${file} has a mistake: ${error.message}`, ...(!isOpen && { words: new Set(text.match(WORD)) }) };
 }
 
 interface Subject extends Asked {
@@ -95,7 +99,7 @@ function toTakers(other: StackFolder, subject: Subject): readonly Taker[] {
   if (found === undefined && !maySay(other.unread, folder, address)) return [];
   const relation = findRelation(other, subject);
   if (relation === 'other account') return [];
-  const doubt = relation === 'same account' ? other.unread?.why : relation.doubt;
+  const doubt = relation === 'same account' ? other.unread?.[0]?.why : relation.doubt;
   return [
     {
       stack: other.name,
@@ -107,17 +111,14 @@ function toTakers(other: StackFolder, subject: Subject): readonly Taker[] {
 }
 
 /** A manifest that no stack owns is of a stack whose own document cannot be read, perhaps. */
-function toStrayTakers({ file, takes, unread }: Stray, folder: StackFolder, address: Address): readonly Taker[] {
+function toStrayTakers({ file, takes }: Stray, folder: StackFolder, address: Address): readonly Taker[] {
   const isMeant = takes.some(({ stack, resource }) => stack === folder.name && resource === address);
-  if (!isMeant && !maySay(unread, folder, address)) return [];
-  return [{ stack: '', doubt: `${file} belongs to no stack` }];
+  return isMeant ? [{ stack: '', doubt: `${file} belongs to no stack` }] : [];
 }
 
 /** Whether what cannot be read may take over a resource. */
-function maySay(unread: Unread | undefined, { name }: StackFolder, address: Address): boolean {
-  if (unread === undefined) return false;
-  const { words } = unread;
-  return words === undefined || (words.has(name) && words.has(toName(address)));
+function maySay(unread: readonly Unread[] = [], { name }: StackFolder, address: Address): boolean {
+  return unread.some(({ words }) => words === undefined || (words.has(name) && words.has(toName(address))));
 }
 
 type Relation = 'same account' | 'other account' | { readonly doubt: string };

@@ -13,7 +13,7 @@ import {
 import { type Host, InvalidManifests, StackError } from '../stack/host.ts';
 import { loadStack } from '../stack/read-manifests.ts';
 import { findChanges } from './find-changes.ts';
-import { findStacks, mergeDependencies, readDependencies } from './find-stacks.ts';
+import { findStacks, readDependencies } from './find-stacks.ts';
 
 /** Which stacks of a tree are meant. */
 export interface StackFilter {
@@ -168,10 +168,10 @@ async function renderStack(stack: StackFolder, context: Host): Promise<StackFold
   const { sources, isPartial } = await loadStack([stack.folder], { ...context, readStdin });
   if (isPartial) return withUnread(stack, 'failed');
   const { unread: _, ...rest } = stack;
-  return { ...rest, ...mergeDependencies(sources.map(({ file, bytes }) => readDependencies(file, bytes, context))) };
+  return { ...rest, ...readDependencies(sources, context) };
 }
 
 /** What a command would print may take over anything. */
 function withUnread(stack: StackFolder, what: string): StackFolder {
-  return { ...stack, unread: { why: `the command of its spec.render ${what}` } };
+  return { ...stack, unread: [{ why: `the command of its spec.render ${what}` }] };
 }

@@ -32,7 +32,7 @@ const UNREADABLE: readonly (readonly [string, Readonly<Record<string, string>>, 
       'live/b/edgewise.yaml': toStack('b', API),
       'live/b/shop.yaml': '}{ kind: TCPEdge, lifecycle: { renamed_from: { stack: a, name: x } }\n',
     },
-    'live/b/shop.yaml is not valid YAML',
+    'live/b/shop.yaml has a mistake: ',
   ],
   [
     'has a file that is not there',
@@ -80,6 +80,25 @@ describe('a hand-over in git', () => {
     const isOpen = /not run|not exist/.test(why) || what.includes('OLD_STACK');
     const deletes = recorder.take().filter(({ method }) => method === 'DELETE');
     expect(deletes, 'y is handed over to nobody').toHaveLength(isOpen ? 0 : 1);
+  });
+
+  it.each([
+    ['a misspelt key', TAKEN.replace('lifecycle:', 'lifecyle:')],
+    ['no YAML', `}{ ${TAKEN}`],
+  ])('keeps the resource when the command of the new stack prints %s', async (_, printed) => {
+    const { edgewise, write, recorder } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toStack('a', API)}${toEdge('x', 20_001)}`,
+    });
+    await edgewise('apply live/a --yes', OWN_URL);
+    await write({
+      'live/a/edgewise.yaml': toStack('a', API),
+      'live/b/edgewise.yaml': toStack('b', { ...API, render: ['cat', 'shop.in'] }),
+      'live/b/shop.in': printed,
+    });
+    recorder.take();
+    const { stdout } = await edgewise('apply -R live --render --yes --allow-deletes', OWN_URL);
+    expect(stdout).toMatch(/^warning\[taker-unread\]: TCPEdge\/x .* is in no manifest, and is kept: /m);
+    expect(recorder.take().filter(({ method }) => method === 'DELETE')).toEqual([]);
   });
 
   it('names a second resource with the old mark, and deletes it: the new stack has its own', async () => {

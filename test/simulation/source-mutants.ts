@@ -97,9 +97,9 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     metBy: OF_HAND_OVER,
   },
   'what a manifest takes over that is no valid YAML is deleted': {
-    file: 'src/repository/find-stacks.ts',
-    from: '...(isOpen && { unread })',
-    to: '',
+    file: 'src/repository/hand-over.ts',
+    from: 'findNamedTaker(folder, asked, context) ?? findMistakenTaker({ folder, ...asked, context })',
+    to: 'findNamedTaker(folder, asked, context)',
     noticedAs: /which is not its own|which is handed over/,
     seenAt: 132,
     needsSeveral: true,

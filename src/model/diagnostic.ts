@@ -68,7 +68,7 @@ export const DIAGNOSTIC_CODES = {
   'token-sink-missing': 'A credential would be created, but no place for its token is set.',
   'foreign-missing': 'A reference names a resource of another stack, which does not exist.',
   'taker-unread': 'A resource in no manifest is kept, because another stack may take it over.',
-  'taken-elsewhere': 'A resource would be deleted, and another stack of the repository takes it over.',
+  'taken-elsewhere': 'A resource would be deleted, and another stack of the repository takes it over, or may do so.',
   'used-elsewhere': 'A resource would be deleted or replaced, and another stack refers to it.',
   'adopt-missing': 'A resource to adopt does not exist.',
   'adopt-refused': 'A resource to adopt belongs to another stack, or to another address of this one.',

@@ -255,9 +255,9 @@ function toWarningMs({ kind }: Pair, desired: DesiredResource, spec: Spec): numb
   return after === undefined || until === undefined ? 0 : (until - after) * NEAR;
 }
 
-/** Its former stack does not describe it any more: nobody else would deliver its token. */
-function isHandedOver({ desired, live }: Subject): boolean {
-  return live.mark !== undefined && desired.lifecycle.takenFrom?.stack === live.mark.stack;
+/** It bears the mark of another stack, which does not describe it any more: nobody else would deliver its token. */
+function isHandedOver({ by, live }: Subject): boolean {
+  return by === 'adopt' && live.mark !== undefined;
 }
 
 /** A token that was not delivered, or may be the wrong one. */

@@ -28,12 +28,11 @@ export function listDoubtfulTakers(
     if (decided.has(id) || released.has(address)) return [];
     const { stack = '', doubt } = findOpenTaker(address, { live, findTaker }) ?? {};
     if (doubt === undefined) return [];
-    const who = stack === '' ? 'a manifest' : `the stack ${stack}`;
     return [
       {
         code: 'taker-unread',
         severity: 'warning',
-        message: `${address} (${id}) is in no manifest, and is kept: ${who} may take it over, and ${doubt}`,
+        message: `${address} (${id}) is in no manifest, and is kept: ${describeWho(stack)} may take it over, and ${doubt}`,
         remedy: 'Correct that and plan again. Until then nothing is deleted that may be handed over.',
         address,
       },
@@ -41,7 +40,7 @@ export function listDoubtfulTakers(
   });
 }
 
-/** Warnings on deletes of what another stack of the repository takes over, when that stack is no part of the run. */
+/** Warnings on deletes of what another stack of the repository takes over, or may take over, when that stack is not part of the run. */
 export function listTakenElsewhere(
   decisions: readonly Decision[],
   { desired, live, findNeighbour }: Pick<PlanInput, 'desired' | 'live' | 'findNeighbour'>,
@@ -49,18 +48,30 @@ export function listTakenElsewhere(
   const own = desired.stack.name;
   return decisions.flatMap(({ action, pair: { address, by } }): readonly Diagnostic[] => {
     if (action !== 'delete' || by !== 'mark') return [];
-    const { stack, as, folder } = findOpenTaker(address, { live, findTaker: findNeighbour }) ?? {};
-    if (stack === undefined || as === undefined) return [];
+    const taker = findOpenTaker(address, { live, findTaker: findNeighbour });
+    if (taker === undefined) return [];
+    const { how, first } = describeTaker(taker);
     return [
       {
         code: 'taken-elsewhere',
         severity: 'warning',
-        message: `${address} would be deleted here, and the stack ${stack} takes it over as ${as}`,
-        remedy: `Apply the stack in ${folder} first, or both in one run with -R. Until then, spec.released: [${address}] in the Stack of ${own} keeps it.`,
+        message: `${address} would be deleted here, and ${how}`,
+        remedy: `${first}, or both in one run with -R. Until then, spec.released: [${address}] in the Stack of ${own} keeps it.`,
         address,
       },
     ];
   });
+}
+
+/** What a taker does, and what to do first. */
+function describeTaker({ stack, as, folder, doubt }: Taker): Readonly<Record<'how' | 'first', string>> {
+  if (doubt !== undefined)
+    return { how: `${describeWho(stack)} may take it over: ${doubt}`, first: 'Correct that and apply it first' };
+  return { how: `the stack ${stack} takes it over as ${as}`, first: `Apply the stack in ${folder} first` };
+}
+
+function describeWho(stack: string): string {
+  return stack === '' ? 'a manifest' : `the stack ${stack}`;
 }
 
 function findOpenTaker(

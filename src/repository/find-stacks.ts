@@ -17,7 +17,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/
 import { createOwnerSearch, type StackFolder, type StackTree, type TakenResource } from '../model/stack-tree.ts';
 import type { Host, OpenNeighbours } from '../stack/host.ts';
 import { toNormalUrl } from '../stack/settings.ts';
-import { findMistake, findNamedTaker } from './hand-over.ts';
+import { findMistake, findTaker } from './hand-over.ts';
 
 /**
  * Finds the stacks in a tree of folders. Reads each file once and keeps none: what the stacks hold is read when each is planned. Nothing is
@@ -204,10 +204,7 @@ function listDoubles(stacks: readonly StackFolder[]): readonly Diagnostic[] {
   );
 }
 
-/**
- * Reads what the other stacks of the repository take over from one that is planned without them. Only what is certain counts: nothing is said of what cannot
- * be read, and nothing where there is no repository.
- */
+/** Reads what the other stacks of the repository take over, or may take over, from one that is planned without them. Outside of a repository there are no others. */
 export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
   const { cwd, root } = host;
   const files = new Set(inputs.map(({ file }) => resolve(cwd, file)));
@@ -216,8 +213,5 @@ export const openNeighbours: OpenNeighbours = async ({ inputs }, host) => {
   if (top === undefined) return () => undefined;
   const tree = findStacks(relative(cwd, resolve(cwd, top)) || '.', host);
   const own = tree.stacks.find(({ file }) => files.has(resolve(cwd, file)));
-  return (address) => {
-    const taker = own && findNamedTaker(own, { tree, address }, host);
-    return taker?.doubt === undefined ? taker : undefined;
-  };
+  return (address) => own && findTaker(own, { tree, address }, host);
 };

@@ -2,6 +2,7 @@ import { type Environment, toEnvironment } from '../manifest/environment.ts';
 import { listAddresses, type ManifestBytes, visitManifests } from '../manifest/load.ts';
 import { findDocumentError } from '../manifest/validate.ts';
 import { type Address, toName } from '../model/address.ts';
+import { KEY_VARIABLE } from '../model/api-key.ts';
 import {
   createOwnerSearch,
   type StackFolder,
@@ -31,7 +32,7 @@ interface Asked {
 }
 
 /** The same, as far as what was read of the tree says it: manifests with mistakes are not looked for. */
-export function findNamedTaker(folder: StackFolder, { tree, address }: Asked, context: TreeContext): Taker | undefined {
+function findNamedTaker(folder: StackFolder, { tree, address }: Asked, context: TreeContext): Taker | undefined {
   const others = tree.stacks.filter((other) => other !== folder);
   const takers = [
     ...others.flatMap((other) => toTakers(other, { folder, tree, address, context })),
@@ -126,9 +127,12 @@ type Relation = 'same account' | 'other account' | { readonly doubt: string };
 function findRelation(other: StackFolder, { folder, tree, context }: Subject): Relation {
   const { baseUrl, keyEnv } = other;
   if (baseUrl !== folder.baseUrl) return findDistance(other, folder, tree);
-  const isSame = isSameAccount(folder, other, context);
-  if (isSame !== undefined) return isSame ? 'same account' : 'other account';
-  return { doubt: `${keyEnv ?? 'EDGEWISE_API_KEY'}, the variable of its API key, is not set` };
+  if (other.keyEnv === folder.keyEnv || isEmbedded(baseUrl ?? '')) return 'same account';
+  const [own, others] = [findKey(folder.keyEnv, context), findKey(keyEnv, context)];
+  const variable = `${keyEnv ?? KEY_VARIABLE}, the variable of its API key,`;
+  if (own === undefined || others === undefined) return { doubt: `${variable} is not set` };
+  // An account may have several keys.
+  return own === others ? 'same account' : { doubt: `${variable} holds another key, perhaps of the same account` };
 }
 
 /** A stack of that name at the other base URL is the one that is meant. */
@@ -151,7 +155,6 @@ export async function refuseStillDescribed(
   for (const { stack, resource } of folder.takes) {
     const other = stacks.find(({ name, baseUrl }) => name === stack && baseUrl === folder.baseUrl);
     if (other === undefined || other === folder) continue;
-    if (toAccountId(other, context) !== toAccountId(folder, context)) continue;
     const { sources } = await loadStack([other.folder], { ...context, readStdin: async () => new Uint8Array() });
     if (!listAddresses(sources, () => false).includes(resource)) continue;
     const message = `${folder.name} takes over ${resource} of the stack ${stack}, and a document in ${other.folder} still describes it.`;
@@ -169,17 +172,6 @@ export function toAccountId(
   context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
 ): string {
   return JSON.stringify([baseUrl, findKey(keyEnv, context) ?? { keyEnv }]);
-}
-
-/** Whether two stacks at one base URL are of one account; `undefined`: a key that is not there leaves that open. */
-function isSameAccount(
-  one: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
-  other: Pick<StackFolder, 'baseUrl' | 'keyEnv'>,
-  context: Pick<Host, 'env' | 'cwd' | 'secrets'>,
-): boolean | undefined {
-  if (one.keyEnv === other.keyEnv || isEmbedded(one.baseUrl ?? '')) return true;
-  const [left, right] = [findKey(one.keyEnv, context), findKey(other.keyEnv, context)];
-  return left === undefined || right === undefined ? undefined : left === right;
 }
 
 function findKey(keyEnv: string | undefined, context: Pick<Host, 'env' | 'cwd' | 'secrets'>): string | undefined {

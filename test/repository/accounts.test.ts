@@ -97,7 +97,7 @@ describe('stacks in several accounts of one service', () => {
     expect(stderr).toContain('key is a file that this run reads, and would be written over.');
   });
 
-  it('have names that differ, and neither refer to each other nor take from each other', async () => {
+  it('have names that differ, do not refer to each other, and keep what the other one says that it takes over', async () => {
     const accounts = await createAccounts({
       'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toManifest('WeightedBackend', 'pool', { backends: {} })}`,
       'live/b/edgewise.yaml': `${toOf('b', 'TWO')}${toManifest('External', 'pool', { stack: 'a', resource: 'WeightedBackend/pool' })}${toManifest('TCPEdge', 'y', { backend: { backend_id: 'External/pool' } })}`,
@@ -117,7 +117,33 @@ describe('stacks in several accounts of one service', () => {
       'live/b/edgewise.yaml': `${toOf('b', 'TWO')}${toEdge('y', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`,
     });
     const { stacks } = JSON.parse((await accounts.edgewise('plan -R live --format json')).stdout);
-    expect(stacks[0].report.changes).toMatchObject([{ action: 'delete', address: 'TCPEdge/x' }]);
+    expect(stacks[0].report.changes).toEqual([]);
+    const doubt = 'EDGEWISE_API_KEY_TWO, the variable of its API key, holds another key, perhaps of the same account';
+    expect(stacks[0].report.diagnostics).toMatchObject([
+      { code: 'taker-unread', message: expect.stringContaining(`is kept: the stack b may take it over, and ${doubt}`) },
+    ]);
+  });
+
+  it('hand over to a stack that has another key of the same account', async () => {
+    const apiKeys = Object.values(KEYS).map((key) => parseApiKey(`${key}:admin`));
+    const server = createServer({ now: () => NOW, apiKeys });
+    const methods: string[] = [];
+    const transport = (request: Request): Promise<Response> => {
+      methods.push(request.method);
+      return server.handle(request);
+    };
+    const { edgewise, write } = await createWorkspace({
+      'live/a/edgewise.yaml': `${toOf('a', 'ONE')}${toEdge('x', 20_001)}`,
+    });
+    const run = { transport, env: { EDGEWISE_API_KEY: '', ...KEYS } };
+    expect((await edgewise('apply live/a --yes', run)).exitCode).toBe(0);
+    await write({
+      'live/a/edgewise.yaml': toOf('a', 'ONE'),
+      'live/b/edgewise.yaml': `${toOf('b', 'TWO')}${toEdge('x', 20_001)}lifecycle: { renamed_from: { stack: a, name: x } }\n`,
+    });
+    expect((await edgewise('apply -R live --yes --allow-deletes', run)).exitCode).toBe(0);
+    expect(methods).not.toContain('DELETE');
+    expect((await edgewise('plan -R live --detailed-exitcode', run)).exitCode).toBe(0);
   });
 
   it('have plan files that do not choose a key', async () => {

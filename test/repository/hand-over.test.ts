@@ -306,6 +306,22 @@ describe('a credential whose token was not delivered', () => {
     },
   );
 
+  it.each([
+    ['by its name', {}],
+    ['by its id', { lifecycle: { adopt: 'ID' } }],
+  ])('is delivered when it is taken over with --take-over %s', async (_, more) => {
+    const { edgewise, server, folder, write } = await createUndelivered();
+    const [lost] = server.snapshot().resources?.['Credential'] ?? [];
+    const text = `${toStack('b', { tokens: { default: { directory: 'tokens' } } })}${toManifest('Credential', 'agent', {}, more)}`;
+    await write({ 'live/b/edgewise.yaml': text.replace('ID', String(lost?.['id'])) });
+    const applied = await edgewise('apply live/b --take-over a --yes');
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    const [made] = server.snapshot().resources?.['Credential'] ?? [];
+    expect(made?.['metadata']).toContain('"stack":"b","name":"agent","delivered":true');
+    const token = await readFile(join(folder, 'tokens/agent.token'), 'utf8');
+    expect(token.trim()).toMatch(new RegExp(`^${String(made?.['id']).replace('cr_', '')}_`));
+  });
+
   it('fails the run when it cannot be delivered', async () => {
     const { edgewise, server, folder } = await createUndelivered();
     await writeFile(join(folder, 'tokens'), '');
@@ -371,11 +387,15 @@ describe('the old stack of a hand-over, planned alone', () => {
     expect((await edgewise('plan live/a --allow-deletes --root .')).stdout).toContain('taken-elsewhere');
   });
 
-  it('hears nothing of what is not valid YAML, or of what the other stack has already', async () => {
+  it('is warned where it cannot be known whether another stack takes over, and not of what that one has already', async () => {
     const { edgewise, write } = await handOver({ '.git/HEAD': '' });
     const isWarned = async () => (await edgewise('plan live/a --allow-deletes')).stdout.includes('taken-elsewhere');
-    await write({ 'live/b/edgewise.yaml': toStack('b'), 'live/b/shop.yaml': `}{${TAKEN}` });
-    expect(await isWarned()).toBe(false);
+    await write({ 'live/b/edgewise.yaml': toStack('b'), 'live/b/shop.yaml': TAKEN.replace('lifecycle:', 'lifecyle:') });
+    expect((await edgewise('plan live/a --allow-deletes')).stdout).toContain(
+      'warning[taken-elsewhere]: TCPEdge/x would be deleted here, and the stack b may take it over: live/b/shop.yaml has a mistake: ',
+    );
+    await write({ 'live/b/shop.yaml': `}{${TAKEN}` });
+    expect(await isWarned()).toBe(true);
     await write({ 'live/b/shop.yaml': TAKEN });
     expect(await isWarned()).toBe(true);
     await edgewise('apply live/b --yes');

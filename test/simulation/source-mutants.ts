@@ -89,8 +89,8 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
   },
   'what a stack takes over whose key is not set is deleted': {
     file: 'src/repository/hand-over.ts',
-    from: 'return left === undefined || right === undefined ? undefined : left === right;',
-    to: 'return left === right;',
+    from: 'if (own === undefined || others === undefined) return',
+    to: "if (own === undefined || others === undefined) return 'other account'; else return",
     noticedAs: /which is not its own/,
     seenAt: 84,
     needsSeveral: true,

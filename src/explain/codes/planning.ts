@@ -148,7 +148,7 @@ export const PLANNING = {
   },
   'taker-unread': {
     meaning:
-      'A resource of this stack is in no manifest any more, so it would be deleted. But another stack of the folder takes it over, or may do so, and cannot be read: the variable of its API key is not set, its manifests are not valid YAML, its command was not run, or its own document is missing. What is deleted is gone, so the resource is kept until that is known.',
+      'A resource of this stack is in no manifest any more, so it would be deleted. But another stack of the folder takes it over, or may do so, and that cannot be known: the variable of its API key is not set or holds another key, its manifests have a mistake, its command was not run, or its own document is missing. What is deleted is gone, so the resource is kept until that is known.',
     remedy:
       'Correct what the message names, and plan again. If nothing takes the resource over, remove the `lifecycle.renamed_from` that says so.',
     bad: {
@@ -160,7 +160,7 @@ export const PLANNING = {
   },
   'taken-elsewhere': {
     meaning:
-      'A resource of this stack is in no manifest any more, so it would be deleted. The manifests of another stack of the same repository say that it moves there, with `lifecycle.renamed_from`. The run is of this stack alone, so it does not wait for that. Other repositories, manifests that a command prints and what cannot be read are not looked at.',
+      'A resource of this stack is in no manifest any more, so it would be deleted. The manifests of another stack of the same repository say that it moves there, with `lifecycle.renamed_from`. The run is of this stack alone, so it does not wait for that. Where a manifest has a mistake and names both stack and resource, it may be the one that takes over. Other repositories and manifests that a command prints are not looked at.',
     remedy:
       'Apply the other stack first, or both in one run with `-R`: then only the mark moves, and nothing is deleted. Where each stack has a job of its own, list the resource in `spec.released` of the old one.',
     bad: {

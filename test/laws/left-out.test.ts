@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FieldType, NamedField } from '../../src/kinds/field.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import type { Json } from '../../src/model/json.ts';
+import { assertDefined } from '../../src/model/errors.ts';
+import { isJsonObject, type Json } from '../../src/model/json.ts';
 import { renderUserMetadata } from '../../src/model/mark.ts';
 import type { FaultRule } from '../../src/model/server-faults.ts';
 import { type Transport, toSend } from '../../src/model/transport.ts';
@@ -88,6 +89,54 @@ describe('a field that somebody empties', () => {
   );
 });
 
+/** What is inside of the modules of HTTPS edges and their routes. */
+const CLEARED_INSIDE = SUBJECTS.filter(({ role }) => role === 'attached').flatMap((kind) =>
+  kind.specFields.flatMap(([module, { type }]) =>
+    type.type !== 'object'
+      ? []
+      : Object.entries(type.fields)
+          .filter(([, { absentWhenDefault }]) => !absentWhenDefault)
+          .map(([name, field]) => ({ kind, module, name, field, label: `${kind.name} ${module}.${name}` })),
+  ),
+);
+
+describe('a field of a module that somebody empties', () => {
+  it.each(CLEARED_INSIDE)(
+    'is seen although the service leaves it out where it is empty: $label',
+    LONG,
+    async ({ kind, module, name, field }) => {
+      const isFull = ({ spec }: TestResource): boolean => {
+        const value = spec[module];
+        return value !== undefined && isJsonObject(value) && isSaying(value[name]);
+      };
+      const full = fc.sample(arbitraryResource([kind]), { seed: 7, numRuns: 400 }).filter(isFull);
+      let seen = 0;
+      for (const [at, resource] of full.slice(0, 12).entries()) {
+        const witness = full.find(({ spec }) => spec['id'] !== resource.spec['id']);
+        const world = new World();
+        const stack = settleStack([resource, named(assertDefined(witness, 'another one'))]);
+        await world.migrate(stack);
+        const [first] = stack;
+        if (stack.length < 2 || first === undefined || !isFull(first) || first.lifecycle.ignore.includes(module))
+          continue;
+        const was = first.spec[module];
+        const emptied = { ...(was !== undefined && isJsonObject(was) && was), [name]: toEmptied(field.type) };
+        await changeField(world, { resource: { ...first, spec: { ...first.spec, [module]: emptied } }, stack }, module);
+        const truth = listTouched(await world.plan(stack));
+        for (const share of [1, 0.5])
+          expect(listTouched(await world.plan(stack, { over: leavingOut(world, at, { share }) }))).toEqual(truth);
+        seen += truth.length;
+      }
+      expect(seen).toBeGreaterThan(0);
+    },
+  );
+});
+
+function toEmptied(type: FieldType): Json {
+  if (type.type === 'number') return 0;
+  return type.type === 'list' ? [] : {};
+}
+
 describe('a service that leaves out what is empty, now here and now there', () => {
   it('is as one that does not: each step leaves nothing to do, and no saved plan is stale', LONG, async () => {
     const property = fc.asyncProperty(arbitraryHistory(3), fc.nat(), async (stacks, seed) => {
@@ -124,14 +173,19 @@ function listInnerNames(type: FieldType): readonly string[] {
   return type.type === 'object' ? listNames(Object.entries(type.fields)) : [];
 }
 
-/** Of some fields the interface says what leaving them out means. */
-const SAID = OWNED.flatMap(({ fields }) => Object.entries(fields)).flatMap(([name, { absentWhenDefault }]) =>
-  absentWhenDefault ? [name] : [],
-);
+/** Of some fields the interface says what leaving them out means: without `enabled`, a module is enabled. */
+const SAID = listSaid(SUBJECTS.flatMap(({ fields }) => Object.entries(fields)));
 
-const NEVER_SHOWN = OWNED.flatMap((kind) =>
+function listSaid(fields: readonly NamedField[]): readonly string[] {
+  return fields.flatMap(([name, { type, absentWhenDefault }]) => [
+    ...(absentWhenDefault ? [name] : []),
+    ...(type.type === 'object' ? listSaid(Object.entries(type.fields)) : []),
+  ]);
+}
+
+const NEVER_SHOWN = SUBJECTS.filter(({ role }) => role !== 'submitted').flatMap((kind) =>
   [...new Set(listNames(kind.specFields))]
-    .filter((name) => !SAID.includes(name) && name !== 'enabled')
+    .filter((name) => !SAID.includes(name))
     .map((name) => ({ kind, name, label: `${kind.name} ${name}` })),
 );
 

@@ -8,6 +8,7 @@ import {
   type Graph,
   isOrdered,
   listGraphs,
+  listShapes,
   listSubsets,
   type Repository,
   startWith,
@@ -36,15 +37,13 @@ function toText(graph: Graph): string {
 }
 
 const SMALL = [2, 3].flatMap((count) => listGraphs(count).map((graph) => ({ count, graph })));
-/** Of the 543 there are. */
-const LARGE = listGraphs(4)
-  .filter((_, index) => index % 64 === 0)
-  .map((graph) => ({ count: 4, graph }));
+/** One of each shape: the 543 graphs of four stacks are 31 shapes, with other names. */
+const LARGE = listShapes(4).map((graph) => ({ count: 4, graph }));
 
 /** Cases of one test: each takes two applies or more. */
 const MOST = 120;
 
-describe('stacks that refer to each other, in every way there is for three and some for four', () => {
+describe('stacks that refer to each other, in every way there is for three, and in every shape for four', () => {
   it('are applied in one run, whichever of them change', LONG, async () => {
     for (const { count, graph } of thinOut([...SMALL, ...LARGE])) {
       const before = toRepository(count, graph);
@@ -53,6 +52,20 @@ describe('stacks that refer to each other, in every way there is for three and s
         const texts = Object.fromEntries(before.stacks.map((name) => [name, changed.includes(name) ? 'new' : 'old']));
         await workspace.write(toFiles({ ...before, texts }));
         await applyUntilDone(workspace, 1).catch((error: Error) => {
+          throw new Error(`${toText(graph)}, of which ${changed.join(' ')} change: ${error.message}`);
+        });
+      }
+    }
+  });
+
+  it('are applied from saved plans in one run, whichever of them change', LONG, async () => {
+    for (const { count, graph } of thinOut(SMALL)) {
+      const before = toRepository(count, graph);
+      const workspace = await startWith(before);
+      for (const changed of listSubsets(before.stacks)) {
+        const texts = Object.fromEntries(before.stacks.map((name) => [name, changed.includes(name) ? 'new' : 'old']));
+        await workspace.write(toFiles({ ...before, texts }));
+        await applyUntilDone(workspace, 1, { isSaved: true }).catch((error: Error) => {
           throw new Error(`${toText(graph)}, of which ${changed.join(' ')} change: ${error.message}`);
         });
       }
@@ -105,18 +118,22 @@ describe('stacks that refer to each other, in every way there is for three and s
   });
 
   it(
-    'pass on hostports, and let go of pools at the same time, in as many applies as a value is passed on',
+    'pass on hostports, and let go of pools or delete them at the same time, in as many applies as a value is passed on',
     LONG,
     async () => {
       const cases = SMALL.flatMap(({ count, graph }) => {
         const start = toRepository(count, graph);
-        return listPorts(start.stacks).map((ports) => ({ graph, start, ports }));
+        return listPorts(start.stacks).flatMap((ports) =>
+          [start.homes, {}].map((homes) => ({ graph, start, ports, homes })),
+        );
       });
-      for (const { graph, start, ports } of thinOut(cases, MOST)) {
+      for (const { graph, start, ports, homes } of thinOut(cases, MOST)) {
         const before = { ...start, ports: ports.before };
-        const after = { ...toRepository(start.stacks.length, []), ports: ports.after };
+        const after = { ...toRepository(start.stacks.length, []), homes, ports: ports.after };
         await expectChanged(before, after, start.stacks.length).catch((error: Error) => {
-          throw new Error(`${toText(graph)}, ports ${JSON.stringify(ports)}: ${error.message}`);
+          throw new Error(
+            `${toText(graph)}, ports ${JSON.stringify(ports)}, pools ${Object.keys(homes)}: ${error.message}`,
+          );
         });
       }
     },

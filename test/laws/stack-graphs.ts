@@ -30,6 +30,28 @@ export function listGraphs(count: number): readonly Graph[] {
   return listSubsets(edges).filter((graph) => !hasCircle(graph, stacks));
 }
 
+/** One graph of each shape: those that only differ in the names of their stacks count once. Which names it has differs from shape to shape. */
+export function listShapes(count: number): readonly Graph[] {
+  const shapes = Map.groupBy(listGraphs(count), (graph) => toShape(graph, NAMES.slice(0, count)));
+  return [...shapes.values()].flatMap((graphs, index) => graphs.slice((index * 7) % graphs.length).slice(0, 1));
+}
+
+/** The same text for graphs that only differ in names. */
+function toShape(graph: Graph, stacks: readonly string[]): string {
+  const texts = listOrders(stacks).map((order) =>
+    graph
+      .map((pair) => pair.map((name) => order.indexOf(name)).join())
+      .sort()
+      .join(' '),
+  );
+  return texts.sort()[0] ?? '';
+}
+
+function listOrders(list: readonly string[]): readonly (readonly string[])[] {
+  if (list.length === 0) return [[]];
+  return list.flatMap((one) => listOrders(list.filter((other) => other !== one)).map((rest) => [one, ...rest]));
+}
+
 /** Every subset of a list. */
 export function listSubsets<T>(list: readonly T[]): readonly (readonly T[])[] {
   return Array.from({ length: 2 ** list.length }, (_, bits) => list.filter((__, at) => (bits >> at) % 2 === 1));
@@ -112,15 +134,22 @@ export async function startWith(repository: Repository): Promise<Workspace> {
 
 /**
  * Applies all stacks until nothing is left to do, and gives how often that took. Throws when more than so many applies leave something, when one makes no
- * write, and when one ends without its report.
+ * write, and when one ends without its report. `isSaved`: from plan files.
  */
-export async function applyUntilDone({ edgewise, recorder }: Workspace, most: number): Promise<number> {
+export async function applyUntilDone(
+  { edgewise, recorder }: Workspace,
+  most: number,
+  { isSaved = false }: { readonly isSaved?: boolean } = {},
+): Promise<number> {
   const shown: string[] = [];
   for (let round = 1; round <= most; round += 1) {
     recorder.take();
-    const { stdout, exitCode, stderr } = await edgewise('apply -R live --yes --allow-deletes');
+    if (isSaved) await edgewise('plan -R live -o plans --allow-deletes');
+    const what = isSaved ? 'plans --manifests live' : '-R live';
+    const { stdout, exitCode, stderr } = await edgewise(`apply ${what} --yes --allow-deletes`);
     shown.push(`exit code ${exitCode}\n${stdout}${stderr}`);
-    if (!/^\d+ stacks? below live\. /m.test(stdout)) throw new Error(`There is no report:\n${shown.join('\n')}`);
+    if (!/^\d+ stacks? (?:below live|in plans)\. /m.test(stdout))
+      throw new Error(`There is no report:\n${shown.join('\n')}`);
     if ((await edgewise('plan -R live --detailed-exitcode --no-rehearsal')).exitCode === 0) return round;
     if (recorder.take().every(({ method }) => method === 'GET')) break;
   }

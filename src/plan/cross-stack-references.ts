@@ -33,6 +33,13 @@ export function listCrossStackKinds({ foreign = new Map() }: DesiredState): read
   return [...foreign.values()].flatMap(({ resource }) => parseAddress(resource)?.kind ?? []);
 }
 
+/** What is known of the run that a plan is part of. */
+interface Run {
+  readonly findPlanned?: FindPlanned | undefined;
+  /** Whether another stack is part of it. */
+  readonly isInRun?: ((stack: string) => boolean) | undefined;
+}
+
 /**
  * Finds the resources of other stacks by what the run makes of them, else by the marks on what is live. One that is not there, and that no run
  * creates, is an error.
@@ -40,7 +47,7 @@ export function listCrossStackKinds({ foreign = new Map() }: DesiredState): read
 export function resolveForeign(
   desired: DesiredState,
   live: LiveState,
-  findPlanned: FindPlanned = () => undefined,
+  { findPlanned = () => undefined, isInRun = () => false }: Run,
 ): ResolvedForeign {
   const { foreign } = desired;
   if (foreign === undefined) return { desired, awaited: {}, diagnostics: [] };
@@ -66,7 +73,7 @@ export function resolveForeign(
     },
     awaited: Object.fromEntries([...awaited].filter(([address]) => used.has(address))),
     diagnostics: [...desired.resources.values()].flatMap((resource) =>
-      listMissing(resource, { foreign, gone, isKnown: (address) => ids.has(address) || waiting.has(address) }),
+      listMissing(resource, { foreign, gone, isInRun, isKnown: (address) => ids.has(address) || waiting.has(address) }),
     ),
   };
 }
@@ -100,22 +107,25 @@ interface Foreign {
   /** Why what is live is not there any more after the run. */
   readonly gone: ReadonlyMap<string, string>;
   readonly isKnown: (address: string) => boolean;
+  readonly isInRun: (stack: string) => boolean;
 }
 
-function listMissing(resource: DesiredResource, { foreign, gone, isKnown }: Foreign): readonly Diagnostic[] {
+function listMissing(resource: DesiredResource, { foreign, gone, isKnown, isInRun }: Foreign): readonly Diagnostic[] {
   return listReferences(getKind(resource.kind), resource.spec).flatMap(({ value, path }): readonly Diagnostic[] => {
     const named = foreign.get(value);
     if (named === undefined || isKnown(value)) return [];
     const where = `spec.${toPathText(path)} names ${value}`;
     const why = gone.get(value);
     const message = `${resource.address}: ${where}, which is ${named.resource} of the stack ${named.stack}, and ${why ?? 'no live resource has that mark'}`;
-    const remedy = `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is there, correct the name.`;
+    const first = isInRun(named.stack)
+      ? `The stack ${named.stack} is part of this run: correct what stopped it, or the name.`
+      : `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is there, correct the name.`;
     return [
       {
         code: 'foreign-missing',
         severity: 'error',
         message,
-        remedy: why === undefined ? remedy : 'Refer to what is there after the run.',
+        remedy: why === undefined ? first : 'Refer to what is there after the run.',
         address: resource.address,
         place: resource.locate(['spec', ...path]),
       },

@@ -77,7 +77,7 @@ export async function planLive(
   const read = mode === 'release' ? toReleaseState(state) : stated;
   const wanted = toReadRequest(read, targets);
   const whole = await readLive(client, { ...wanted, ...(signal !== undefined && { signal }) });
-  const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request.findPlanned);
+  const { desired, awaited, diagnostics } = resolveForeign(stated, whole, request);
   const live = withoutUnused(whole, read);
   const { baseUrl, versionHeader, pageSize, concurrency, rateLimit, keyEnv } = settings;
   const { guard, kinds } = desired.stack;

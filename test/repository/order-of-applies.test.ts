@@ -108,10 +108,13 @@ describe('stacks of one run that refer to each other', () => {
         b: `${toPool('pool')}${toUser('a')}`,
         net: toPool('pool'),
         ops: toUser('net'),
+        shop: toUser('a'),
       }),
     });
     const { exitCode, stdout } = await workspace.edgewise('apply -R live --yes');
     expect(exitCode).toBe(3);
+    expect(stdout).toMatch(/^shop .* This plan cannot be applied: 1 error$/m);
+    expect(stdout).toContain('help: The stack a is part of this run: correct what stopped it, or the name.');
     expect(stdout).toMatch(/^a .* Stacks refer to each other in a circle: a → b → a$/m);
     expect(stdout).toMatch(/^b .* Stacks refer to each other in a circle: b → a → b$/m);
     expect(stdout).toMatch(/^ops .* 1 write applied$/m);

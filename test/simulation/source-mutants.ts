@@ -114,6 +114,15 @@ export const SOURCE_MUTANTS: Readonly<Record<string, SourceMutant>> = {
     needsSeveral: true,
     metBy: OF_HAND_OVER,
   },
+  'plans of an earlier run stay in their folder': {
+    file: 'src/cli/many/plan-folder.ts',
+    from: 'for (const name of old) await rm(join(path, name), { force: true });',
+    to: '',
+    noticedAs: /a folder has plans of an earlier run/,
+    seenAt: 36,
+    needsSeveral: true,
+    metBy: ['repository/plan-folder'],
+  },
   'a circle of stacks stops the others too': {
     file: 'src/cli/many/stacks-run.ts',
     from: 'const circle = circles.get(folder);',

@@ -175,9 +175,20 @@ async function applyLate(place: Place): Promise<void> {
   await runAll(world, [start(world, plan, { owns, chance: chance.fork('plan'), fate: KIND_FATE })]);
   if (chance.isLucky(0.4)) await meddleOnly(place);
   if (chance.isLucky(0.3)) await applyAll({ ...place, chance: chance.fork('between') });
+  const again = chance.fork('again');
+  const isAgain = again.isLucky(0.3);
+  if (isAgain) {
+    // What an earlier run left of stacks that this one is narrowed away from is not applied.
+    const narrowed = [...plan, '--stack', again.pickAny(repository)?.name ?? ''];
+    await runAll(world, [start(world, narrowed, { owns, chance: again, fate: KIND_FATE })]);
+  }
   const apply = ['apply', 'plans', '--yes', '--allow-deletes', '--token-directory', 'tokens', '--base-url', BASE_URL];
-  if (existsSync(join(world.folder, 'plans')))
-    await runAll(world, [start(world, apply, { owns, chance: chance.fork('late'), fate: chooseFate(chance) })]);
+  if (existsSync(join(world.folder, 'plans'))) {
+    const run = start(world, apply, { owns, chance: chance.fork('late'), fate: chooseFate(chance) });
+    await runAll(world, [run]);
+    if (isAgain && /is in no index of it/.test(run.shown()))
+      world.ledger.accuse(`a folder has plans of an earlier run:\n${run.shown()}`);
+  }
   rmSync(join(world.folder, 'plans'), { recursive: true, force: true });
 }
 

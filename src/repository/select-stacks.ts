@@ -19,6 +19,8 @@ import { findStacks, readDependencies } from './find-stacks.ts';
 export interface StackFilter {
   /** Names; empty: all. */
   readonly names: readonly string[];
+  /** The names are those of plan files. */
+  readonly isOfPlans?: boolean;
   /** Only those that differ from this commit. */
   readonly since?: string | undefined;
   /** Absent: what the environment says, unless names were given. */
@@ -43,11 +45,13 @@ export interface SelectedStacks {
  * none being left is no error.
  */
 export async function selectStacks(root: string, narrowing: StackFilter, context: Host): Promise<SelectedStacks> {
-  const { names, since, baseUrl, keyEnv } = narrowing;
+  const { names, isOfPlans, since, baseUrl, keyEnv } = narrowing;
   const found = findStacks(root, { ...context, baseUrl, keyEnv });
   if (hasErrors(found.diagnostics)) throw new InvalidManifests(found.diagnostics);
   if (found.stacks.length === 0) throw toNothingFound(found);
-  for (const name of names) if (!found.stacks.some((stack) => stack.name === name)) throw toUnknown(name, found);
+  for (const name of names)
+    if (!found.stacks.some((stack) => stack.name === name))
+      throw isOfPlans === true ? toUnknownOfPlan(name, found) : toUnknown(name, found);
   const tree = await renderTree(found, context);
   const changes = since === undefined ? undefined : await findChanges(tree, since, context);
   const shard = resolveShard(narrowing, context);
@@ -81,6 +85,13 @@ function toUnknown(name: string, { root, stacks }: StackTree): StackError {
   return new StackError(`No stack below ${root} has the name ${name}.`, {
     reason: 'invalid',
     remedy: nearest === undefined ? `edgewise stacks ${root} lists them.` : `Did you mean ${nearest}?`,
+  });
+}
+
+function toUnknownOfPlan(name: string, { root }: StackTree): StackError {
+  return new StackError(`The folder of plans is of a stack ${name}, and no stack below ${root} has that name.`, {
+    reason: 'stale',
+    remedy: 'Nothing was written. Make the plans again with edgewise plan -R -o FOLDER, and have those approved.',
   });
 }
 

@@ -42,6 +42,8 @@ export interface PlanOptions {
   readonly findTaker?: FindTaker;
   /** Says of other stacks that the same run applies them: they may let go of what they refer to before it is deleted. Default: of none. */
   readonly isInRun?: (stack: string) => boolean;
+  /** Saved plans of other stacks that are applied in the same run: what they have done already stands against no saved plan of this stack. Default: none. */
+  readonly savedBeside?: readonly Plan[];
   /** Ends reading when it aborts: the plan rejects with its reason. */
   readonly signal?: AbortSignal;
 }

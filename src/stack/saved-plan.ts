@@ -22,7 +22,7 @@ import {
   type StaleItem,
   toStaleCheckReadRequest,
 } from '../plan/saved/check-plan.ts';
-import { countAsCreated, listAwaitedIds } from '../plan/saved/finder.ts';
+import { countAsCreated, listAwaitedIds, toLiveBefore } from '../plan/saved/finder.ts';
 import { listUnlike } from '../plan/saved/list-unlike.ts';
 import { verifyPlan } from '../plan/saved/verify-plan.ts';
 import { StackError } from './host.ts';
@@ -195,17 +195,27 @@ export async function replan(client: Reader, given: SavedFile, request: PlanRequ
   const planned = await planLive(client, request);
   const paths = listFilePaths(planned.input.desired);
   const file = { ...given, plan: withPaths(given.plan, paths, request.cwd) };
-  const check = checkPlan(withoutAwaited(file.plan, planned.whole), planned.whole);
+  const checked = checkPlan(withoutAwaited(file.plan, planned.whole), planned.whole);
   const present = planned.input.files;
-  const moved = check.moved.filter(({ isAbandoned }) => isAbandoned !== true);
-  refuseMoved(file.name, [...moved, ...listAppeared(file.plan, { present, texts: check.texts })]);
-  const again = await tryPlan(withoutRotated(planned, file.plan, check), request);
-  const ids = new Map([...check.ids, ...listAwaitedIds(file.plan, planned.whole)]);
-  refuseUnlike(
-    file.name,
-    listUnlike(file.plan, again, { ...check, ids, isAmongOthers: request.isInRun !== undefined }),
-  );
+  const moved = checked.moved.filter(({ isAbandoned }) => isAbandoned !== true);
+  refuseMoved(file.name, [...moved, ...listAppeared(file.plan, { present, texts: checked.texts })]);
+  const again = await tryPlan(withoutRotated(planned, file.plan, checked), request);
+  const check = { ...checked, ids: new Map([...checked.ids, ...listAwaitedIds(file.plan, planned.whole)]) };
+  const isSame = listUnlike(file.plan, again, check).length === 0;
+  // Something of the file, or of those that are applied with it, may be done: what it says of the whole is of before that.
+  const before = isSame ? again : await planBefore(planned, file.plan, request);
+  refuseUnlike(file.name, listUnlike(file.plan, again, { ...check, before }));
   return again;
+}
+
+/** The plan as it was when nothing of a file was done, nor of those that are applied with it. */
+async function planBefore({ input, whole }: Planned, file: Plan, request: PlanRequest): Promise<Plan> {
+  const { savedBeside = [] } = request;
+  const earlier = { ...input, live: toLiveBefore(input.live, [file, ...savedBeside]) };
+  const plan = createPlan(earlier, decidePlan(earlier));
+  // What waits for another stack was not tried.
+  const isTried = file.awaited === undefined && request.rehearsal !== false;
+  return tryPlan({ plan, input: earlier, whole }, { ...request, rehearsal: isTried });
 }
 
 /** What the file rotates is rotated once, however often it is asked for: what came of it stays. */

@@ -270,20 +270,138 @@ describe('with --manifests, of a folder of plans whose index was written anew', 
   );
 
   it('a plan of other manifests is refused, and a plan of no stack of the repository, too', async () => {
-    for (const [name, exitCode] of [
-      ['s01', 6],
-      ['evil', 3],
+    for (const [name, said] of [
+      ['s01', 'TCPEdge/door: create by the file, nothing by the manifests'],
+      ['evil', 'no stack below live has that name'],
     ] as const) {
       const workspace = await planFolder();
       await workspace.write({ 'evil/edgewise.yaml': `${toStack(name)}${toEdge('door', 26_666)}` });
       await workspace.edgewise('plan evil -o evil.json');
       await swapInFolder(workspace, 's01.json', readFileSync(join(workspace.folder, 'evil.json'), 'utf8'));
       workspace.recorder.take();
-      expect((await workspace.edgewise('apply plans --manifests live --yes')).exitCode).toBe(exitCode);
+      const { exitCode, stdout, stderr } = await workspace.edgewise('apply plans --manifests live --yes');
+      expect(stdout + stderr).toContain(said);
+      expect(exitCode).toBe(6);
       expect(JSON.stringify(workspace.server.snapshot().resources)).not.toContain('26666');
     }
   });
 });
+
+type Findings = Partial<Pick<PlanDocument, 'diagnostics' | 'rehearsal' | 'violations'>>;
+
+const toWarning = (code: string, message: string, address: string) =>
+  ({ code, severity: 'warning', message, address }) as PlanDocument['diagnostics'][number]; // codes are those of the product
+
+const addWarnings =
+  (...more: PlanDocument['diagnostics']) =>
+  (plan: PlanDocument): PlanDocument => ({ ...plan, diagnostics: [...plan.diagnostics, ...more] });
+
+const withFindings =
+  (findings: Findings) =>
+  (plan: PlanDocument): PlanDocument => ({ ...plan, ...findings });
+
+const BEAUTIFUL = { writes: 99, refused: 0, left: 0, tokens: 0 };
+
+/** What can be invented of a plan as a whole, and what is said of it. */
+const INVENTED: readonly (readonly [string, string, (plan: PlanDocument) => PlanDocument])[] = [
+  ...(
+    [
+      ['rehearsal-failed', 'TCPEdge/door: the service may reject the request to TCPEdge/door#create: nothing serious.'],
+      ['taken-elsewhere', 'TCPEdge/door would be deleted here, and the stack safe takes it over as TCPEdge/door'],
+      ['taken-elsewhere', 'approved by security'],
+      ['used-elsewhere', 'TCPEdge/door would be deleted, and TCPEdge/a of the stack s00 refers to it'],
+      [
+        'claimed-elsewhere',
+        'TCPEdge/door: hostports 1.tcp.example.net:1 is held by TCPEdge edgtcp_1, which is TCPEdge/a of the stack s00',
+      ],
+    ] as const
+  ).map(
+    ([code, message]) =>
+      [
+        `a warning of ${code}: ${message}`,
+        'the diagnostics: ["warning',
+        addWarnings(toWarning(code, message, 'TCPEdge/door')),
+      ] as const,
+  ),
+  [
+    'a rehearsal',
+    'the rehearsal: {"left":0,"refused":0,"tokens":0,"writes":99} by the file',
+    withFindings({ rehearsal: BEAUTIFUL }),
+  ],
+  [
+    'a worse rehearsal',
+    'the rehearsal: {',
+    ({ rehearsal = BEAUTIFUL, ...plan }) => ({ ...plan, rehearsal: { ...rehearsal, refused: 1, left: 1 } }),
+  ],
+  ['no rehearsal', 'the rehearsal: null by the file', ({ rehearsal: _, ...plan }) => plan],
+];
+
+describe('with --manifests, nothing is invented of a plan as a whole', () => {
+  it.each(INVENTED)('with %s', async (_, difference, change) => {
+    const workspace = await planHonest();
+    await edit(change)(workspace);
+    const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --manifests m --yes${TOKENS}${CONSENTS}`);
+    expect(stderr).toContain(difference);
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it.each(INVENTED)('with %s, in a folder of plans of which a part was applied', async (_, difference, change) => {
+    const workspace = await planFolder();
+    await swapInFolder(workspace, 's01.json', JSON.stringify(change(read(workspace, 'plans/s01.json'))));
+    expect(await workspace.edgewise('apply plans/s00.json --manifests live/s00 --yes')).toMatchObject({ exitCode: 0 });
+    workspace.recorder.take();
+    const { exitCode, stdout } = await workspace.edgewise('apply plans --manifests live --yes');
+    expect(stdout).toContain(difference);
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it.each(INVENTED)('with %s, when an apply of it broke off', async (_, difference, change) => {
+    const workspace = await breakOff();
+    await edit(change)(workspace);
+    const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --manifests m --yes${TOKENS}${CONSENTS}`);
+    expect(stderr).toContain(difference);
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('with violations that were taken out, when an apply of it broke off', async () => {
+    const workspace = await breakOff();
+    await edit(withFindings({ violations: [] }))(workspace);
+    const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --manifests m --yes${TOKENS}`);
+    expect(stderr).toContain('the violated safety rules: [] by the file');
+    expect(exitCode).toBe(6);
+    expect(listWrites(workspace)).toEqual([]);
+  });
+
+  it('and what an apply that broke off has left goes on, when nobody edited it', async () => {
+    const workspace = await breakOff();
+    expect(await workspace.edgewise(`apply plan.json --manifests m --yes${TOKENS}${CONSENTS}`)).toMatchObject({
+      exitCode: 0,
+    });
+  });
+});
+
+/** Creates come first: the door is there, and what was to be deleted is there still. */
+async function breakOff(): Promise<Workspace> {
+  const workspace = await planHonest();
+  await workspace.write({ 'm/edgewise.yaml': toManifests('') });
+  await workspace.edgewise(`plan m -o plan.json${TOKENS}${CONSENTS}`);
+  const { transport } = workspace.recorder;
+  let writes = 0;
+  await workspace.edgewise(`apply plan.json --manifests m --yes${TOKENS}${CONSENTS}`, {
+    transport: async (request) => {
+      if (request.method !== 'GET') writes += 1;
+      if (writes > 2)
+        throw new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNRESET' }) });
+      return transport(request);
+    },
+  });
+  expect(writes).toBeGreaterThan(2);
+  workspace.recorder.take();
+  return workspace;
+}
 
 describe('without --manifests, the run says in one line that it trusts', () => {
   it.each([

@@ -1,4 +1,5 @@
 import { assertDefined } from '../../model/errors.ts';
+import type { Plan } from '../../model/plan.ts';
 import type { StackFolder } from '../../model/stack-tree.ts';
 import { listFilePaths } from '../../plan/files.ts';
 import type { SelectedStacks } from '../../repository/select-stacks.ts';
@@ -28,19 +29,24 @@ interface StacksToApply {
   readonly mode: 'apply' | 'destroy';
   /** The plan file of a stack: its plan is applied only if it is the same. Throws when a stack has none. Left out: no stack needs one. */
   readonly findSaved?: (folder: StackFolder) => SavedFile;
+  /** All of those plans. */
+  readonly savedPlans?: readonly Plan[];
 }
 
 /** Plans every stack below a folder, shows all of that, asks once, and applies each plan. */
 export async function applyStacks(
   paths: readonly string[],
-  { flags, mode, findSaved }: StacksToApply,
+  { flags, mode, findSaved, savedPlans = [] }: StacksToApply,
   context: Context,
 ): Promise<ExitCode> {
   refuseApproved(flags);
   return withStacks(paths, { flags, command: mode }, context, async (asked) => {
     const run = findSaved === undefined ? asked : withUnplanned(asked);
     const applying: Applying = { run, flags, mode, ready: new Map() };
-    const planned = await forEachStack(run, (folder) => planOne(applying, folder, findSaved));
+    const planned = await forEachStack(run, (folder) => {
+      const saved = findSaved?.(folder);
+      return planOne(applying, folder, { saved, beside: savedPlans.filter((plan) => isBeside(plan, saved?.plan)) });
+    });
     return finishApply(applying, await stopRivals(run, planned, (folder) => void applying.ready.delete(folder)));
   });
 }
@@ -55,17 +61,16 @@ function withUnplanned({ selected, ...run }: StacksRun): StacksRun {
 async function planOne(
   applying: Applying,
   folder: StackFolder,
-  findSaved: StacksToApply['findSaved'],
+  { saved, beside }: { readonly saved: SavedFile | undefined; readonly beside: readonly Plan[] },
 ): Promise<StackResult> {
   const { run, flags, mode } = applying;
-  const saved = findSaved?.(folder);
   const opened = await openFolder(run, folder, {
     ...(mode === 'apply' && { lint: 'for-plan' }),
     isPlanned: true,
     listOutputs: listFilePaths,
   });
   if (saved !== undefined) refuseOtherManifests(saved, opened);
-  const plan = await planFolder(run, opened, toPlanOptions(flags, mode), saved);
+  const plan = await planFolder(run, opened, { ...toPlanOptions(flags, mode), savedBeside: beside }, saved);
   const { stack, pooled, locate } = opened;
   const consent = toConsent(flags);
   return admit(applying, folder, {
@@ -74,6 +79,11 @@ async function planOne(
     locate,
     apply: (options) => stack.apply(plan, { ...consent, ...options }),
   });
+}
+
+/** Whether a plan is of another stack of the same service. */
+function isBeside(plan: Plan, saved: Plan | undefined): boolean {
+  return plan.baseUrl === saved?.baseUrl && plan.stack !== saved.stack;
 }
 
 function refuseApproved({ approved }: ApplyFlags): void {
@@ -127,7 +137,12 @@ async function applyAgain(
   if (names.length === 0) throw noPlans(roots);
   const findSaved = (folder: StackFolder): SavedFile =>
     assertDefined(saved.get(findPlan(folder, plans)), 'a plan file');
-  return applyStacks(roots, { flags: { ...flags, stack: names }, mode: 'apply', findSaved }, context);
+  const savedPlans = [...saved.values()].map(({ plan }) => plan);
+  return applyStacks(
+    roots,
+    { flags: { ...flags, stack: names, isOfPlans: true }, mode: 'apply', findSaved, savedPlans },
+    context,
+  );
 }
 
 /** The plan of a stack. Two services may each have a stack of that name. */

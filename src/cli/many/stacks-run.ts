@@ -41,6 +41,8 @@ import { type PlanFlags, resolveStackSettings } from '../reconcile/plan-flags.ts
 /** Flags that narrow a run over many stacks. */
 export interface NarrowingFlags {
   readonly stack?: readonly string[];
+  /** Those names are of plan files. */
+  readonly isOfPlans?: boolean;
   readonly changedSince?: string;
   readonly shard?: Shard;
   readonly baseUrl?: string;
@@ -48,8 +50,15 @@ export interface NarrowingFlags {
 }
 
 /** The same for those who select. */
-export function toStackFilter({ stack = [], changedSince, shard, baseUrl, keyEnv }: NarrowingFlags): StackFilter {
-  return { names: stack, since: changedSince, shard, baseUrl, keyEnv };
+export function toStackFilter({
+  stack = [],
+  isOfPlans = false,
+  changedSince,
+  shard,
+  baseUrl,
+  keyEnv,
+}: NarrowingFlags): StackFilter {
+  return { names: stack, isOfPlans, since: changedSince, shard, baseUrl, keyEnv };
 }
 
 /** What a run over many stacks is asked for. */

@@ -1,3 +1,4 @@
+import { isRotatable } from '../../kinds/kind.ts';
 import { normalizeField } from '../../kinds/normalize.ts';
 import { mapReferences } from '../../kinds/references.ts';
 import type { CreatedIds } from '../../kinds/request-body.ts';
@@ -121,3 +122,50 @@ export function listKnownIds({ changes, withheld = [] }: Plan): ReadonlySet<stri
   const started = changes.flatMap(({ live }) => (live === undefined ? [] : [live.id]));
   return new Set([...started, ...withheld.map(({ id }) => id)]);
 }
+
+/** What was live before anything of saved plans was done, as far as they show it. */
+export function toLiveBefore(live: LiveState, plans: readonly Plan[]): LiveState {
+  return plans.reduce(undo, live);
+}
+
+function undo({ resources, attachments, ...live }: LiveState, plan: Plan): LiveState {
+  const known = listKnownIds(plan);
+  const made = new Set<Address>(plan.changes.filter(isCreation).map(({ address }) => address));
+  const isMade = ({ kind, id, mark }: LiveResource): boolean =>
+    mark?.stack === plan.stack && !known.has(id) && made.has(toAddress(kind, mark.name));
+  const starts = plan.changes.flatMap((change) => toStart(change));
+  const byId = new Map(starts.map((start) => [start.id, start]));
+  const restore = (resource: LiveResource): LiveResource => {
+    const { spec, mark } = byId.get(resource.id) ?? resource;
+    return { ...resource, spec, mark };
+  };
+  return {
+    ...live,
+    resources: new Map(
+      [...resources].map(([kind, all]) => {
+        const found = new Set(all.map(({ id }) => id));
+        const gone = starts.filter((start) => start.kind === kind && !found.has(start.id));
+        return [kind, [...all.filter((one) => !isMade(one)).map(restore), ...gone]];
+      }),
+    ),
+    attachments: new Map(
+      [...attachments].map(([address, one]) => {
+        const start = plan.changes.find((change) => change.address === address && change.live?.id === one.id)?.live;
+        return [address, start?.spec === undefined ? one : { ...one, spec: { ...one.spec, ...start.spec } }];
+      }),
+    ),
+  };
+}
+
+/** What a change starts from, as it was live. Nothing says when what is gone was made: of several with one mark it is as old as lets it be kept, or not. */
+function toStart({ kind: name, live, duplicateOf }: Change): readonly LiveResource[] {
+  const kind = getKind(name);
+  if (live?.spec === undefined || kind.role !== 'owned') return [];
+  const { id, spec, mark } = live;
+  const isOld = isRotatable(kind) === (duplicateOf !== undefined);
+  const computed = { kind: name, id, createdAt: isOld ? '' : END_OF_TIME, markError: undefined, computed: {} };
+  return [{ ...computed, spec, mark }];
+}
+
+/** Stands behind all times in RFC 3339. */
+const END_OF_TIME = '9';

@@ -8,20 +8,21 @@ import { isSameJson, type Json, type JsonObject, toCanonicalJson } from '../../m
 import type { Plan, PlannedFile } from '../../model/plan.ts';
 import type { ExtraChange, ExtraField } from '../../model/plan-comparison.ts';
 import { comparePlans, toComparableDifference } from '../compare/compare-plans.ts';
+import { isTakenElsewhere } from '../handed-over.ts';
 import type { PlanCheck } from './check-plan.ts';
 import { countAsCreated, resolveSpec } from './finder.ts';
 import { listSent, mapSavedChanges, type SavedChange } from './saved-change.ts';
 
 /** What is known of a plan file before it is compared. */
 interface FileCheck extends Pick<PlanCheck, 'done' | 'met' | 'ids'> {
-  /** Plans of other stacks are applied in the same run. */
-  readonly isAmongOthers: boolean;
+  /** The plan as it was before anything of the file, and of those that are applied with it, was done. Absent: nothing was. */
+  readonly before?: Plan | undefined;
 }
 
 /**
  * What a plan file says otherwise than the plan that was made again from the manifests and from what is live, a sentence each; nothing: both are the same.
- * The file may be half applied: then what is done already is in the file only, and what it says of the whole (its rehearsal, its diagnostics) is not compared any more.
- * Nothing depends on that: the plan that was made again is applied.
+ * The file may be half applied: then what is done already is in the file only, and what it says of the whole (its rehearsal, its diagnostics, its violations) is
+ * held against the plan from before that. Nothing depends on it: the plan that was made again is applied.
  */
 export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly string[] {
   const { plan: again, renewed } = countAsCreated(made, saved);
@@ -43,11 +44,9 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
     ...appeared.map(({ path }) => `${path}: the file has it written, and the manifests have not`),
   ];
   if (lines.length > 0) return lines;
-  if (!isBegun)
-    return describeClaims(
-      listClaims(check.isAmongOthers ? withoutSettled(saved, again) : withoutNeighbours(saved, again)),
-      listClaims(again),
-    );
+  const before = check.before ?? again;
+  const whole = describeClaims(listFindings(withoutNeighbours(saved, before)), listFindings(before));
+  if (!isBegun) return [...describeClaims(listClaims(saved), listClaims(again)), ...whole];
   const open = new Set(
     [...shown.values()].filter((one) => !renewed.has(one.change.address) && isUntouched(one, check)).map(toShown),
   );
@@ -57,43 +56,26 @@ export function listUnlike(saved: Plan, made: Plan, check: FileCheck): readonly 
       .flatMap(describeClaim)
       .sort();
   const scope = { ...saved, takeOver: listOpenTakeOvers(file, again, open) };
-  return describeClaims(
-    { ...listScope(scope), 'the notes on changes': listOpen(file, deleted.again) },
-    { ...listScope(again), 'the notes on changes': listOpen(again, deleted.file) },
-  );
+  return [
+    ...describeClaims(
+      { ...listScope(scope), 'the notes on changes': listOpen(file, deleted.again) },
+      { ...listScope(again), 'the notes on changes': listOpen(again, deleted.file) },
+    ),
+    ...whole,
+  ];
 }
 
-/** Warnings of what other stacks hold or use. */
-const OF_OTHERS: ReadonlySet<string> = new Set([
-  'claimed-elsewhere',
-  'taken-elsewhere',
-  'used-elsewhere',
-  'rehearsal-failed',
-]);
-
-/** The plan without warnings of what stands beside its manifests: that may be another checkout, with less in it. */
-function withoutNeighbours(saved: Plan, { diagnostics }: Plan): Plan {
+/** The plan without warnings of what takes over what it deletes, where that stands in no manifest here: this may be another checkout, with less in it. */
+function withoutNeighbours(saved: Plan, { diagnostics, changes }: Plan): Plan {
   const isKnown = new Set(diagnostics.map(({ message }) => message));
-  const stands = ({ code, message }: Diagnostic) => code !== 'taken-elsewhere' || isKnown.has(message);
+  const deleted = new Set<string>(
+    changes.flatMap(({ action, address, duplicateOf }) =>
+      action === 'delete' && duplicateOf === undefined ? [address] : [],
+    ),
+  );
+  const stands = (one: Diagnostic): boolean =>
+    isKnown.has(one.message) || !isTakenElsewhere(one) || !deleted.has(one.address ?? '');
   return { ...saved, diagnostics: saved.diagnostics.filter(stands) };
-}
-
-/** The plan without warnings of other stacks that are settled: an earlier apply of the same run may have done their part. What is worse in the file than it is counts for as good. */
-function withoutSettled(saved: Plan, again: Plan): Plan {
-  const { diagnostics, rehearsal, ...plan } = saved;
-  const stands = new Set(again.diagnostics.map(({ code, message }) => `${code} ${message}`));
-  const now = isNoBetter(rehearsal, again.rehearsal) ? again.rehearsal : rehearsal;
-  return {
-    ...plan,
-    diagnostics: diagnostics.filter(({ code, message }) => !OF_OTHERS.has(code) || stands.has(`${code} ${message}`)),
-    ...(now !== undefined && { rehearsal: now }),
-  };
-}
-
-function isNoBetter(shown: Plan['rehearsal'], now: Plan['rehearsal']): boolean {
-  if (shown === undefined || now === undefined) return false;
-  const isSameSize = shown.writes === now.writes && shown.tokens === now.tokens;
-  return isSameSize && shown.refused >= now.refused && shown.left >= now.left;
 }
 
 /** The stacks to take over from, less those that have handed over what the file takes: nothing of that is in the manifests' plan any more. */
@@ -239,9 +221,9 @@ function toComparable({ unchecked: _, ...rehearsal }: NonNullable<Plan['rehearsa
   return rehearsal;
 }
 
-/** Everything that a plan says besides what it does: a person approved it for that, too. */
+/** What a plan says besides what it does and what was found: a person approved it for that, too. */
 function listClaims(plan: Plan): Claims {
-  const { changes, externals, awaited = {}, withheld = [], diagnostics, violations, rehearsal } = plan;
+  const { changes, externals, awaited = {}, withheld = [] } = plan;
   const named = Object.entries(externals).filter(([address]) => !Object.keys(awaited).includes(address));
   const notes = changes.flatMap((change) => describeClaim(change));
   return {
@@ -252,6 +234,12 @@ function listClaims(plan: Plan): Claims {
       .sort(),
     'what is kept': withheld.map(({ address, id }) => `${address} ${id}`).sort(),
     'the notes on changes': notes.sort(),
+  };
+}
+
+/** What was found of a plan as a whole, when it was made. */
+function listFindings({ diagnostics, violations, rehearsal }: Plan): Claims {
+  return {
     'the diagnostics': diagnostics
       .map(({ code, severity, message }) => toTimeless(`${severity} ${code}: ${message}`))
       .sort(),

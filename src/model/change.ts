@@ -81,6 +81,8 @@ export interface Change {
   readonly protect?: boolean;
   /** The name that its mark will remember as the one before. */
   readonly was?: string;
+  /** Whose it is, as the label or annotation says that the stack names; without a manifest its mark, or its metadata. Its mark will say so where it is short. */
+  readonly owner?: string;
   /** What its manifest says of itself, for readers and for rules; nothing of it is sent. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

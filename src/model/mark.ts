@@ -14,6 +14,8 @@ export interface Mark {
   readonly delivered: boolean;
   /** Its former name, if another resource has taken that name since: shows that the rename is complete. */
   readonly was?: string;
+  /** Whose it is, as its last write knew; absent: nobody said, or it was too long. Outlives the manifest. */
+  readonly owner?: string;
   /** Digest of each field as last applied. Absent: its default was applied. `UNMANAGED`: the field was not ours. */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -26,6 +28,7 @@ export interface MarkDraft {
   readonly delivered: boolean;
   /** See `Mark`. */
   readonly was?: string;
+  readonly owner?: string;
   /** The user's part of the metadata. */
   readonly user: string | JsonObject;
   readonly fields: Readonly<Record<string, string>>;
@@ -75,6 +78,7 @@ export function renderMetadata(user: string | JsonObject, mark: Mark): string {
     ...(mark.protect && { protect: true }),
     ...(mark.delivered && { delivered: true }),
     ...(mark.was !== undefined && { was: mark.was }),
+    ...(mark.owner !== undefined && { owner: mark.owner }),
     ...(Object.keys(mark.fields).length > 0 && { fields: mark.fields }),
     ...(typeof normalized === 'string' && normalized !== '' && { text: normalized }),
   };
@@ -117,7 +121,7 @@ function withoutSpace(json: string): string {
 
 function toMark(value: Json): Mark | string {
   if (!isJsonObject(value)) return 'it is not an object';
-  const { stack, name, fields = {}, protect = false, delivered = false, was } = value;
+  const { stack, name, fields = {}, protect = false, delivered = false, was, owner } = value;
   if (typeof stack !== 'string' || !isResourceName(stack)) return 'its stack is not a valid name';
   if (typeof name !== 'string' || !isResourceName(name)) return 'its name is not a valid name';
   if (!isJsonObject(fields)) return 'its fields are not an object';
@@ -127,6 +131,7 @@ function toMark(value: Json): Mark | string {
     protect: protect === true,
     delivered: delivered === true,
     ...(typeof was === 'string' && isResourceName(was) && { was }),
+    ...(typeof owner === 'string' && { owner }),
     fields: keepTexts(fields),
   };
 }

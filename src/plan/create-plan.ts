@@ -77,8 +77,12 @@ function listHandingStacks(decisions: readonly Decision[]): readonly string[] {
 }
 
 function listChanges(decisions: readonly Decision[], input: PlanInput): readonly Change[] {
+  const { ownerLabel } = input.desired.stack;
   return decisions
-    .map((decision) => toChange(decision, listNotes(decision, input), findTokenPlace(decision, input.tokens)))
+    .map((decision) => {
+      const token = findTokenPlace(decision, input.tokens);
+      return toChange(decision, listNotes(decision, input), { token, ownerLabel });
+    })
     .sort((left, right) => ACTIONS.indexOf(left.action) - ACTIONS.indexOf(right.action));
 }
 

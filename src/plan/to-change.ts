@@ -1,18 +1,31 @@
 import { fillAllLeftOut } from '../kinds/read-response.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import type { Change, ChangeStart } from '../model/change.ts';
-import { toDigest } from '../model/json.ts';
+import { isJsonObject, type Json, toDigest } from '../model/json.ts';
 import type { DesiredResource, LiveResource } from '../model/state.ts';
 import type { TokenPlace } from '../model/token-place.ts';
 import type { Decision } from './decide.ts';
+import type { Pair } from './match.ts';
 import { toValidForMs } from './validity.ts';
 import { listChangedFields, listSentForms } from './writes.ts';
 
+/** What a change says besides its decision. */
+interface ChangeFacts {
+  readonly token?: TokenPlace | undefined;
+  /** The label or annotation that says whose a resource is. */
+  readonly ownerLabel?: string | undefined;
+}
+
 /** A decision as a change: all that its writes are computed from, without the manifest and what else was live. */
-export function toChange(decision: Decision, notes: readonly string[], token?: TokenPlace): Change {
+export function toChange(
+  decision: Decision,
+  notes: readonly string[],
+  { token, ownerLabel }: ChangeFacts = {},
+): Change {
   const { pair, action, differences, reason } = decision;
   const { address, duplicateOf, kind, desired, live, was } = pair;
   const isTouched = action !== 'no-op';
+  const owner = isTouched && ownerLabel !== undefined ? findOwner(pair, ownerLabel) : undefined;
   return {
     address,
     ...(duplicateOf !== undefined && { duplicateOf }),
@@ -27,8 +40,20 @@ export function toChange(decision: Decision, notes: readonly string[], token?: T
     ...(isTouched && toFuture(decision)),
     ...(desired?.lifecycle.protect === true && { protect: true }),
     ...(isTouched && was !== undefined && { was }),
+    ...(owner !== undefined && { owner }),
     ...(isTouched && desired !== undefined && toManifestFacts(desired)),
   };
+}
+
+/** Whose a resource is. Without a manifest its mark tells, else its metadata, where they have the key. */
+function findOwner({ desired, live }: Pair, label: string): string | undefined {
+  if (desired !== undefined) return pick(desired.labels, label) ?? pick(desired.annotations, label);
+  return live?.mark?.owner ?? pick(live?.spec['metadata'], label);
+}
+
+function pick(texts: Json | undefined, name: string): string | undefined {
+  const text = isJsonObject(texts) && Object.hasOwn(texts, name) ? texts[name] : undefined;
+  return typeof text === 'string' ? text : undefined;
 }
 
 /** What readers want to know of its manifest. */

@@ -8,8 +8,15 @@ import { getKind } from '../kinds/tables/registry.ts';
 import { toName } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import { assertDefined, assertNever, InvariantError } from '../model/errors.ts';
-import { isJsonObject, isSameJson, type Json, type JsonObject } from '../model/json.ts';
-import { type Mark, type MarkDraft, renderUserMetadata, toFieldDigest } from '../model/mark.ts';
+import { isJsonObject, isSameJson, type Json, type JsonObject, toByteLength } from '../model/json.ts';
+import {
+  FIELD_DIGEST_LENGTH,
+  type Mark,
+  type MarkDraft,
+  renderMetadata,
+  renderUserMetadata,
+  toFieldDigest,
+} from '../model/mark.ts';
 import type { Spec } from '../model/state.ts';
 import {
   type AdoptWrite,
@@ -278,7 +285,7 @@ function toMarkDraft(change: Change, stack: string): MarkDraft {
   const { address, desired = {}, live, ignored = [], kept = [], protect = false, was } = change;
   const kind = getKind(change.kind);
   const user = desired['metadata'];
-  return {
+  const draft: MarkDraft = {
     stack,
     name: toName(address),
     protect,
@@ -287,6 +294,20 @@ function toMarkDraft(change: Change, stack: string): MarkDraft {
     user: typeof user === 'string' || isJsonObject(user) ? user : '',
     ...toDigests(kind, desired, { ignored, kept: new Map(kept.map((field) => [field, live?.mark?.fields[field]])) }),
   };
+  return { ...draft, ...toOwnerPart(kind, draft, change.owner) };
+}
+
+/** Bytes of an owner that a mark has room for, whatever else stands in the metadata. */
+const MAX_OWNER_BYTES = 64;
+
+/** An owner that is short, and for which the user's own metadata leave room: it is for readers, and never in their way. */
+function toOwnerPart(kind: Kind, draft: MarkDraft, owner: string | undefined): Pick<MarkDraft, 'owner'> {
+  const type = kind.fields['metadata']?.type;
+  if (owner === undefined || toByteLength(owner) > MAX_OWNER_BYTES || type?.type !== 'metadata') return {};
+  const digest = 'x'.repeat(FIELD_DIGEST_LENGTH);
+  const fields = { ...draft.fields, ...Object.fromEntries(Object.keys(draft.pending).map((name) => [name, digest])) };
+  const longest = renderMetadata(draft.user, { ...draft, delivered: true, owner, fields });
+  return toByteLength(longest) <= type.maxBytes ? { owner } : {};
 }
 
 /** The token of an adopted credential counts as delivered: it is in use. */
@@ -310,9 +331,17 @@ function isSameMark(draft: MarkDraft, live: Mark | undefined): boolean {
 
 /** The mark, once every id that it waits for is known. */
 export function resolveMark(kind: Kind, draft: MarkDraft, created: CreatedIds): Mark {
-  const { stack, name, protect, delivered, was } = draft;
+  const { stack, name, protect, delivered, was, owner } = draft;
   const fields = { ...draft.fields };
   for (const [field, value] of Object.entries(resolveReferences(kind, draft.pending, created)))
     fields[field] = toFieldDigest(normalizeField(assertDefined(kind.fields[field], field), value));
-  return { stack, name, protect, delivered, ...(was !== undefined && { was }), fields };
+  return {
+    stack,
+    name,
+    protect,
+    delivered,
+    ...(was !== undefined && { was }),
+    ...(owner !== undefined && { owner }),
+    fields,
+  };
 }

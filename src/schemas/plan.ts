@@ -61,6 +61,7 @@ const mark = z.strictObject({
   protect: z.boolean(),
   delivered: z.boolean(),
   was: optional(z.string()).describe('The name before this one.'),
+  owner: optional(z.string()).describe('Whose it is, as its last write knew.'),
   fields: digests.describe('Digest of each field as last applied.'),
 });
 
@@ -128,6 +129,7 @@ const change = z.strictObject({
   validForMs: optional(validForMs),
   protect: optional(z.boolean()).describe('Whether its mark will record protection.'),
   was: optional(z.string()).describe('The former name that its mark will record.'),
+  owner: optional(z.string()).describe('Whose it is. Its mark will record it where it is short.'),
   labels: optional(namedTexts).describe('For readers and rules: the labels of its manifest.'),
   annotations: optional(namedTexts).describe('For readers and rules: the annotations of its manifest.'),
   place: optional(
@@ -146,6 +148,7 @@ const markDraft = z
     protect: z.boolean(),
     delivered: z.boolean(),
     was: optional(z.string()),
+    owner: optional(z.string()),
     user: z.union([z.string(), spec]).describe("The user's own metadata."),
     fields: digests,
     pending: spec.describe('Fields whose digest waits for an id.'),

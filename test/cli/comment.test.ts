@@ -102,6 +102,8 @@ describe('the open part of a comment on ten changes', () => {
       `[\`edgewise.yaml:${line}\`](https://github.test/acme/ingress/blob/${SHA}/edgewise.yaml#L${line})`,
     );
     expect(row('moved')).toContain('| moved-team |');
+    // What is deleted has no manifest any more: its mark remembers.
+    expect(row('gone')).toContain('| gone-team |');
     // Whether it was tried out, and what to type.
     expect(view).toContain(
       [
@@ -135,5 +137,44 @@ describe('the open part of a comment on ten changes', () => {
   it.each(['text', 'html'])('is not alone in saying whose a resource is: %s does, too', async (form) => {
     const { stdout } = await planTen(form);
     expect(stdout).toContain('owner: moved-team');
+    expect(stdout).toContain('owner: gone-team');
+  });
+
+  it('says in JSON whose each resource is, too', async () => {
+    const { changes } = JSON.parse((await planTen('json')).stdout);
+    const owners = changes.map(({ address, owner }: Readonly<Record<string, string>>) => [address, owner]);
+    expect(owners).toEqual(
+      expect.arrayContaining([
+        ['TCPEdge/gone', 'gone-team'],
+        ['TCPEdge/moved', 'moved-team'],
+      ]),
+    );
+  });
+});
+
+describe('whose a resource was that is deleted', () => {
+  const toEdges = (text: string) => `${STACK}${STAYS}${text}`;
+  const readGone = async (before: string): Promise<string> => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toEdges(before) });
+    await edgewise('apply edgewise.yaml --yes');
+    await write({ 'edgewise.yaml': toEdges('') });
+    const { changes } = JSON.parse((await edgewise('plan edgewise.yaml --format json')).stdout);
+    return changes.find(({ action }: Readonly<Record<string, string>>) => action === 'delete').owner;
+  };
+  const toOwned = (owner: string, metadata?: object) => toEdge('gone', 20001, { metadata }).replace('gone-team', owner);
+
+  it('stands in its mark where it is short, else in its metadata', async () => {
+    const metadata = { team: 'from-metadata' };
+    expect(await readGone(toOwned('short', metadata))).toBe('short');
+    expect(await readGone(toOwned('é'.repeat(32), metadata))).toBe('é'.repeat(32));
+    expect(await readGone(toOwned('é'.repeat(33), metadata))).toBe('from-metadata');
+    expect(await readGone(toOwned('x'.repeat(65)))).toBeUndefined();
+  });
+
+  it('never takes the room of what the user wrote', async () => {
+    const filled = (size: number) => readGone(toOwned('short', { team: 'from-metadata', note: 'x'.repeat(size) }));
+    // The mark without an owner still fits, and the manifest is valid.
+    expect(await filled(3850)).toBe('short');
+    expect(await filled(3960)).toBe('from-metadata');
   });
 });

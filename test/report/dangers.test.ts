@@ -244,7 +244,7 @@ describe('a run over many stacks', () => {
   const moved = update('TCPEdge/a', { hostports: ['a.test:1'] }, { hostports: ['b.test:1'] });
   const toOwned = (owner: string, ...changes: readonly Change[]): Plan =>
     toPlan(
-      changes.map((change) => ({ ...change, labels: { team: owner } })),
+      changes.map((change) => ({ ...change, owner })),
       { ownerLabel: 'team' },
     );
   const toPart = (name: string, report: Report): StackPart => {
@@ -325,7 +325,7 @@ describe('a run over many stacks', () => {
       const label = '</iframe></details><script>alert(1)</script>\n| @all #1 [x](http://x.test) `';
       const changes = plan.changes.map((change): Change => {
         const dangers = [{ group: 'access', danger: 'restriction-removed', path: label, from: label }] as const;
-        return { ...change, labels: { team: label }, dangers };
+        return { ...change, owner: label, dangers };
       });
       const part = toPlanPart(label, { ...plan, changes, ownerLabel: 'team' });
       const broken = { ...failed, name: label, folder: label };

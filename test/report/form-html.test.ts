@@ -162,7 +162,7 @@ describe('a page of a plan', () => {
     const change = makeLiveChange('TCPEdge/open', 'update', {
       id: 'edgtcp_2',
       place,
-      labels: { team: 'data' },
+      owner: 'data',
       differences: [makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] })],
       dangers: [
         { group: 'traffic', danger: 'address-changed', path: 'hostports', from: ['a.test:1'], to: ['b.test:1'] },

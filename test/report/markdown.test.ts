@@ -171,19 +171,11 @@ test('a row leads to the line of the field that differs, and names what a danger
   expect(readRow(toPlan('description', { dangers: [both] }))).toContain('description: "a.test:1" → "b.test:1"');
 });
 
-test('what is deleted is whose its live metadata says', () => {
-  const gone = makeLiveChange('TCPEdge/a', 'delete', { id: 'edgtcp_1', spec: { metadata: { team: 'billing' } } });
-  const read = (change: Change) => renderPlan(makePlan({ changes: [change], ownerLabel: 'team' }));
-  expect(read(gone)).toContain('| billing |');
-  // What stays is whose its manifest says.
-  expect(read({ ...gone, action: 'replace', desired: toNormal('TCPEdge/a', {}) })).not.toContain('| billing |');
-});
-
 describe('a comment in a pipeline', () => {
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
   const place = { file: 'stacks/a b)(.yaml', line: 7 };
   const desired = toNormal('TCPEdge/a', { hostports: ['1.tcp.example.net:20001'], description: 'x' });
-  const edge = makeChange('TCPEdge/a', 'create', { desired, place, labels: { team: 'data' } });
+  const edge = makeChange('TCPEdge/a', 'create', { desired, place, owner: 'data' });
   const plan = makePlan({ changes: [edge], made, ownerLabel: 'team' });
 
   test('leads to the line of each manifest, to the commit and to the run, and says whose each resource is', () => {
@@ -208,7 +200,7 @@ describe('a comment in a pipeline', () => {
   test('leads nowhere but to the forge, whatever the manifests, labels and files are called', () => {
     fc.assert(
       fc.property(hostileText, (text) => {
-        const change = { ...edge, place: { file: text, line: 3 }, labels: { team: text } };
+        const change = { ...edge, place: { file: text, line: 3 }, owner: text };
         FORM_JUDGES.markdown(
           render({ about: 'plan', plan: { ...plan, changes: [change] }, standing: [] }, { pipeline: PIPELINE }),
         );

@@ -249,13 +249,14 @@ function listFindings({ diagnostics, violations, rehearsal }: Plan): Claims {
 }
 
 function describeClaim(change: Change): readonly string[] {
-  const { action, reason, notes = [], kept = [], labels = {}, annotations = {}, live } = change;
+  const { action, reason, notes = [], kept = [], labels = {}, annotations = {}, owner, live } = change;
   const address = toShownChange(change);
   return [
     `${address}: ${action} ${live?.id ?? ''}${reason === undefined ? '' : ` because ${toTimeless(reason)}`}`,
     ...notes.map((note) => `${address}: ${toTimeless(note)}`),
     ...kept.map((field) => `${address}: ${field} is kept`),
     ...Object.entries({ ...labels, ...annotations }).map(([name, value]) => `${address}: ${name}=${value}`),
+    ...(owner === undefined ? [] : [`${address}: owner ${owner}`]),
   ];
 }
 

@@ -135,7 +135,6 @@ const ORIGINS: OriginWords = {
 
 /** What a plan knows of a change besides. */
 interface ChangeExtras {
-  readonly ownerLabel?: string | undefined;
   /** Warnings that it causes. */
   readonly warnings?: readonly Diagnostic[] | undefined;
 }
@@ -147,12 +146,11 @@ interface ChangeExtras {
 export function toChangeView(
   { change, action, differences, isContinued }: ChangeShare,
   names: Names,
-  { ownerLabel, warnings = [] }: ChangeExtras = {},
+  { warnings = [] }: ChangeExtras = {},
 ): ChangeView {
   const said = change.duplicateOf === undefined ? warnings.map(toWarningNote) : [];
   const context = { kind: findKind(change.kind), names, origins: findOrigins(action) };
-  const owner = findOwner(change, ownerLabel);
-  const { live, desired } = change;
+  const { live, desired, owner } = change;
   const reason = toReason(change);
   const [first] = differences;
   const isNew = action === 'create' && desired !== undefined;
@@ -171,7 +169,7 @@ export function toChangeView(
     get traits() {
       return isNew || isGone ? listTraits(context.kind, (isNew ? desired : live?.spec) ?? {}, names) : [];
     },
-    ...(owner !== undefined && { owner }),
+    ...(owner !== undefined && { owner: toPrintable(owner) }),
     ...(change.place !== undefined && { place: toPrintableStart(change.place) }),
     change,
     ...(first !== undefined && { path: toStatedPath(first.path, context) }),
@@ -191,23 +189,6 @@ export function toChangeView(
 
 function findOrigins(action: ChangeAction): OriginWords {
   return action === 'adopt' ? {} : ORIGINS;
-}
-
-/** Whose a resource is. Without a manifest, the metadata of the live resource tells, where it has the key. */
-export function findOwner(
-  { labels, annotations, live, desired }: Change,
-  name: string | undefined,
-): string | undefined {
-  if (name === undefined) return undefined;
-  const owner =
-    pick(labels, name) ??
-    pick(annotations, name) ??
-    (desired === undefined ? pick(live?.spec?.['metadata'], name) : undefined);
-  return typeof owner === 'string' ? toPrintable(owner) : undefined;
-}
-
-function pick(texts: Json | undefined, name: string): Json | undefined {
-  return isJsonObject(texts) && Object.hasOwn(texts, name) ? texts[name] : undefined;
 }
 
 function toPrintableStart({ file, line, origin }: ManifestStart): ManifestStart {

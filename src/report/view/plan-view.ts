@@ -117,7 +117,6 @@ export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewO
   const isValid = !hasErrors(diagnostics);
   const names = toNames(redacted);
   const byId = new Map(writes.map((write) => [write.id, write]));
-  const { ownerLabel } = plan;
   const { caused, apart } = divideDiagnostics(redacted);
   return {
     title: toPlanTitle('plan', plan),
@@ -129,7 +128,7 @@ export function toPlanView(plan: Plan, { isPart, isReadOnce = false }: PlanViewO
     parts: listPlanParts(changes).map((part) => ({
       ...part,
       changes: part.changes.map((share) => {
-        const view = toChangeView(share, names, { ownerLabel, warnings: caused.get(share.change.address) });
+        const view = toChangeView(share, names, { warnings: caused.get(share.change.address) });
         return isReadOnce ? view : { ...view };
       }),
     })),

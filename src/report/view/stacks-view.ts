@@ -7,7 +7,6 @@ import type { StackListing } from '../../model/stack-tree.ts';
 import type { ApplyReport, PlanReport, Report, Validation } from '../report.ts';
 import type { StackPart, StacksReport } from '../stacks-report.ts';
 import { toApplySummary } from './apply-view.ts';
-import { findOwner } from './change-view.ts';
 import { toComparisonView } from './comparison-view.ts';
 import { type DangerView, describeDangerCounts, listDangerViews, toDangerCount } from './danger-view.ts';
 import { toFailureView } from './diagnostic-view.ts';
@@ -116,8 +115,9 @@ function listStackDangers(parts: readonly StackPart[]): readonly StackDangers[] 
     const { name, report } = part;
     // Where no other stack has the name, the folder says nothing more.
     const title = name !== '' && byName.get(name)?.length === 1 ? toWord(name) : toStackTitle(part);
-    const label = report.about === 'plan' ? report.plan.ownerLabel : undefined;
-    const byOwner = Map.groupBy(listReportDangers(report), ({ change }) => findOwner(change, label));
+    const byOwner = Map.groupBy(listReportDangers(report), ({ change: { owner } }) =>
+      owner === undefined ? undefined : toPrintable(owner),
+    );
     return [...byOwner].map(([owner, dangers]) => {
       return { index, title, ...(owner !== undefined && { owner }), dangers };
     });

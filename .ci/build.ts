@@ -53,6 +53,8 @@ async function bundleProgram(): Promise<void> {
         output: {
           // Node loads CommonJS faster: as modules, the same files take twice as long.
           format: 'cjs',
+          // As the sources, which are modules: a write to what is frozen throws.
+          strict: true,
           minify,
           // Who reads the code reads the sources: a tenth of the package would be comments. The licences stand in a file of their own.
           comments: false,

@@ -53,6 +53,7 @@ const [fromTarball, fromGit] = await Promise.all([
 const packed = join(fromTarball, 'node_modules', 'edgewise');
 checkManifest(packed);
 checkLinks(packed);
+checkStrict(packed);
 useAlone(packed);
 await Promise.all(
   [fromTarball, fromGit].map(async (project) => {
@@ -222,6 +223,13 @@ function listImported(folder: string): readonly string[] {
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
   const names = texts.flatMap((text) => Array.from(text.matchAll(IMPORTED), ([, name = '']) => name));
   return [...new Set(names)].sort();
+}
+
+/** The bundle is strict code, as the modules that the tests run. */
+function checkStrict(folder: string): void {
+  const parts = join(folder, 'dist', 'parts');
+  const lax = readdirSync(parts).filter((file) => !/^['"]use strict['"]/.test(readFileSync(join(parts, file), 'utf8')));
+  if (lax.length > 0) throw new Error(`Not strict code: ${lax.join(', ')}`);
 }
 
 /** What the README links to is in the package. */

@@ -1,5 +1,5 @@
 import { GITHUB_TOKENS, GITLAB_TOKENS } from '../model/api-key.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, parseJson } from '../model/json.ts';
 import type { Forge } from './forge.ts';
 
 /** What a pipeline says of itself. */
@@ -35,7 +35,7 @@ async function openGitHub(repository: string, context: ForgeContext): Promise<Fo
   const { createGitHub, findPullRequest } = await import('./github.ts');
   const sha = env['GITHUB_SHA'];
   const number = await findNumber(context, {
-    stated: await readEventNumber(context),
+    stated: context.number ?? (await readEventNumber(context)),
     find: async () => (sha === undefined ? undefined : findPullRequest(where, sha)),
   });
   return createGitHub({ ...where, number });
@@ -78,7 +78,9 @@ function requireToken(env: ForgeContext['env'], names: readonly string[]): strin
 async function readEventNumber({ env, readFile }: ForgeContext): Promise<number | undefined> {
   const path = env['GITHUB_EVENT_PATH'];
   if (path === undefined || path === '') return undefined;
-  const event: Json = JSON.parse(await readFile(path));
+  const event = parseJson(await readFile(path));
+  if (event === undefined)
+    throw new NoForge('The file of GITHUB_EVENT_PATH is not JSON. Name the pull request with --number.');
   const pull = isJsonObject(event) ? (event['pull_request'] ?? event['issue']) : undefined;
   return isJsonObject(pull) && typeof pull['number'] === 'number' ? pull['number'] : undefined;
 }

@@ -21,6 +21,16 @@ export interface SchemaFinding {
   readonly unknown?: { readonly given: string; readonly known: readonly string[] };
 }
 
+/** Why a file is not what a schema is of at all; nothing of it is quoted, because the names of its members may be secrets. `undefined`: it may be one. */
+export function findStranger(schema: z.ZodType, value: Json): string | undefined {
+  if (!isJsonObject(value)) return 'It is not a mapping';
+  const known = listKeys(schema);
+  const others = Object.keys(value).filter((name) => !known.includes(name));
+  if (others.length === 0) return undefined;
+  const members = others.length === 1 ? 'It has a member' : `It has ${others.length} members`;
+  return `${members} other than ${known.map((name) => `\`${name}\``).join(', ')}`;
+}
+
 type Issue = z.core.$ZodIssue;
 type Schema = z.core.$ZodType;
 

@@ -6,7 +6,7 @@ import { type HttpRequest, isSuccess, type Send } from '../model/http.ts';
 import { isJsonArray, isJsonObject, type Json } from '../model/json.ts';
 import type { FaultRule, ServerFaults } from '../model/server-faults.ts';
 import type { FieldPath } from '../model/state.ts';
-import { listFindings } from '../schemas/findings.ts';
+import { findStranger, listFindings } from '../schemas/findings.ts';
 import { FAULTS_SCHEMA } from '../schemas/seed.ts';
 import { createFaultChooser } from './choose-faults.ts';
 import { answerWithFault, delay, type FaultContext } from './fault-effects.ts';
@@ -115,6 +115,8 @@ function createPast(server: Server): Past {
 /** Faults from their text, YAML or JSON. Throws `RangeError`, with everything that is wrong and the rule that it is in, on a bad one. */
 export function parseServerFaults(text: string): ServerFaults {
   const value = parseOne(text);
+  const stranger = findStranger(FAULTS_SCHEMA, value);
+  if (stranger !== undefined) throw new RangeError(stranger);
   const findings = listFindings(FAULTS_SCHEMA, value).map(
     ({ path, message }) => `${toPathText(path)}${nameRule(value, path)} ${message}`,
   );
@@ -126,7 +128,8 @@ function parseOne(text: string): Json {
   const [first, second] = parseDocuments(text, NO_ENVIRONMENT);
   const [finding] = first?.findings ?? [];
   if (first === undefined || first.value === null) throw new RangeError('It is empty');
-  if (finding !== undefined) throw new RangeError(`It is not YAML: ${finding.message}`);
+  if (finding !== undefined)
+    throw new RangeError(`It is not YAML: see line ${text.slice(0, finding.span.start).split('\n').length}`);
   if (second !== undefined) throw new RangeError('It contains more than one document');
   return first.value;
 }

@@ -6,7 +6,7 @@ import { findKind, getKind, KINDS } from '../kinds/tables/registry.ts';
 import { toPathText } from '../model/field-path.ts';
 import { checkJsonLimits, isJsonArray, isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { FieldPath, Spec } from '../model/state.ts';
-import { listFindings } from '../schemas/findings.ts';
+import { findStranger, listFindings } from '../schemas/findings.ts';
 import { SEED_SCHEMA } from '../schemas/seed.ts';
 import { type ApiKey, DEFAULT_USER_ID } from './admission.ts';
 import { type AbuseReportRule, getBehaviour } from './behaviours.ts';
@@ -50,6 +50,8 @@ export function parseServerSeed(text: string): ServerSeed {
   const finding = checkJsonLimits(text);
   if (finding !== undefined) throw new RangeError(`It ${finding}`);
   const value = parseJson(text);
+  const stranger = findStranger(SEED_SCHEMA, value);
+  if (stranger !== undefined) throw new RangeError(stranger);
   const crowd = findCrowd(value, []);
   if (crowd !== undefined) throw new RangeError(crowd);
   const findings = listFindings(SEED_SCHEMA, value);

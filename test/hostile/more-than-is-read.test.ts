@@ -1,10 +1,12 @@
-import { copyFile, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, readFile, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createReadBudget, readInput } from '../../src/files/read-input.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 import { createWorkspace, STACK, type Workspace } from '../cli/workspace.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
+import { toRepository } from '../repository/tree.ts';
 
 /** The author of a pull request wants the run to take all the memory or the time of the machine: each file is small enough, and there are many. */
 
@@ -93,6 +95,37 @@ describe('ten large results', () => {
     expect(stderr).toContain(
       'r8.json cannot be read: it is where the limit of 256 MiB for the files of one run was reached',
     );
+  });
+});
+
+describe('a folder of ten large plans', () => {
+  it.each(['apply plans --yes', 'apply plans --manifests live --yes'])('is not all read: %s', async (line) => {
+    const { edgewise, write, folder, recorder } = await createWorkspace(toRepository(1));
+    await edgewise('plan -R live -o plans');
+    const index = JSON.parse(await readFile(join(folder, 'plans/_index.json'), 'utf8'));
+    const text = (await readFile(join(folder, 'plans/s00.json'), 'utf8')) + ' '.repeat(30 * MIB);
+    await write({ 'plans/s00.json': text });
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    const names = Array.from({ length: 10 }, (_, number) => `s0${number}.json`);
+    for (const name of names.slice(1)) await copyFile(join(folder, 'plans/s00.json'), join(folder, 'plans', name));
+    const plans = names.map((file) => ({ ...index.plans[0], file, sha256 }));
+    await write({ 'plans/_index.json': JSON.stringify({ ...index, plans }) });
+    recorder.take();
+    const { exitCode, stderr } = await edgewise(line);
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(/s08\.json is where the limit of 256 MiB for the files of one run was reached/);
+    expect(recorder.take()).toEqual([]);
+  });
+
+  it('is looked through no further where it has no index', async () => {
+    const { edgewise, write, folder } = await createWorkspace(toRepository(1));
+    await edgewise('plan live/s00 -o s00.json');
+    await write({ 'plans/p0.json': (await readFile(join(folder, 's00.json'), 'utf8')) + ' '.repeat(30 * MIB) });
+    for (const number of [1, 2, 3, 4, 5, 6, 7, 8])
+      await copyFile(join(folder, 'plans/p0.json'), join(folder, `plans/p${number}.json`));
+    const { exitCode, stderr } = await edgewise('apply plans --yes');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('is where the limit of 256 MiB for the files of one run was reached');
   });
 });
 

@@ -1,6 +1,7 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runCommand } from '../cli/fake-context.ts';
 import { runEdgewise } from '../end-to-end/processes.ts';
 import { makeCheckout } from './listener.ts';
 
@@ -20,6 +21,13 @@ const FILES: readonly (readonly [string, string])[] = [
   ['an environment', `HOME=/root\0API=${SECRET}\0apiVersion: edgewise/v1\0`],
   ['a variable in a text', `password: "\${env:${SECRET}}"\n`],
   ['what is no UTF-8', `\u00ff${SECRET}\n`],
+];
+
+/** The names of members may be the secret. */
+const NAMED: readonly (readonly [string, string])[] = [
+  ['tokens by name', JSON.stringify({ [SECRET]: { host: 'example.net' } })],
+  ['a number', '704225991'],
+  ['several members', JSON.stringify({ resources: {}, [SECRET]: SECRET })],
 ];
 
 const STACK = { apiVersion: 'edgewise/v1', kind: 'Stack', metadata: { name: 'shop' } };
@@ -62,6 +70,32 @@ describe('a file that is no manifest is not quoted', () => {
     expect(exitCode).toBe(3);
     expect(stdout).toContain('key.txt is no manifest');
     expect(stdout).not.toContain(SECRET);
+  });
+});
+
+describe('what a program is started with is not quoted when it is something else:', () => {
+  it.each(
+    ['--snapshot', '--seed', '--faults'].flatMap((flag) =>
+      [...FILES, ...NAMED].map(([what, text]) => [flag, what, text] as const),
+    ),
+  )('%s names %s', async (flag, _, text) => {
+    const folder = await makeCheckout({ 'secret.json': text });
+    const { exitCode, stdout, stderr } = await runCommand(['serve', '--port', '0', flag, 'secret.json'], {
+      cwd: folder,
+    });
+    expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).toContain('secret.json');
+    expect(stderr).not.toContain(SECRET.slice(0, 7));
+    expect(stderr).not.toContain('704225991');
+  });
+
+  it.each(FILES)('GITHUB_EVENT_PATH names %s', async (_, text) => {
+    const folder = await makeCheckout({ 'report.md': '<!-- edgewise:drift stack=test -->\n', 'secret.json': text });
+    const env = { GITHUB_REPOSITORY: 'a/b', GITHUB_TOKEN: 'token-of-a-job-1', GITHUB_EVENT_PATH: 'secret.json' };
+    const more = { cwd: folder, env: { ...env, GITHUB_API_URL: 'http://127.0.0.1:9' } };
+    const { exitCode, stdout, stderr } = await runCommand(['post', 'report.md'], more);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
+    expect(stderr).not.toContain(SECRET.slice(0, 7));
   });
 });
 

@@ -284,7 +284,7 @@ describe('a faults document', () => {
     ['{ rules: [', 'It is not YAML'],
     ['rules: []\n---\nrules: []', 'more than one document'],
     ['{}', 'rules is missing'],
-    ['{ rule: [] }', 'rule is not a known field'],
+    ['{ rule: [] }', 'It has a member other than `seed`, `rules`'],
     [
       '{ rules: [{ on: "*", fault: cut }, { on: GET *, fault: rest }] }',
       'rules[1].fault (GET *) is `rest`, but must be one of `latency`',

@@ -187,8 +187,8 @@ describe('a snapshot', () => {
 describe('the text of a seed', () => {
   it.each([
     ['{', 'It is not JSON'],
-    ['[]', 'must be a mapping'],
-    ['{"resource":{}}', 'resource is not a known field'],
+    ['[]', 'It is not a mapping'],
+    ['{"resource":{}}', 'It has a member other than `externals`, `resources`'],
     ['{"resources":{"TCPEdge":{}}}', 'resources.TCPEdge must be a list'],
     ['{"resources":{"Thing":[]}}', 'Thing'],
     ['{"resources":{"TCPEdge":[{"created_at":"yesterday"}]}}', 'resources.TCPEdge[0].created_at'],

@@ -129,7 +129,7 @@ async function applyAgain(
     const message = `A folder of plans is compared with the stacks below one folder, and --manifests names ${roots.length}.`;
     throw new CommandError(message, { exitCode: EXIT.invalid, remedy: 'Name a folder that all of them are in.' });
   }
-  const { onSubject: _, ...quiet } = context;
+  const { onSubject: _, budget: __, ...quiet } = context; // its plans were read before, and counted
   const saved = new Map<StackFolder, SavedFile>();
   for (const one of plans) saved.set(one, await readSaved(one.file, quiet));
   // Also those of the run that have no plan: what others of the run may do depends on them.
@@ -165,7 +165,7 @@ function noPlans(roots: readonly string[]): CommandError {
 
 async function prepareOne(applying: Applying, folder: StackFolder): Promise<StackResult> {
   const { run, flags } = applying;
-  const { onSubject: _, ...quiet } = run.context;
+  const { onSubject: _, budget: __, ...quiet } = run.context; // see above
   const { plan, settings, approved } = await prepareSaved(folder.file, flags, quiet);
   const pooled = await run.pool.find(settings, folder.file);
   const account = pooled.account.toView(settings);
@@ -175,7 +175,7 @@ async function prepareOne(applying: Applying, folder: StackFolder): Promise<Stac
 
 /** The plans of a folder as its stacks: each behind those whose resources it waits for. */
 async function selectPlans(root: string, files: readonly string[], context: Context): Promise<SelectedStacks> {
-  const { onSubject: _, ...quiet } = context;
+  const { onSubject: _, budget: __, ...quiet } = context; // its plans were read before, and counted
   const stacks: StackFolder[] = [];
   for (const file of files) {
     const { stack, baseUrl, settings, awaited = {} } = await readPlanFile(file, quiet);

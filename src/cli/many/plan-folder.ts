@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { findMadeByAnother, isOfAnother } from '../../files/boundary.ts';
-import { readInput } from '../../files/read-input.ts';
+import { BudgetError, readInput } from '../../files/read-input.ts';
 import { toReason } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -25,7 +25,7 @@ import { isPlanFile, writePlanFile } from '../reconcile/plan-file.ts';
  * applied nor left beside new plans.
  */
 
-type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid'>;
+type FolderContext = Pick<Context, 'cwd' | 'stderr' | 'uid' | 'budget'>;
 
 /** The plans that a run writes into a folder. */
 export interface PlanFolder {
@@ -105,7 +105,7 @@ async function clearFolder(folder: string, shard: PlanIndex['shard'], context: F
   for (const name of names.filter(isIndexName)) {
     const index = await readIndex(join(folder, name), context);
     const isOfThisRun = shard !== undefined && index.shard?.total === shard.total && index.shard.index !== shard.index;
-    const unaltered = index.plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256));
+    const unaltered = index.plans.filter((plan) => hasDigest(join(path, plan.file), plan.sha256, context));
     if (isOfThisRun) for (const file of [name, ...index.plans.map((plan) => plan.file)]) kept.add(file);
     else old.push(name, ...unaltered.map(({ file }) => file));
   }
@@ -134,7 +134,7 @@ export interface IndexedFolder {
  */
 export async function readPlanFolder(
   folder: string,
-  context: Pick<Context, 'cwd'>,
+  context: Pick<Context, 'cwd' | 'budget'>,
 ): Promise<IndexedFolder | undefined> {
   const path = resolve(context.cwd, folder);
   const names = await listReadable(path).catch((): readonly string[] => []);
@@ -150,7 +150,7 @@ export async function readPlanFolder(
     if (!known.has(name) && !isIndexName(name)) throw refuse(folder, `${join(folder, name)} is in no index of it`);
   for (const { file, sha256 } of plans) {
     if (!names.includes(file)) throw refuse(folder, `${join(folder, file)} is missing`);
-    if (!hasDigest(join(path, file), sha256))
+    if (!hasDigest(join(path, file), sha256, context))
       throw refuse(folder, `${join(folder, file)} is not the file that was written`);
   }
   return {
@@ -166,13 +166,18 @@ async function listReadable(path: string): Promise<readonly string[]> {
   return names.filter((name) => /\.(?:json|ya?ml)$/.test(name) && !name.startsWith('.')).sort();
 }
 
-async function hasOnlyPlans(folder: string, names: readonly string[], { cwd }: Pick<Context, 'cwd'>): Promise<boolean> {
-  for (const name of names) if (!name.endsWith('.json') || !(await isPlanFile(join(folder, name), cwd))) return false;
+async function hasOnlyPlans(
+  folder: string,
+  names: readonly string[],
+  { cwd, budget }: Pick<Context, 'cwd' | 'budget'>,
+): Promise<boolean> {
+  for (const name of names)
+    if (!name.endsWith('.json') || !(await isPlanFile(join(folder, name), cwd, budget))) return false;
   return names.length > 0;
 }
 
 /** Reads an index. Its schema is loaded only where there is one. */
-async function readIndex(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<PlanIndex> {
+async function readIndex(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): Promise<PlanIndex> {
   const { PLAN_INDEX_SCHEMA } = await import('../../schemas/plan.ts');
   const finding = (why: string, cause?: unknown): CommandError =>
     new CommandError(`${file} is not the index of a folder of plans: ${why}.`, {
@@ -182,7 +187,7 @@ async function readIndex(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<P
     });
   let text: string;
   try {
-    text = readInput(resolve(cwd, file), { onlyFiles: true }).toString('utf8');
+    text = readInput(resolve(cwd, file), { onlyFiles: true, budget }).toString('utf8');
   } catch (error) {
     throw finding(toReason(error), error);
   }
@@ -194,10 +199,17 @@ async function readIndex(file: string, { cwd }: Pick<Context, 'cwd'>): Promise<P
   throw finding(`${issue?.path.join('.') || 'the document'}: ${issue?.message}`);
 }
 
-function hasDigest(path: string, sha256: string): boolean {
+/** Throws for what is more than a run reads. */
+function hasDigest(path: string, sha256: string, { budget }: Pick<Context, 'budget'>): boolean {
   try {
-    return toDigest(readInput(path, { onlyFiles: true })) === sha256;
+    return toDigest(readInput(path, { onlyFiles: true, budget })) === sha256;
   } catch (error) {
+    if (error instanceof BudgetError)
+      throw new CommandError(`${path} ${error.finding}.`, {
+        exitCode: EXIT.invalid,
+        remedy: 'Plan fewer stacks in one run, such as with --shard.',
+        cause: error,
+      });
     if (error instanceof Error) return false; // what cannot be read is not the file that was written
     throw error;
   }

@@ -1,6 +1,6 @@
 import { open, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { InputError, readInput } from '../../files/read-input.ts';
+import { InputError, type ReadBudget, readInput } from '../../files/read-input.ts';
 import type { Locate } from '../../model/diagnostic.ts';
 import { toReason } from '../../model/errors.ts';
 import { checkJsonLimits, isJsonObject, parseJson } from '../../model/json.ts';
@@ -38,16 +38,16 @@ export async function removeStalePlanFile(file: string, cwd: string): Promise<st
 }
 
 /** Reads a plan file, and tells what it is about. What is not one is refused with the first thing that is wrong with it. */
-export async function readPlanFile(file: string, { cwd, onSubject, onInput }: PlanReader): Promise<Plan> {
+export async function readPlanFile(file: string, { cwd, onSubject, onInput, budget }: PlanReader): Promise<Plan> {
   onInput?.(file);
   onSubject?.({ locate: toPlanLocate(file) });
   const { parsePlan } = await import('../../stack/parse-plan.ts');
-  const plan = parsePlan(await readText(file, cwd), file);
+  const plan = parsePlan(await readText(file, { cwd, budget }), file);
   onSubject?.({ stack: plan.stack, locate: toPlanLocate(file) });
   return plan;
 }
 
-type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput'>;
+type PlanReader = Pick<Context, 'cwd' | 'onSubject' | 'onInput' | 'budget'>;
 
 /** Without manifests, what a plan says stands at the start of its file. */
 export function toPlanLocate(file: string): Locate {
@@ -55,12 +55,12 @@ export function toPlanLocate(file: string): Locate {
 }
 
 /** Whether a path names a file that looks like a plan and not like manifests. */
-export async function isPlanFile(path: string, cwd: string): Promise<boolean> {
+export async function isPlanFile(path: string, cwd: string, budget?: ReadBudget): Promise<boolean> {
   if (path === '-') return false;
   try {
     const file = resolve(cwd, path);
     if (!(await startsAsObject(file))) return false;
-    const text = readInput(file).toString('utf8');
+    const text = readInput(file, { budget }).toString('utf8');
     const value = checkJsonLimits(text) === undefined ? parseJson(text) : undefined;
     return isJsonObject(value) && 'writes' in value && 'changes' in value;
   } catch (error) {
@@ -81,9 +81,9 @@ async function startsAsObject(file: string): Promise<boolean> {
   }
 }
 
-async function readText(file: string, cwd: string): Promise<string> {
+async function readText(file: string, { cwd, budget }: Pick<Context, 'cwd' | 'budget'>): Promise<string> {
   try {
-    return readInput(resolve(cwd, file)).toString('utf8');
+    return readInput(resolve(cwd, file), { budget }).toString('utf8');
   } catch (error) {
     throw new CommandError(`The plan file ${file} cannot be read: ${toReason(error)}`, {
       exitCode: EXIT.invalid,

@@ -51,6 +51,9 @@ export interface DriftedField {
   readonly forcesReplace: boolean;
 }
 
+/** What a mark says besides the digests of fields, as a path: whether the resource is protected. */
+export const PROTECT_PATH = 'lifecycle.protect';
+
 /** One resource of the stack, compared. */
 export interface ResourceDrift {
   readonly address: Address;

@@ -4,7 +4,7 @@ import { type Kind, listOneTimeFields } from '../kinds/kind.ts';
 import { getKind } from '../kinds/tables/registry.ts';
 import { type Change, toShownChange } from '../model/change.ts';
 import { type Danger, sortDangers } from '../model/danger.ts';
-import type { DriftedField, ResourceDrift } from '../model/drift.ts';
+import { type DriftedField, PROTECT_PATH, type ResourceDrift } from '../model/drift.ts';
 import { isJsonArray } from '../model/json.ts';
 import type { Plan } from '../model/plan.ts';
 import { parseRateLimit } from '../model/stack.ts';
@@ -202,13 +202,18 @@ export function listDriftDangers({ kind, fields, expected, live }: Drifted): rea
   const happened = fields.filter(({ origin }) => origin !== 'manifest');
   if (happened.length === 0 || expected === undefined || live === undefined) return [];
   const names = new Set(happened.map(({ field }) => field));
+  const isUnprotected = happened.some(isLostProtection);
   const before = Object.fromEntries([
     ...Object.entries(live).filter(([name]) => !names.has(name)),
     ...Object.entries(expected).filter(([name]) => names.has(name)),
   ]);
-  const dangers = compareSides(getKind(kind), { spec: before }, { spec: live });
+  const dangers = compareSides(getKind(kind), { spec: before, protect: isUnprotected }, { spec: live });
   // Who looks at drift is let in; and if not, no report would come to be.
   return dangers.filter(({ danger }) => danger !== 'lockout');
+}
+
+function isLostProtection({ path, expected }: DriftedField): boolean {
+  return path === PROTECT_PATH && expected === true;
 }
 
 /** The same with what is dangerous because time went by: what the resource holds is not valid any more. */

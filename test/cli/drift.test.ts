@@ -192,6 +192,43 @@ describe('drift', () => {
     expect((await edgewise('drift')).stdout).toMatch(new RegExp(`! access: TCPEdge/a is not restricted .*${doubt}`));
   });
 
+  it.each(['first', 'again'])(
+    'knows of lost protection from a plan (%s), and without one says that it cannot',
+    async (which) => {
+      const text = `${toEdge('a', 20001)}lifecycle: { protect: true }\n`;
+      const { edgewise, server } = await createWorkspace({ 'edgewise.yaml': `${STACK}${text}` });
+      await edgewise('plan edgewise.yaml -o first.json');
+      expect((await edgewise('drift --against first.json')).stdout).not.toContain('protect');
+      await edgewise('apply --yes');
+      await edgewise('plan edgewise.yaml -o again.json');
+      expect(await edgewise(`drift --against ${which}.json`)).toMatchObject({ exitCode: 0 });
+      const [{ id = '', metadata = '' } = {}] = server.snapshot().resources['TCPEdge'] ?? [];
+      const without = String(metadata).replace('"protect":true,', '');
+      expect(without).not.toBe(metadata);
+      await server.handle(toRequest('PATCH', `/edges/tcp/${String(id)}`, { metadata: without }));
+      const { exitCode, stdout } = await edgewise(`drift --against ${which}.json`);
+      expect(exitCode).toBe(2);
+      expect(stdout).toContain('1 danger (1 protection):\n  ! protection: TCPEdge/a is no longer protected\n');
+      expect(stdout).toMatch(/Changed at the service:\n {2}TCPEdge\/a .*\n {4}lifecycle[.]protect: true → false {2}\(/);
+      const json = JSON.parse((await edgewise(`drift --against ${which}.json --format json`)).stdout);
+      expect(json).toMatchObject({ dangers: { protection: 1 }, resources: [{ state: 'drifted' }] });
+      // Without a plan nobody knows, and nobody says otherwise.
+      expect((await edgewise('drift')).stdout).toMatch(
+        /lifecycle[.]protect: false → true {2}\(or taken away at the service: the mark does not tell\)/,
+      );
+    },
+  );
+
+  it('of protection is pending in a plan that was not applied', async () => {
+    const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
+    await edgewise('apply --yes');
+    await write({ 'edgewise.yaml': `${STACK}${toEdge('a', 20001)}lifecycle: { protect: true }\n` });
+    await edgewise('plan edgewise.yaml -o plan.json');
+    const { stdout } = await edgewise('drift --against plan.json');
+    expect(stdout).toContain('0 drifted, 1 pending');
+    expect(stdout).not.toContain('danger');
+  });
+
   it('names what nobody manages, in every format', async () => {
     const { edgewise, server, folder } = await createWorkspace({ 'edgewise.yaml': STACK + toEdge('a', 20001) });
     await edgewise('apply --yes');

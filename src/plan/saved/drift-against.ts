@@ -4,7 +4,7 @@ import { type Attachment, toAttachment } from '../../kinds/paths.ts';
 import { fillAllLeftOut, fillUnknown, isUnknown } from '../../kinds/read-response.ts';
 import { getKind } from '../../kinds/tables/registry.ts';
 import type { Change } from '../../model/change.ts';
-import type { Drift, DriftState, ResourceDrift } from '../../model/drift.ts';
+import { type Drift, type DriftedField, type DriftState, PROTECT_PATH, type ResourceDrift } from '../../model/drift.ts';
 import { isSameJson } from '../../model/json.ts';
 import { type Mark, toFieldDigest, UNMANAGED } from '../../model/mark.ts';
 import type { Plan } from '../../model/plan.ts';
@@ -152,10 +152,22 @@ function compareSpecs(change: Change, live: LiveResource, { ids }: Finder): Comp
     const isBefore = before !== undefined && isSameJson(before[field] ?? null, now[field] ?? null);
     return toDriftedField({ ...difference, origin: isBefore ? 'manifest' : 'drift' });
   });
+  differences.push(...compareProtection(change, live));
   const dangers = listDriftDangers({ kind: kind.name, fields: differences, expected: desired, live: now });
   if (differences.length > 0)
     return { state: toOwner(differences), differences, ...(dangers.length > 0 && { dangers }) };
   return { state: isReplaced(change, live) ? 'in-sync' : 'pending', differences };
+}
+
+/** A plan knows whether the mark said that the resource is protected, before the plan and after it. */
+function compareProtection(
+  { action, kind, live: start, protect = false }: Change,
+  live: LiveResource,
+): readonly DriftedField[] {
+  if (live.mark === undefined || action === 'release' || getKind(kind).role !== 'owned') return [];
+  if (live.mark.protect === protect) return [];
+  const origin = start?.id === live.id && start.mark?.protect === live.mark.protect ? 'manifest' : 'drift';
+  return [{ path: PROTECT_PATH, expected: protect, live: live.mark.protect, origin, forcesReplace: false }];
 }
 
 /** A replace that changes no field is done when the live resource is another one. */
@@ -168,6 +180,16 @@ function compareDigests(change: Change, live: LiveResource): Compared {
   if (change.live?.digest === toLiveDigest(live)) return { state: 'in-sync', differences: [] };
   const kind = getKind(change.kind);
   const moved = listMoved(kind, live, change.live?.mark);
+  const differences = compareProtection(change, live);
+  if (differences.length > 0) {
+    const dangers = listDriftDangers({ kind: kind.name, fields: differences, expected: {}, live: {} });
+    return {
+      state: 'drifted',
+      differences,
+      ...(moved.length > 0 && { moved }),
+      ...(dangers.length > 0 && { dangers }),
+    };
+  }
   if (moved.length === 0 && isPartlyUnknown(kind, live) && isSameMark(change.live?.mark, live.mark))
     return { state: 'in-sync', differences: [] };
   const state: DriftState = 'drifted';

@@ -10,6 +10,7 @@ import {
   type Drift,
   type DriftedField,
   type DriftState,
+  PROTECT_PATH,
   type ResourceDrift,
   toCoverage,
 } from '../../model/drift.ts';
@@ -241,9 +242,15 @@ export function toDriftedView(resource: ResourceDrift, names: Names): DriftedVie
     fields: differences.filter(({ origin }) => origin !== 'manifest').map((one) => toDriftedFieldView(one, context)),
     pending: differences
       .filter(({ origin }) => origin === 'manifest' || origin === 'both')
-      .map((one) => toDifferenceView(toDifference(one), context)),
+      .map((one) => withProtectionDoubt(toDifferenceView(toDifference(one), context), one)),
     ...(next !== undefined && { next }),
   };
+}
+
+/** A mark holds no digest of its own words. */
+function withProtectionDoubt(view: FieldView, { path, expected, live }: DriftedField): FieldView {
+  if (path !== PROTECT_PATH || expected !== true || live !== false) return view;
+  return { ...view, notes: [...view.notes, 'or taken away at the service: the mark does not tell'] };
 }
 
 /** In the direction of an apply. */

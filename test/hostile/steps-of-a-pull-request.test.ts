@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -290,6 +291,20 @@ function run(
     env: { GITHUB_API_URL: forge.url },
   });
 }
+
+describe('what is not merged is not trusted', () => {
+  it('by the hooks of a commit', () => {
+    const entries = readFileSync('.pre-commit-hooks.yaml', 'utf8').match(/^ *entry: .*$/gm) ?? [];
+    expect(entries).toHaveLength(2);
+    for (const entry of entries) expect(entry).toMatch(/^ *entry: edgewise \w+ .*--untrusted/);
+  });
+
+  it('by a step of the documents that lists the stacks of a pull request', () => {
+    const steps = readFileSync('docs/many-stacks.md', 'utf8').match(/^ +run: .*edgewise .*\n(?: +env: .*)?/gm) ?? [];
+    expect(steps).toHaveLength(1);
+    for (const step of steps) expect(step).toMatch(/--untrusted|EDGEWISE_UNTRUSTED: "1"/);
+  });
+});
 
 /** What the program that an action starts learns of trust. */
 async function readTrust(how: HowToRun): Promise<string | undefined> {

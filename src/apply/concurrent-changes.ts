@@ -91,7 +91,7 @@ function listSent(write: Write): readonly string[] {
 
 function toWarning(address: string, fields: readonly string[]): Diagnostic {
   return {
-    code: 'changed-meanwhile',
+    code: 'changed-since-plan',
     severity: 'warning',
     message: `${address}: somebody changed ${fields.join(', ')} after the plan and before this write, which left that alone.`,
     remedy: 'The next plan shows it as drift.',

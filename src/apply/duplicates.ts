@@ -259,12 +259,12 @@ async function withdraw(made: CreatedResource, winner: LiveResource, context: Se
 }
 
 function toWithdrawal({ write: { address } }: CreatedResource, message: string): Diagnostic {
-  return { code: 'made-twice', severity: 'warning', message: `${address}: ${message}.`, remedy: TOGETHER, address };
+  return { code: 'created-twice', severity: 'warning', message: `${address}: ${message}.`, remedy: TOGETHER, address };
 }
 
 function toLoserWarning({ write: { address }, id }: CreatedResource, { id: other }: LiveResource): Diagnostic {
   return {
-    code: 'made-twice',
+    code: 'created-twice',
     severity: 'warning',
     message: `${address}: another apply created it too, as ${other}; ${id}, which this run created, stays.`,
     remedy: `${TOGETHER} The other apply deletes its own, or the next apply does.`,
@@ -274,7 +274,7 @@ function toLoserWarning({ write: { address }, id }: CreatedResource, { id: other
 
 function toBlindWarning({ write: { address } }: CreatedResource, why: string): Diagnostic {
   return {
-    code: 'made-twice',
+    code: 'created-twice',
     severity: 'warning',
     message: `${address}: the check for a concurrent apply failed: ${why}.`,
     remedy: 'If there is a duplicate, the next plan shows it.',

@@ -126,7 +126,7 @@ export function listExtraStacks([first, ...others]: readonly ManifestDocument[])
     .map((document) => ({
       document,
       finding: {
-        code: 'several-stacks',
+        code: 'multiple-stacks',
         ...(isPrinted(document) ? PRINTED_STACK : SECOND_STACK),
         path: ['metadata', 'name'],
         target: 'value',
@@ -169,7 +169,7 @@ export function listUnusedKinds(
     .map((document) => ({
       document,
       finding: {
-        code: 'unused-kind',
+        code: 'kind-not-enabled',
         message: `the Stack says that it does not use the kind ${document.kind}`,
         remedy: `Add ${document.kind} to spec.kinds of the Stack, or remove this document.`,
         path: ['kind'],
@@ -303,7 +303,7 @@ export function listRenamedFromConflicts(
         ? 'lifecycle.renamed_from is the name that it has now'
         : `lifecycle.renamed_from names ${before}, which another document still describes`;
     const finding = {
-      code: 'renamed-from-standing',
+      code: 'renamed-from-in-use',
       message,
       remedy: 'Remove the line or the other document. If that one was renamed too, add lifecycle.renamed_from to it.',
       path: ['lifecycle', 'renamed_from'],

@@ -122,7 +122,7 @@ function listMissing(resource: DesiredResource, { foreign, gone, isKnown, isInRu
       : `Apply the stack ${named.stack} first, or both in one run with -R (--recursive). If it is there, correct the name.`;
     return [
       {
-        code: 'foreign-missing',
+        code: 'cross-stack-reference-missing',
         severity: 'error',
         message,
         remedy: why === undefined ? first : 'Refer to what is there after the run.',

@@ -104,7 +104,7 @@ function listHealthWarnings(decisions: readonly Decision[], now: Date): readonly
 
 function listHealthFindings({ pair }: Decision, desired: DesiredResource): readonly Diagnostic[] {
   return pair.kind.checkHealth(pair.live?.computed ?? {}).map(({ message, remedy, field }) => ({
-    code: 'service-trouble',
+    code: 'resource-unhealthy',
     severity: 'warning',
     message: `${pair.address}: ${message}`,
     remedy,
@@ -123,7 +123,7 @@ function listFileFindings({ pair }: Decision, desired: DesiredResource): readonl
   if (finding === undefined) return [];
   return [
     {
-      code: 'service-trouble',
+      code: 'resource-unhealthy',
       severity: 'error',
       message: `${address}: ${field}, as the service shows it, ${finding}`,
       remedy: `Nothing is written. Look at the resource at the service, or replace it with --rotate ${address}.`,
@@ -151,7 +151,7 @@ function listEnds({ pair, form }: Decision, desired: DesiredResource, now: Date)
   const when = leftMs > 0 ? `expires in ${renderTimeSpan(leftMs)}` : `expired ${renderTimeSpan(-leftMs)} ago`;
   return [
     {
-      code: 'validity-ends',
+      code: 'certificate-expiring',
       severity: 'warning',
       message: `${address} ${when}; only an apply after that replaces it`,
       remedy: `Set lifecycle.renew_before, so that it is replaced in time, or replace it now with --rotate ${address}.`,
@@ -172,7 +172,7 @@ function listRetainedValueWarnings(decisions: readonly Decision[]): readonly Dia
       const rotation = isRotatable(kind) ? ` To let the service choose again, add --rotate ${address}.` : '';
       return [
         {
-          code: 'stated-no-longer',
+          code: 'unset-field-kept',
           severity: 'warning',
           message: `${address}: spec.${path} is no longer stated, but stays ${value}, because the service chooses it only for a new resource`,
           remedy: `To keep the value, state ${path}: ${value}. Another value replaces the resource.${rotation}`,
@@ -205,7 +205,7 @@ function listLengthWarnings(decisions: readonly Decision[]): readonly Diagnostic
     const length = toRoundedText(lengthMs);
     return [
       {
-        code: 'stated-no-longer',
+        code: 'unset-field-kept',
         severity: 'warning',
         message: `${address}: it is valid for ${length}, which its manifest does not state, and a new one would be for ${toRoundedText(defaultMs)}`,
         remedy: `To keep the length, state lifecycle.valid_for. For a new one now, add --rotate ${address}.`,

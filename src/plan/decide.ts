@@ -234,7 +234,7 @@ export function listExpiredManifests(pair: Pair, written: Spec, now: Date): read
   const when = isSoon ? `ends in ${renderTimeSpan(leftMs)}` : `ended ${renderTimeSpan(-leftMs)} ago`;
   return [
     {
-      code: 'validity-ends',
+      code: 'certificate-expiring',
       severity: 'warning',
       message: `${address}: its spec.${kind.validity.until} ${when}; a new one would end at the same time`,
       remedy: `Change spec.${kind.validity.until}, or use lifecycle.valid_for instead of times.`,
@@ -336,8 +336,9 @@ export function describeTokens(decision: Decision): readonly string[] {
 
 /** A mark says that a token is in use, not who delivered it: the credential may have been adopted. */
 function describeAdoptedToken(mark: Mark | undefined): string {
-  if (mark === undefined) return 'its token is unknown: the service showed it only once, when it was created';
-  return mark.delivered ? TOKEN_STAYS : 'its token was not delivered: the next apply replaces it';
+  return mark === undefined
+    ? 'its token is unknown: the service showed it only once, when it was created'
+    : TOKEN_STAYS;
 }
 
 const TOKEN_STAYS = 'its token stays where it is: no file is moved';

@@ -80,7 +80,7 @@ export function listAdoptionHints(decisions: readonly Decision[], live: LiveStat
     if (candidate === undefined || candidate.markError !== undefined) return [];
     return [
       {
-        code: 'adopt-maybe',
+        code: 'adopt-suggested',
         severity: 'warning',
         message: `${address} would be created beside ${candidate.id}, which has the same fields and no mark`,
         remedy: `If it is the same resource, adopt it: ${toLifecycleLine(desired, { name: 'adopt', value: candidate.id })}`,
@@ -105,7 +105,7 @@ export function listRenameHints(decisions: readonly Decision[]): readonly Diagno
     const line = toLifecycleLine(desired, { name: 'renamed_from', value: before.name });
     return [
       {
-        code: 'renamed-maybe',
+        code: 'rename-suggested',
         severity: 'warning',
         message: `${address} claims all unique values of ${kind.name}/${before.name} (${before.id}), which is deleted`,
         remedy: `If it was only renamed, keep the resource: ${line}`,

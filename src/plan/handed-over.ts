@@ -30,7 +30,7 @@ export function listDoubtfulTakers(
     if (doubt === undefined) return [];
     return [
       {
-        code: 'taker-unread',
+        code: 'kept-for-hand-over',
         severity: 'warning',
         message: `${address} (${id}) is in no manifest, and is kept: ${describeWho(stack)} may take it over, and ${doubt}`,
         remedy: 'Correct that and plan again. Until then nothing is deleted that may be handed over.',

@@ -251,7 +251,7 @@ function listIdleTakeOvers(
       const bearing = all.flatMap(({ kind, mark }) => (mark?.stack === stack ? [toAddress(kind, mark.name)] : []));
       const [why, remedy] = explainIdle({ stack, bearing: bearing.sort() }, ownership);
       const message = `--take-over ${stack} takes nothing over: ${why}`;
-      return { code: 'take-over-idle', severity: 'warning', message, remedy };
+      return { code: 'take-over-unused', severity: 'warning', message, remedy };
     });
 }
 

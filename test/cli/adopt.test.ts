@@ -124,7 +124,7 @@ describe('a resource that bears no mark', () => {
     );
     expect(stdout).toContain('0 missing, 0 drifted, 1 not ours, 0 pending, 0 left over; 0 in sync.');
     const planned = await edgewise('plan');
-    expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /error\[claimed-elsewhere\]/ : /warning\[adopt-maybe\]/);
+    expect(planned.stdout).toMatch(kind === 'TCPEdge' ? /error\[claimed-elsewhere\]/ : /warning\[adopt-suggested\]/);
     expect(planned.stdout).toContain(`adopt: ${String(id)}`);
     await write({ 'edgewise.yaml': STACK + toAdopting(manifest, id) });
     expect(await edgewise('apply --yes')).toMatchObject({ exitCode: 0 });
@@ -139,7 +139,7 @@ describe('a resource that bears no mark', () => {
     for (const description of ['one', 'two'])
       await call(server, ['POST', '/backends/weighted'], { backends: { bkdhr_blue: 1 }, metadata: description });
     const { stdout } = await edgewise('plan');
-    expect(stdout).not.toContain('adopt-maybe');
+    expect(stdout).not.toContain('adopt-suggested');
     expect(JSON.parse((await edgewise('drift --format json')).stdout).counts).toMatchObject({ missing: 2, unowned: 0 });
   });
 });

@@ -31,8 +31,8 @@ describe('--take-over', () => {
       '--take-over ohter takes nothing over: no resource that was read carries its mark',
     );
     const elsewhere = await edgewise('plan empty.yaml --take-over other');
-    expect(elsewhere.stdout.match(/warning\[take-over-idle\][\s\S]*?\n\n/)?.[0]).toMatchInlineSnapshot(`
-      "warning[take-over-idle]: --take-over other takes nothing over: no new manifest has the kind and name of one of its resources (TCPEdge/a)
+    expect(elsewhere.stdout.match(/warning\[take-over-unused\][\s\S]*?\n\n/)?.[0]).toMatchInlineSnapshot(`
+      "warning[take-over-unused]: --take-over other takes nothing over: no new manifest has the kind and name of one of its resources (TCPEdge/a)
         help: Give a manifest that kind and name, or state the id of the resource in lifecycle.adopt.
 
       "
@@ -57,15 +57,17 @@ describe('--take-over', () => {
     }
   });
 
-  it('says that a token was not delivered where the mark does not show it', async () => {
+  it('replaces a credential whose token was not delivered, or is refused where there is no place for the token', async () => {
     const metadata = JSON.stringify({ edgewise: { stack: 'other', name: 'agent', fields: {} } });
     const { edgewise } = await createWorkspace(
       { 'test.yaml': `${STACK}${toCredential('agent')}` },
       { seed: { resources: { Credential: [{ id: `cr_${'a'.repeat(27)}`, metadata }] } } },
     );
-    const { stdout } = await edgewise('apply test.yaml --take-over other --yes');
-    expect(stdout).toContain('its token was not delivered: the next apply replaces it');
-    expect((await edgewise('plan test.yaml --token-directory tokens')).stdout).toContain('1 to replace');
+    const refused = await edgewise('apply test.yaml --take-over other --yes');
+    expect(refused).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('token-sink-missing') });
+    const applied = await edgewise('apply test.yaml --take-over other --yes --token-directory tokens');
+    expect(applied).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 to replace') });
+    expect((await edgewise('plan test.yaml --token-directory tokens --detailed-exitcode')).exitCode).toBe(0);
   });
 
   it('may be said again once all is moved', async () => {
@@ -73,7 +75,7 @@ describe('--take-over', () => {
     expect(await edgewise('apply test.yaml --take-over other --yes')).toMatchObject({ exitCode: 0 });
     const again = await edgewise('plan test.yaml --take-over other --detailed-exitcode');
     expect(again).toMatchObject({ exitCode: 0 });
-    expect(again.stdout).toContain('warning[take-over-idle]');
+    expect(again.stdout).toContain('warning[take-over-unused]');
   });
 
   it('is in a saved plan, which is stale when the mark has moved since', async () => {

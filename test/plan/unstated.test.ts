@@ -75,12 +75,12 @@ describe('an owner that is stated no longer', () => {
     expect(drift.exitCode).toBe(2);
     expect(drift.stdout).toContain('Changed in the manifests and not applied yet:\n  Credential/agent');
     expect(drift.stdout).toContain('owner_id: usr_bot → (no longer stated)\n');
-    expect(drift.stdout).toContain('warning[stated-no-longer]');
+    expect(drift.stdout).toContain('warning[unset-field-kept]');
     recorder.take();
     expect(await edgewise('apply --yes --no-revert-drift')).toMatchObject({ exitCode: 0 });
     expect(recorder.take().map(({ method }) => method)).toEqual([...Array(6).fill('GET'), 'PATCH']);
     const again = await edgewise('plan --detailed-exitcode');
-    expect(again.stdout).not.toContain('stated-no-longer');
+    expect(again.stdout).not.toContain('unset-field-kept');
     expect(again.exitCode).toBe(0);
   });
 
@@ -103,7 +103,7 @@ describe('an owner that is stated no longer', () => {
     await write({ 'edgewise.yaml': STACK + toCredential('agent') });
     const rotated = await edgewise('apply --yes --token-directory tokens --rotate Credential/agent');
     expect(rotated.exitCode).toBe(0);
-    expect(rotated.stdout).not.toContain('warning[stated-no-longer]');
+    expect(rotated.stdout).not.toContain('warning[unset-field-kept]');
     expect(server.snapshot().resources['Credential']).toMatchObject([
       { owner_id: expect.not.stringMatching('usr_bot') },
     ]);
@@ -119,13 +119,13 @@ describe('a certificate whose lifecycle.valid_for is gone', () => {
   it('is told of, with the way out, until a new one is made', async () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toText({ valid_for: '90d' }) });
     await edgewise('apply --yes');
-    expect((await edgewise('plan')).stdout).not.toContain('stated-no-longer');
+    expect((await edgewise('plan')).stdout).not.toContain('unset-field-kept');
     await write({ 'edgewise.yaml': toText({}) });
     const { stdout } = await edgewise('plan');
     expect(stdout).toContain('it is valid for 90d, which its manifest does not state, and a new one would be for 1d');
     expect(stdout).toContain('To keep the length, state lifecycle.valid_for.');
     await edgewise('apply --yes --rotate SSHUserCertificate/alice');
-    expect((await edgewise('plan')).stdout).not.toContain('stated-no-longer');
+    expect((await edgewise('plan')).stdout).not.toContain('unset-field-kept');
   });
 
   it.each([
@@ -135,6 +135,6 @@ describe('a certificate whose lifecycle.valid_for is gone', () => {
     const { edgewise, write } = await createWorkspace({ 'edgewise.yaml': toText({ valid_for: '90d' }) });
     await edgewise('apply --yes');
     await write({ 'edgewise.yaml': toText(lifecycle, times) });
-    expect((await edgewise('plan')).stdout).not.toContain('stated-no-longer');
+    expect((await edgewise('plan')).stdout).not.toContain('unset-field-kept');
   });
 });

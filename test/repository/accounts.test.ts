@@ -104,7 +104,7 @@ describe('stacks in several accounts of one service', () => {
     });
     const { stdout, exitCode } = await accounts.edgewise('plan -R live');
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('foreign-missing');
+    expect(stdout).toContain('cross-stack-reference-missing');
     await accounts.write({ 'live/b/edgewise.yaml': toOf('a', 'TWO') });
     expect((await accounts.edgewise('plan -R live')).stderr).toContain('duplicate-stack');
     await accounts.write({
@@ -120,7 +120,10 @@ describe('stacks in several accounts of one service', () => {
     expect(stacks[0].report.changes).toEqual([]);
     const doubt = 'EDGEWISE_API_KEY_TWO, the variable of its API key, holds another key, perhaps of the same account';
     expect(stacks[0].report.diagnostics).toMatchObject([
-      { code: 'taker-unread', message: expect.stringContaining(`is kept: the stack b may take it over, and ${doubt}`) },
+      {
+        code: 'kept-for-hand-over',
+        message: expect.stringContaining(`is kept: the stack b may take it over, and ${doubt}`),
+      },
     ]);
   });
 

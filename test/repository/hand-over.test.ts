@@ -75,7 +75,7 @@ describe('a hand-over in git', () => {
     for (const [file, text] of links) await symlink(text.slice('-> '.length), join(folder, file));
     recorder.take();
     const { stdout } = await edgewise('apply -R live --yes --allow-deletes', OWN_URL);
-    expect(stdout).toMatch(/^warning\[taker-unread\]: TCPEdge\/x .* is in no manifest, and is kept: /m);
+    expect(stdout).toMatch(/^warning\[kept-for-hand-over\]: TCPEdge\/x .* is in no manifest, and is kept: /m);
     expect(stdout).toContain(`may take it over, and ${why}`);
     const isOpen = /not run|not exist/.test(why) || what.includes('OLD_STACK');
     const deletes = recorder.take().filter(({ method }) => method === 'DELETE');
@@ -97,7 +97,7 @@ describe('a hand-over in git', () => {
     });
     recorder.take();
     const { stdout } = await edgewise('apply -R live --render --yes --allow-deletes', OWN_URL);
-    expect(stdout).toMatch(/^warning\[taker-unread\]: TCPEdge\/x .* is in no manifest, and is kept: /m);
+    expect(stdout).toMatch(/^warning\[kept-for-hand-over\]: TCPEdge\/x .* is in no manifest, and is kept: /m);
     expect(recorder.take().filter(({ method }) => method === 'DELETE')).toEqual([]);
   });
 

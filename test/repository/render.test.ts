@@ -149,7 +149,7 @@ describe('a stack with spec.render', () => {
     for (const edit of ['s/"name":"web"/"name":"other"/', 's/"spec":{/"spec":{"owner_label":"team",/']) {
       await workspace.write({ 'web/edgewise.yaml': toRendered('web', `sed '${edit}' edgewise.yaml; cat edges.in`) });
       const { exitCode, stdout } = await workspace.edgewise('validate web --render');
-      expect(stdout).toContain('error[several-stacks]: Stack/');
+      expect(stdout).toContain('error[multiple-stacks]: Stack/');
       expect(stdout).toContain('the command of spec.render prints a Stack that differs from the one that has it run');
       expect(exitCode).toBe(3);
     }
@@ -170,7 +170,7 @@ describe('a stack with spec.render', () => {
       /^a +a +✗ 1 error: .+\nb +b +1 create.*\nweb +web +1 create.*\ninner +web\/inner +1 create/m,
     );
     expect(exitCode).toBe(3);
-    expect((await edgewise('validate web b --render')).stdout).toContain('error[several-stacks]');
+    expect((await edgewise('validate web b --render')).stdout).toContain('error[multiple-stacks]');
   });
 });
 

@@ -69,7 +69,7 @@ describe('the stacks of a tree', () => {
     };
     expect(await plan('a')).toEqual(['TCPEdge/a']);
     expect(await plan('a/b')).toEqual(['TCPEdge/b', 'TCPEdge/c']);
-    expect((await edgewise('validate a a/b')).stdout).toContain('error[several-stacks]');
+    expect((await edgewise('validate a a/b')).stdout).toContain('error[multiple-stacks]');
   });
 
   it('may not have one name at one base URL', async () => {

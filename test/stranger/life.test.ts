@@ -85,7 +85,7 @@ describe('what a stranger makes', () => {
       return new Response((await answer.text()).replaceAll('"condition":null', '"condition":"broken"'), answer);
     };
     const { stdout } = await edgewise('plan', { transport });
-    expect(stdout).toContain('warning[service-trouble]: Lighthouse/skerry: its lamp cannot be lit\n');
+    expect(stdout).toContain('warning[resource-unhealthy]: Lighthouse/skerry: its lamp cannot be lit\n');
     expect(stdout).toContain('  help: Send somebody to mend the lamp.\n');
   });
 

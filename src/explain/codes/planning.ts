@@ -138,7 +138,7 @@ export const PLANNING = {
       },
     },
   },
-  'foreign-missing': {
+  'cross-stack-reference-missing': {
     meaning:
       'An `External` stands for a resource of another stack, which is found by its mark. No live resource of that kind has a mark with that stack and name, and no other stack of this run creates one; or this run deletes or renames it.',
     remedy:
@@ -146,7 +146,7 @@ export const PLANNING = {
     bad: toPlanOf(toShop('pool'), { live: toPools({ bkdwd_pool: ['network', 'pools'] }) }),
     good: mended(toShop('pools')),
   },
-  'taker-unread': {
+  'kept-for-hand-over': {
     meaning:
       'A resource of this stack is in no manifest any more, so it would be deleted. But another stack of the folder takes it over, or may do so, and that cannot be known: the variable of its API key is not set or holds another key, its manifests have a mistake, its command was not run, or its own document is missing. What is deleted is gone, so the resource is kept until that is known.',
     remedy:
@@ -211,7 +211,7 @@ export const PLANNING = {
     }),
     good: mended(toIngress('connect.example.com', 'lifecycle:', '  adopt: agin_live')),
   },
-  'take-over-idle': {
+  'take-over-unused': {
     meaning:
       '--take-over names a stack whose resources may be moved into this one, but no manifest describes any of them. If the name is misspelt, new resources are created beside the existing ones.',
     remedy:
@@ -222,7 +222,7 @@ export const PLANNING = {
     },
     good: { command: 'plan --take-over staging' },
   },
-  'stated-no-longer': {
+  'unset-field-kept': {
     meaning:
       'The manifest stated this field when it was last applied, and states it no longer. The service chooses the value only when a resource is created, and what it chooses depends on who asks. So the resource keeps its value. After the next apply the field counts as not managed. Of a certificate that is valid for much longer than usual, the line that is gone may have been `lifecycle.valid_for`.',
     remedy:
@@ -241,7 +241,7 @@ export const PLANNING = {
     }),
     good: mended(toDocument('Credential', 'agent', 'spec:', '  acl: ["bind:*.example.com"]', '  owner_id: usr_bot')),
   },
-  'adopt-maybe': {
+  'adopt-suggested': {
     meaning:
       'The plan creates a resource, but the account already has one with the same fields that no stack owns. Either somebody removed its mark, or it was created by hand before the manifest existed.',
     remedy: 'Adopt it with the line that the warning shows. If you want a second one, apply.',
@@ -256,7 +256,7 @@ export const PLANNING = {
     bad: toPlanOf(toIngress('agents.example.com', 'lifecycle:', '  renamed_from: conect')),
     good: mended(toIngress('agents.example.com')),
   },
-  'renamed-maybe': {
+  'rename-suggested': {
     meaning:
       'A new `metadata.name` means a new resource with a new id; the old one is deleted. Here the new resource claims all unique values (hostport, type or domain) of one that is no longer in the manifests. Most likely it is the same resource with a new name.',
     remedy: 'If so, state the old name in `lifecycle.renamed_from`. Then only its mark gets the new name.',

@@ -63,7 +63,7 @@ const APPLIED_POOL: LiveResources = {
 
 /** The codes about what becomes of resources in time, and what others do meanwhile. */
 export const RUNNING = {
-  'service-trouble': {
+  'resource-unhealthy': {
     meaning:
       'The manifest is valid and the service accepted it, but the service fails to do what it asks for, for example to obtain a certificate for a domain. No write by edgewise can solve that.',
     remedy:
@@ -84,7 +84,7 @@ export const RUNNING = {
     },
     good: { faults: null },
   },
-  'validity-ends': {
+  'certificate-expiring': {
     meaning:
       'A live certificate has expired or will soon, and no apply replaces it in time. If its manifest states no end, an apply replaces it only after its end. If the manifest states the end, a new certificate would end at the same time, so nothing is replaced.',
     remedy:
@@ -96,7 +96,7 @@ export const RUNNING = {
     },
     good: { files: { 'manifest.yaml': toCertificate('lifecycle:', '  renew_before: 4h') } },
   },
-  'changed-meanwhile': {
+  'changed-since-plan': {
     meaning:
       'After the plan and before a write, somebody else changed a field that the plan does not touch. The write left that field alone, and its response shows the difference.',
     remedy: 'Plan again. The field appears as drift: apply to revert it, or copy it into the manifest.',
@@ -112,7 +112,7 @@ export const RUNNING = {
     },
     good: { meanwhile: null },
   },
-  'made-twice': {
+  'created-twice': {
     meaning:
       'The service allows two such resources, so it refused neither apply. After its writes, each apply checks for duplicates. The apply that created the later one deletes it, so one resource stays.',
     remedy: 'Run only one apply of a stack at a time. Pipelines have a setting for that, such as a concurrency group.',
@@ -183,7 +183,7 @@ export const RELATIONS = {
     bad: { command: 'validate', files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20001)) } },
     good: { files: { 'edges.yaml': toStream(toEdge('postgres', 20001), toEdge('mysql', 20002)) } },
   },
-  'renamed-from-standing': {
+  'renamed-from-in-use': {
     meaning:
       '`lifecycle.renamed_from` gives the mark of an existing resource a new name. That is impossible while another document still describes the old name.',
     remedy: 'Remove the document with the old name. If this is a new resource, remove the line instead.',
@@ -243,7 +243,7 @@ export const RELATIONS = {
     bad: { command: 'plan', files: { 'pool.yaml': toPool('pool') } },
     good: { files: { 'edgewise.yaml': STACK } },
   },
-  'unused-kind': {
+  'kind-not-enabled': {
     meaning:
       'Only the kinds in `spec.kinds` of the Stack are read from the service. A manifest of another kind could not be compared with anything.',
     remedy: 'Add the kind to `spec.kinds`, or remove the document.',
@@ -260,7 +260,7 @@ export const RELATIONS = {
       },
     },
   },
-  'several-stacks': {
+  'multiple-stacks': {
     meaning:
       'A run has exactly one stack. Its name goes into the marks and its settings apply. Most often the given path contains two folders that are separate stacks.',
     remedy: 'Remove one of the Stack documents, or run every folder as a stack of its own with `-R`.',

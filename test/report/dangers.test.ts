@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalizeSpec } from '../../src/kinds/normalize.ts';
@@ -302,6 +303,21 @@ describe('a run over many stacks', () => {
     // Each danger and each headline is said once.
     expect(markdown.split('is not restricted any more')).toHaveLength(2);
     expect(markdown.split('1 danger (1 access) · 2 updates')).toHaveLength(2);
+  });
+
+  it('ends in a terminal with what is dangerous in any of them, before the table', async () => {
+    const text = (await loadStacksForm('text'))(run, { ...WIDE, color: true });
+    const lines = text.split('\n');
+    const start = lines.findIndex((line) => stripVTControlCharacters(line) === `${COUNT}:`);
+    expect(lines.slice(start, start + 5).map((line) => stripVTControlCharacters(line))).toEqual([
+      `${COUNT}:`,
+      '  ! open (owner: shop): access: TCPEdge/a is not restricted any more by ip_restriction External/office → (none)',
+      '  ! moved (owner: data): traffic: TCPEdge/a is reached elsewhere: hostports a.test:1 → b.test:1',
+      '',
+      expect.stringMatching(/^STACK +/),
+    ]);
+    for (const line of lines.slice(start, start + 3)) expect(line).toContain('\u001b[31m');
+    expect((await loadStacksForm('text'))(toRun(toPlanPart('calm', toOwned('data', calm))), PLAIN)).not.toContain('!');
   });
 
   it('tells stacks of one name apart by their folders', () => {

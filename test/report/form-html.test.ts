@@ -112,6 +112,26 @@ describe('a page of a plan', () => {
     expect(listTexts(page, 'strong')).toEqual(['This plan cannot be applied.']);
   });
 
+  it('finds both halves of a change that is drift too by its danger, and leads from each field to its line', () => {
+    const change = makeLiveChange('TCPEdge/a', 'update', {
+      id: 'edgtcp_1',
+      place: { file: 'edge.yaml', line: 3 },
+      differences: [
+        makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'] }),
+        makeDifference('pooled', { from: false, to: true }),
+        makeDifference('description', { from: 'a', to: 'b', origin: 'drift' }),
+      ],
+      dangers: [{ group: 'traffic', danger: 'address-changed', path: 'hostports' }],
+    });
+    const lines: Readonly<Record<string, number>> = { hostports: 7, pooled: 9 };
+    const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1, excerpt: '' });
+    const { elements } = showPlan(makePlan({ changes: [change] }), { locate });
+    const items = elements.filter(({ attributes }) => attributes.has('data-key'));
+    expect(items.map(({ attributes }) => attributes.get('data-danger'))).toEqual(['traffic', 'traffic']);
+    const remarks = elements.flatMap(({ name, text }) => (name === 'code' && text.includes('edge.yaml') ? [text] : []));
+    expect(remarks).toContain('edge.yaml:9');
+  });
+
   it('says that there is nothing to do', () => {
     expect(listTexts(showPlan(makePlan()), 'strong')).toContain('Nothing to do: there are no resources.');
   });

@@ -171,6 +171,38 @@ test('a row leads to the line of the field that differs, and names what a danger
   expect(readRow(toPlan('description', { dangers: [both] }))).toContain('description: "a.test:1" → "b.test:1"');
 });
 
+test('each field of a row leads to its own line, and drift changes nothing of the order of the actions', () => {
+  const place = { file: 'edge.yaml', line: 3 };
+  const two = makeLiveChange('TCPEdge/a', 'update', {
+    id: 'edgtcp_1',
+    place,
+    differences: [
+      makeDifference('description', { from: 'a', to: 'b' }),
+      makeDifference('hostports', { from: ['a.test:1'], to: ['b.test:1'], origin: 'drift' }),
+    ],
+  });
+  const drifted = makeLiveChange('TCPEdge/c', 'update', {
+    id: 'edgtcp_2',
+    place,
+    differences: [makeDifference('description', { from: 'a', to: 'b', origin: 'drift' })],
+  });
+  const made = makeChange('TCPEdge/b', 'create', { desired: toNormal('TCPEdge/b', {}) });
+  const lines: Readonly<Record<string, number>> = { description: 7, hostports: 9 };
+  const locate = (_?: string, field = '') => ({ file: 'edge.yaml', line: lines[field] ?? 3, column: 1, excerpt: '' });
+  const plan = makePlan({
+    changes: [drifted, made, two],
+    made: { at: '2026-03-01T12:00:00.000Z', commit: SHA },
+  });
+  const text = renderMarkdownForm({ about: 'plan', plan, standing: [] }, { ...PLAIN, locate, pipeline: PIPELINE });
+  const rows = text.split('\n').filter((line) => /^[|] `/.test(line));
+  expect(rows.map((row) => /TCPEdge.(.)/.exec(row)?.[1])).toEqual(['a', 'c', 'b']);
+  const [row = ''] = rows;
+  expect(row).toContain('`TCPEdge/a`<br>[`edge.yaml:7`]');
+  // The line of the first is that of the row.
+  expect(row).toContain('`description: "a" → "b"`<br>');
+  expect(row).toMatch(/`hostports: a[.]test:1 → b[.]test:1` [(]reverts: [^)]*[)] \[`:9`\]\(\S*edge[.]yaml#L9\)/);
+});
+
 describe('a comment in a pipeline', () => {
   const made = { at: '2026-03-01T12:00:00.000Z', commit: SHA };
   const place = { file: 'stacks/a b)(.yaml', line: 7 };

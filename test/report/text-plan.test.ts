@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { Plan } from '../../src/model/plan.ts';
 import type { TextOptions } from '../../src/report/report.ts';
+import { toPaint } from '../../src/report/text/layout.ts';
 import { renderPlanText } from '../../src/report/text/plan.ts';
 import { toColumns } from '../../src/report/view/escape.ts';
 import { toPlanView } from '../../src/report/view/plan-view.ts';
@@ -58,6 +59,20 @@ test('the parts of a plan have the colour of what they mean', () => {
   expect(lines).toContain('<31m- TCPEdge/a  (edgtcp_2a)<39m   delete');
   expect(lines).toContain('<1mDrift to revert:<22m');
   expect(lines).toContain('    description: <31m"x"<39m → <32m"y"<39m  <2m(reverts: changed at the service)<22m');
+});
+
+test('a warning beside a change has the colour of a warning, whole', () => {
+  const change = makeLiveChange('TCPEdge/b', 'update', { id: 'edgtcp_2b', notes: ['calm'] });
+  const warning = { code: 'edge-without-backend', severity: 'warning', message: 'goes nowhere at all' } as const;
+  const plan = makePlan({
+    changes: [change],
+    diagnostics: [{ ...warning, address: 'TCPEdge/b', field: 'backend', isOfChange: true }],
+  });
+  const lines = render(plan, { color: true, width: 40 }).split('\n');
+  const toWarning = toPaint(true);
+  expect(lines).toContain('    calm');
+  expect(lines).toContain(toWarning('warning', '    warning[edge-without-backend]: goes'));
+  expect(lines).toContain(toWarning('warning', '      nowhere at all'));
 });
 
 test('an empty plan says how many resources are as they should be', () => {

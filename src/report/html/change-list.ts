@@ -161,15 +161,22 @@ ${buttons}</fieldset>
 }
 
 /** A table of fields: what was, and what will be. Nothing when there are none. */
-function renderFields(caption: string, fields: readonly FieldView[]): Html | undefined {
+function renderFields(
+  caption: string,
+  fields: readonly FieldView[],
+  renderPlace: (field: FieldView) => Html | undefined = () => undefined,
+): Html | undefined {
   if (fields.length === 0) return undefined;
   return html`<table class="fields" aria-label="${caption}">
-${fields.map(renderField)}</table>
+${fields.map((field) => renderField(field, renderPlace(field)))}</table>
 `;
 }
 
-function renderField({ path, notes, forcesReplace, inline, lines }: FieldView): Html {
-  const remarks = notes.map((note) => html` <span class="remark">${note}</span>`);
+function renderField({ path, notes, forcesReplace, inline, lines }: FieldView, place: Html | undefined): Html {
+  const remarks = [
+    ...notes.map((note) => html` <span class="remark">${note}</span>`),
+    ...(place === undefined ? [] : [html` <span class="remark">${place}</span>`]),
+  ];
   const value = inline === undefined ? renderLines(lines) : renderInline(inline);
   return html`<tr${forcesReplace ? html` class="forces"` : ''}><th scope="row">${path}${remarks}</th><td>${value}</td></tr>
 `;
@@ -299,7 +306,8 @@ function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item
     anchor: toChangeAnchor(index),
     group: action,
     kind,
-    dangers: change.dangers.map(({ group }) => group),
+    // Of the whole change: who looks for a danger wants to see the drift of the same resource, too.
+    dangers: (change.change.dangers ?? []).map(({ group }) => group),
     owner,
     glyph,
     address,
@@ -310,7 +318,9 @@ function toItem(change: ChangeView, { index, isOpen, renderPlace }: Place): Item
       ...renderClauses(change.dangers),
       ...notes.map((note) => html`<p>${note}</p>\n`),
       place === undefined ? undefined : html`<p>${place}</p>\n`,
-      renderFields(`Fields of ${address}`, fields),
+      renderFields(`Fields of ${address}`, fields, ({ stated }) =>
+        stated === undefined || fields.length === 1 ? undefined : renderPlace({ change: change.change, path: stated }),
+      ),
       renderFields(`Fields of ${address} that will be lost`, lost),
       renderUnchanged(change),
     ],

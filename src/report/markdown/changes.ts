@@ -70,7 +70,7 @@ function listFoldedPieces(changes: readonly ChangeView[], context: RowContext): 
   const counts = [...Map.groupBy(changes, ({ action }) => action)].map(([action, { length }]) => `${length} ${action}`);
   return listFoldPieces(
     { code: `${changes.length} more`, rest: counts.join(', ') },
-    listTablePieces(changes, { ...context, linkTo: (place) => context.linkTo(place, false) }),
+    listTablePieces(changes, { ...context, linkTo: (place) => context.linkTo(place, 'text') }),
   );
 }
 
@@ -79,11 +79,15 @@ function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: Row
   const names = [address, ...(id === undefined || change.change.duplicateOf === undefined ? [] : [id])].map(toCode);
   const place = findFieldPlace(change, { locate });
   const at = place === undefined ? '' : linkTo(place);
+  const linkField = ({ stated }: FieldView): string => {
+    const own = stated === undefined ? undefined : findFieldPlace({ change: change.change, path: stated }, { locate });
+    return own === undefined || own.line === place?.line ? '' : linkTo(own, 'line');
+  };
   const isDrift = fields.some(({ origin }) => origin === 'drift');
   const cells = [
     `${toCode(glyph)}&nbsp;${action}${isDrift ? '<br>drift' : ''}`,
     [...names, ...(at === '' ? [] : [at])].join('<br>'),
-    listRemarks(change, room).join('<br>'),
+    listRemarks(change, { room, linkField }).join('<br>'),
     ...(hasOwners ? [owner === undefined ? '' : toProse(owner)] : []),
   ];
   return {
@@ -94,14 +98,14 @@ function toRowPiece(change: ChangeView, { hasOwners, linkTo, locate, room }: Row
 }
 
 /** What a reader of the table alone has to know of a change. */
-function listRemarks(change: ChangeView, room: Room): readonly string[] {
+function listRemarks(change: ChangeView, options: BriefOptions): readonly string[] {
   const { action, reason, notes, protect, traits, fields, dangers } = change;
   const isWhole = action === 'create' || action === 'delete';
   return [
     ...(protect ? ['protected'] : []),
     ...joinClauses([...(reason === undefined ? [] : [toProse(reason)]), ...traits.map(toClause)]),
     ...notes.map(toProse),
-    ...(isWhole && traits.length > 0 ? [] : listBriefs(fields, { room, dangers })),
+    ...(isWhole && traits.length > 0 ? [] : listBriefs(fields, { ...options, dangers })),
   ];
 }
 
@@ -118,20 +122,21 @@ interface BriefOptions {
   readonly room?: Room;
   /** What stands above already, with its values. */
   readonly dangers?: readonly DangerView[];
+  /** A link to the line of a field, if it is another than that of the row; empty: there is none. */
+  readonly linkField?: (field: FieldView) => string;
 }
 
 /** The fields in short, as cells of a table have room for them. */
 export function listBriefs(
   fields: readonly FieldView[],
-  { room = SHORT, dangers = [] }: BriefOptions = {},
+  { room = SHORT, dangers = [], linkField = () => '' }: BriefOptions = {},
 ): readonly string[] {
   const hidden = fields.length - room.fields;
   const briefs = fields.slice(0, room.fields).map((field) => {
     const remarks = field.notes.length === 0 ? '' : ` (${toProse(field.notes.join(', '))})`;
     const danger = dangers.find((one) => isSaidBy(one, field));
-    const said =
-      danger === undefined ? toCode(toBrief(field, room.value)) : `${toCode(field.path)}: ${danger.group}, above`;
-    return `${said}${remarks}`;
+    if (danger !== undefined) return `${toCode(field.path)}: ${danger.group}, above${remarks}`;
+    return [`${toCode(toBrief(field, room.value))}${remarks}`, linkField(field)].filter(Boolean).join(' ');
   });
   return hidden > 0 ? [...briefs, `and ${toCount(hidden, 'more field')}`] : briefs;
 }
@@ -207,16 +212,20 @@ function toDiffLine({ role, text }: FieldLine): string {
   }
 }
 
-/** Where the manifest of a resource starts, as Markdown: a link where the forge is known and there is room. Nothing for standard input. */
-export type LinkTo = (place: ManifestStart, hasRoom?: boolean) => string;
+/**
+ * Where the manifest of a resource starts, as Markdown: a link where the forge is known and there is room (`link`), a position without a link (`text`), or
+ * a link that shows the line only, since the file stands beside it (`line`). Nothing for standard input.
+ */
+export type LinkTo = (place: ManifestStart, form?: 'link' | 'text' | 'line') => string;
 
 /** Links to manifests as they are in the commit that a plan was made of; positions without links where that is not known. */
 export function createLinks(plan: Pick<Plan, 'made'>, options: FormOptions): LinkTo {
   const findLink = createPlaceLinks(plan, options);
-  return (place, hasRoom = true) => {
+  return (place, form = 'link') => {
     const { label, page } = findLink(place) ?? {};
     if (label === undefined) return '';
-    return page === undefined || !hasRoom ? toCode(label) : toLink(toCode(label), page);
+    const shown = toCode(form === 'line' ? `:${place.line}` : label);
+    return page === undefined || form === 'text' ? shown : toLink(shown, page);
   };
 }
 

@@ -1,3 +1,4 @@
+import { CHANGE_ACTIONS } from '../../model/change.ts';
 import type { GuardViolation } from '../../model/plan.ts';
 import type { CommandLine, FormOptions } from '../report.ts';
 import type { ChangeView } from '../view/change-view.ts';
@@ -90,7 +91,7 @@ function toPosition({ message, place }: NonNullable<GuardViolation['places']>[nu
 /** Said where something has drifted. */
 const CREATED = 'What is created is new in the manifests, or was deleted at the service.';
 
-/** All changes in reading order, each once: one that is in two parts of the plan stands where its first is, with the fields of both. */
+/** All changes, each once, with the fields of all parts of the plan that it is in. What is lost stands first, and drift among the changes of its action. */
 function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
   const all = parts.flatMap(({ changes }) => changes);
   const more = new Map(all.filter(({ isContinued }) => isContinued).map((view) => [view.change, view.fields]));
@@ -99,7 +100,8 @@ function joinParts(parts: PlanView['parts']): readonly ChangeView[] {
     .map((view) => {
       const fields = more.get(view.change);
       return fields === undefined ? view : { ...view, fields: [...view.fields, ...fields] };
-    });
+    })
+    .sort((left, right) => CHANGE_ACTIONS.indexOf(left.action) - CHANGE_ACTIONS.indexOf(right.action));
 }
 
 /** A list of sentences below its heading; nothing when there are none. */

@@ -30,11 +30,13 @@ export function toActionColumn(changes: readonly ChangeView[]): number {
 export function renderChange(change: ChangeView, shown: readonly FieldView[], layout: ChangeLayout): readonly string[] {
   const { owner, isContinued, unchanged } = change;
   const owned = owner === undefined || isContinued ? [] : [toOwnerNote(owner)];
-  const notes = [...owned, ...change.notes].flatMap((note) =>
-    wrapBehind('    ', note, { width: layout.width, rest: 6 }),
-  );
-  const rest =
-    shown.length === 0 || unchanged === 0 ? [] : [toPaint(layout.color)('muted', `(${toUnchangedText(unchanged)})`)];
+  const paint = toPaint(layout.color);
+  const warnings = new Set(change.warnings);
+  const notes = [...owned, ...change.notes].flatMap((note) => {
+    const lines = wrapBehind('    ', note, { width: layout.width, rest: 6 });
+    return warnings.has(note) ? lines.map((line) => paint('warning', line)) : lines;
+  });
+  const rest = shown.length === 0 || unchanged === 0 ? [] : [paint('muted', `(${toUnchangedText(unchanged)})`)];
   return [
     ...renderTitle(change, layout),
     ...renderDangers(change, layout),

@@ -7,6 +7,7 @@ import type { StackPart, StacksReport } from '../stacks-report.ts';
 import { toPrintablePlace } from '../view/diagnostic-view.ts';
 import { toColumns } from '../view/escape.ts';
 import type { InventoryRow, InventoryView } from '../view/inventory-view.ts';
+import { toOwnerNote } from '../view/plan-wording.ts';
 import { describeStacks, listUnownedLines, type StackRow, toStacksView, toStackTitle } from '../view/stacks-view.ts';
 import { toCount } from '../view/wording.ts';
 import { renderApplyResultText } from './apply.ts';
@@ -136,7 +137,21 @@ const TIME: Column<StackRow> = ['LEAST TIME', ({ time }) => time];
 
 /** Each stack that has something to say, then a line for each of all. */
 export function renderStacksReportText(run: StacksReport, options: FormOptions): string {
-  return `${renderStackTexts(run, options)}${renderStacksTable(run, options)}`;
+  return `${renderStackTexts(run, options)}${renderStackDangers(run, options)}${renderStacksTable(run, options)}`;
+}
+
+/** What is dangerous in all stacks, by stack and owner. Behind the changes, since the end of a text is what one sees of it. */
+function renderStackDangers(run: StacksReport, { color, width }: FormOptions): string {
+  const { dangers, dangerCount } = toStacksView(run);
+  if (dangers.length === 0) return '';
+  const paint = toPaint(color);
+  const lines = dangers.flatMap(({ title, owner, dangers: found }) =>
+    found.flatMap(({ group, address, said }) => {
+      const whose = owner === undefined ? '' : ` (${toOwnerNote(owner)})`;
+      return wrapBehind('  ', `! ${title}${whose}: ${group}: ${address} ${said}`, { width, rest: 6 });
+    }),
+  );
+  return `${[`${dangerCount}:`, ...lines].map((line) => paint('error', line)).join('\n')}\n\n`;
 }
 
 /** Each stack that has something to say, under its name. */

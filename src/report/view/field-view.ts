@@ -16,6 +16,8 @@ import { STATED_NO_LONGER } from './wording.ts';
 /** One field of a change, either on one line (`inline`) or as a block of lines below its path. */
 export interface FieldView {
   readonly path: string;
+  /** The path as its manifest states it; absent: it does not state it. */
+  readonly stated?: string;
   /** Short remarks, such as `forces replacement` and `drifted`. */
   readonly notes: readonly string[];
   readonly forcesReplace: boolean;
@@ -51,7 +53,8 @@ export function toDifferenceView(difference: Difference, { kind, names, origins 
   const { path, from, to, origin, forcesReplace } = difference;
   const type = kind === undefined ? undefined : findFieldType(kind, path);
   const label = `${toPathLabel(path)}${toKeyName(parsePath(path) ?? [], { kind, names })}`;
-  const base = { path: label, notes: listNotes(difference, type, origins), forcesReplace, origin };
+  const stated = toStatedPath(path, { kind, names });
+  const base = { path: label, stated, notes: listNotes(difference, type, origins), forcesReplace, origin };
   const isLeft = to === undefined && kind?.fields[path]?.serviceDefault === true;
   const inline = {
     from: renderScalar(type, from, names),

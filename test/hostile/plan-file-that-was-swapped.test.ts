@@ -234,6 +234,27 @@ describe('with --manifests, a plan file gives no consent:', () => {
   });
 });
 
+describe('with --manifests, a plan file that takes over', () => {
+  it('counts only where the apply is given that stack, too', async () => {
+    const workspace = await createWorkspace({
+      'theirs.yaml': `${toStack('theirs')}${toEdge('door', 20_002)}`,
+      'm/edgewise.yaml': `${STACK}${toEdge('door', 20_002)}`,
+    });
+    await workspace.edgewise('apply theirs.yaml --yes');
+    expect(await workspace.edgewise('plan m --take-over theirs -o plan.json')).toMatchObject({ exitCode: 0 });
+    expect(read(workspace, 'plan.json')).toMatchObject({ takeOver: ['theirs'], changes: [{ action: 'adopt' }] });
+    workspace.recorder.take();
+    for (const flags of ['', ' --take-over others']) {
+      const { exitCode, stderr } = await workspace.edgewise(`apply plan.json --manifests m --yes${flags}`);
+      expect(stderr).toContain('TCPEdge/door: create by the manifests, adopt by the file');
+      expect(exitCode).toBe(6);
+      expect(listWrites(workspace)).toEqual([]);
+    }
+    const taken = await workspace.edgewise('apply plan.json --manifests m --yes --take-over theirs');
+    expect(taken, taken.stderr).toMatchObject({ exitCode: 0 });
+  });
+});
+
 /** Puts a plan in the place of another, and writes the index for it. */
 async function swapInFolder(workspace: Workspace, file: string, plan: string): Promise<void> {
   const index = JSON.parse(readFileSync(join(workspace.folder, 'plans/_index.json'), 'utf8'));

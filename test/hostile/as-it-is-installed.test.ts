@@ -1,0 +1,260 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { toCredential, toEdge, toManifest } from '../cli/workspace.ts';
+import { type Ended, runEdgewise, type ServerProcess, startServerProcess } from '../end-to-end/processes.ts';
+import { toStack } from '../repository/tree.ts';
+import { type Listener, makeCheckout, startListener } from './listener.ts';
+import { listObeyed } from './runner.ts';
+
+/** The central attacks once more, each with the command as people start it: a process of its own, with the built file where `EDGEWISE_BIN` names that. */
+
+const KEY = 'a-key-that-is-long-enough';
+const SECRET = 'hunter2-of-somebody-else';
+
+interface Scene {
+  readonly folder: string;
+  readonly server: ServerProcess;
+  readonly listener: Listener;
+  /** Runs a command line; `~/` stands for the checkout. */
+  readonly run: (line: string, env?: NodeJS.ProcessEnv) => Promise<Ended>;
+  readonly write: (file: string, text: string) => Promise<void>;
+  readonly read: (file: string) => string;
+}
+
+const OWN = { 'm/edgewise.yaml': `${toStack('test')}${toEdge('door', 20_002)}` };
+
+async function setScene(files: Readonly<Record<string, string>> = OWN): Promise<Scene> {
+  const [server, listener] = await Promise.all([startServerProcess(['--api-key', `${KEY}:admin`]), startListener()]);
+  onTestFinished(async () => void (await server.stop()));
+  const folder = await makeCheckout({ '.git/HEAD': '', ...files });
+  const given = { EDGEWISE_API_KEY: KEY, EDGEWISE_BASE_URL: server.url, EDGEWISE_TOKENS: join(folder, 'tokens') };
+  const toWords = (line: string) => line.split(' ').map((word) => word.replaceAll('~/', `${folder}/`));
+  return {
+    folder,
+    server,
+    listener,
+    run: (line, env = {}) => runEdgewise(toWords(line), { PATH: process.env['PATH'], ...given, ...env }),
+    write: (file, text) => writeFile(join(folder, file), text),
+    read: (file) => readFileSync(join(folder, file), 'utf8'),
+  };
+}
+
+async function edit({ read, write }: Scene, change: (plan: Record<string, unknown>) => object): Promise<void> {
+  await write('plan.json', JSON.stringify(change(JSON.parse(read('plan.json')))));
+}
+
+async function listLive({ server }: Scene): Promise<string> {
+  const headers = { authorization: `Bearer ${KEY}`, 'service-version': '2' };
+  const found = await fetch(`${server.url}/edges/tcp`, { headers });
+  const text = await found.text();
+  expect(text).toContain('"tcp_edges":');
+  return text;
+}
+
+const PLAN = 'plan ~/m -o ~/plan.json';
+const APPLY = 'apply ~/plan.json --manifests ~/m --yes --allow-deletes';
+
+/** What is done between plan and apply, and what is said of it. */
+const EDITS: readonly (readonly [string, string, (scene: Scene) => Promise<unknown>])[] = [
+  [
+    'a swapped plan',
+    '26666',
+    async ({ write, run }) => {
+      await write('evil.yaml', `${toStack('test')}${toEdge('door', 26_666)}`);
+      await run('plan ~/evil.yaml -o ~/plan.json');
+    },
+  ],
+  ['targets that were added', 'the targets: ["TCPEdge/door"] by the file', (scene) => edit(scene, withTargets)],
+  ['a rehearsal that was invented', 'the rehearsal: {', (scene) => edit(scene, withRehearsal)],
+  ['warnings that were taken out', 'the diagnostics: [] by the file', (scene) => edit(scene, withoutWarnings)],
+  ['a file at a path of its own', 'gets a value of TCPEdge/door', (scene) => edit(scene, withFile)],
+];
+
+const withTargets = (plan: object): object => ({ ...plan, targets: ['TCPEdge/door'] });
+const withRehearsal = (plan: object): object => ({ ...plan, rehearsal: { writes: 9, refused: 0, left: 0, tokens: 0 } });
+const withoutWarnings = (plan: object): object => ({ ...plan, diagnostics: [] });
+const withFile = (plan: object): object => ({ ...plan, files: [{ address: 'TCPEdge/door', path: '/etc/cron.d/x' }] });
+
+describe('of a plan file with its manifests, nothing is written after', () => {
+  it.each(EDITS)('%s', async (_, said, change) => {
+    const scene = await setScene();
+    expect((await scene.run(PLAN)).exitCode).toBe(0);
+    await change(scene);
+    const { exitCode, stdout, stderr } = await scene.run(APPLY);
+    expect(stdout + stderr).toContain(said);
+    expect([3, 6]).toContain(exitCode);
+    expect(await listLive(scene)).not.toContain('hostports');
+  });
+
+  it('a foreign plan in a folder of plans', async () => {
+    const scene = await setScene();
+    await scene.run('plan -R ~/m -o ~/plans');
+    await scene.run(PLAN);
+    await scene.write('plans/zz.json', scene.read('plan.json'));
+    const { exitCode, stderr } = await scene.run('apply ~/plans --manifests ~/m --yes');
+    expect(stderr).toContain('zz.json is in no index of it');
+    expect(exitCode).toBe(6);
+    expect(await listLive(scene)).not.toContain('hostports');
+  });
+
+  it('a plan with more deletes than the apply consents to', async () => {
+    const scene = await setScene();
+    await scene.run('apply ~/m --yes');
+    await scene.write('m/edgewise.yaml', toStack('test'));
+    expect((await scene.run(`${PLAN} --allow-deletes`)).exitCode).toBe(0);
+    const { exitCode, stdout } = await scene.run('apply ~/plan.json --manifests ~/m --yes');
+    expect(stdout).toContain('--allow-deletes');
+    expect(exitCode).toBe(5);
+    expect(await listLive(scene)).toContain('20002');
+  });
+});
+
+const toTokens = (command: readonly string[], spec: object = {}): Readonly<Record<string, string>> => ({
+  'm/edgewise.yaml': `${toStack('test', { ...spec, tokens: { default: { command } } })}${toCredential('agent')}`,
+});
+
+describe('a token command', () => {
+  it('other than the approved one gets nothing', async () => {
+    const scene = await setScene(toTokens(['/bin/sh', '~/deliver.sh']));
+    await scene.run(PLAN);
+    const evil = toTokens(['/bin/sh', '-c', `cat > ${join(scene.folder, 'stolen')}`])['m/edgewise.yaml'];
+    await scene.write('m/edgewise.yaml', evil ?? '');
+    for (const line of ['apply ~/m --approved ~/plan.json --yes', APPLY]) {
+      expect((await scene.run(line)).exitCode).toBe(6);
+      expect(existsSync(join(scene.folder, 'stolen'))).toBe(false);
+    }
+  });
+
+  it('gets each value as one argument and one variable, and no shell reads them', async () => {
+    const script =
+      'const w=process.argv.slice(2);require("node:fs").writeFileSync(w[0],JSON.stringify({words:w.slice(1),env:process.env}))';
+    const words = ['{name}; touch f', '$(touch f) {id}', '`touch f` "{stack}"', "'{address}' && touch f"];
+    const files = { 'record.cjs': script };
+    const scene = await setScene(files);
+    const record = join(scene.folder, 'record.json');
+    const command = [process.execPath, join(scene.folder, 'record.cjs'), record, ...words];
+    await makeFolder(scene, toTokens(command)['m/edgewise.yaml'] ?? '');
+    const { exitCode, stdout, stderr } = await scene.run('apply ~/m/edgewise.yaml --yes');
+    expect(exitCode, stdout + stderr).toBe(0);
+    const { words: got, env } = JSON.parse(await readFile(record, 'utf8'));
+    const id = env['EDGEWISE_ID'];
+    expect(id).toMatch(/^cr_[A-Za-z0-9]{27}$/);
+    expect(got).toEqual(['agent; touch f', `$(touch f) ${id}`, '`touch f` "test"', "'Credential/agent' && touch f"]);
+    expect(env).toMatchObject({ EDGEWISE_NAME: 'agent', EDGEWISE_STACK: 'test', EDGEWISE_ADDRESS: 'Credential/agent' });
+    expect(JSON.stringify(env)).not.toContain(KEY);
+    expect(readdirSync(scene.folder)).not.toContain('f');
+  });
+});
+
+async function makeFolder({ folder }: Scene, text: string): Promise<void> {
+  await mkdir(join(folder, 'm'), { recursive: true });
+  await writeFile(join(folder, 'm/edgewise.yaml'), text);
+}
+
+const toVariable = (name: string): string => `$\{env:${name}}`;
+
+const CERTIFICATE = toManifest(
+  'SSHUserCertificate',
+  'alice',
+  {
+    ssh_certificate_authority_id: 'sshca_1',
+    principals: ['alice'],
+    public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAINQEG4EK5mIdm1DJJkxUpmQJUioU1ici/uMErmP5sj6L',
+  },
+  { lifecycle: { write_to: 'out/.bashrc' } },
+);
+
+const describing = (text: string) => `${toStack('test')}${toManifest('TCPEdge', 'door', { description: text })}`;
+
+/** What stands in a pull request, and what is said of it. Nothing is sent, and nothing is shown that is not its own. */
+const CHECKOUTS: readonly (readonly [string, string, string, NodeJS.ProcessEnv])[] = [
+  ['the key by its variable', 'is for an API key', describing(toVariable('EDGEWISE_API_KEY')), {}],
+  ['the key itself', 'error[', describing(`x ${KEY} x`), {}],
+  [
+    'a variable that nobody offered',
+    'Whoever starts edgewise offers it with `--env DEPLOY_KEY` or `EDGEWISE_ENV=DEPLOY_KEY`',
+    describing(toVariable('DEPLOY_KEY')),
+    { DEPLOY_KEY: SECRET },
+  ],
+  ['policies in a link', 'lies outside of the repository', toStack('test', { policies: ['out/policies.yaml'] }), {}],
+  ['write_to behind a link', 'lies outside of the repository', `${toStack('test')}${CERTIFICATE}`, {}],
+];
+
+describe('a plan of a pull request is refused, and nothing was sent, with', () => {
+  it.each(CHECKOUTS)('%s', async (_, said, text, env) => {
+    const scene = await setScene({ 'm/edgewise.yaml': text });
+    const outside = await makeCheckout({ 'policies.yaml': `key: ${SECRET}\n` });
+    await symlink(outside, join(scene.folder, 'm/out'));
+    const { exitCode, stdout, stderr } = await scene.run('plan ~/m/edgewise.yaml --untrusted', env);
+    expect(stdout + stderr).toContain(said);
+    expect(exitCode).toBe(3);
+    for (const secret of [KEY, SECRET]) expect(stdout + stderr).not.toContain(secret);
+    expect(readdirSync(outside)).toEqual(['policies.yaml']);
+    expect(readdirSync(scene.folder).sort()).toEqual(['.git', 'm']);
+  });
+
+  it.each([
+    ['', 'render-not-allowed'],
+    [' --render', '--render runs commands of the manifests, which are not trusted'],
+  ])('a command that prints manifests%s', async (flag, said) => {
+    const scene = await setScene();
+    const file = join(scene.folder, 'ran');
+    await scene.write('m/edgewise.yaml', toStack('test', { render: ['touch', file] }));
+    const { exitCode, stdout, stderr } = await scene.run(`plan ~/m --untrusted${flag}`);
+    expect(stdout + stderr).toContain(said);
+    expect(exitCode).toBe(3);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('a URL of its own', async () => {
+    const scene = await setScene();
+    const { url, heard } = scene.listener;
+    await scene.write('m/edgewise.yaml', toStack('test', { api: { base_url: url } }));
+    const { exitCode, stdout, stderr } = await scene.run('plan ~/m --untrusted');
+    expect(stdout + stderr).toContain('untrusted-setting');
+    expect(exitCode).toBe(3);
+    expect(heard).toEqual([]);
+  });
+});
+
+describe('what a pull request commits', () => {
+  it('is no report of edgewise, and is not written over, nor is what it links to', async () => {
+    const scene = await setScene({ ...OWN, 'plan.md': '# nothing to do\n', 'mine.html': 'mine\n' });
+    await symlink('mine.html', join(scene.folder, 'plan.html'));
+    for (const report of ['markdown=~/plan.md', 'html=~/plan.html'])
+      expect((await scene.run(`plan ~/m --report ${report}`)).exitCode).toBe(3);
+    expect([scene.read('plan.md'), scene.read('mine.html')]).toEqual(['# nothing to do\n', 'mine\n']);
+  });
+
+  it('gives the runner of a job no command', async () => {
+    const lures = '##[add-mask]true ::add-mask::true\n::set-output name=a::b\n##[group]x';
+    const scene = await setScene({ 'm/edgewise.yaml': describing(lures) });
+    const { stdout, stderr } = await scene.run('plan ~/m', { GITHUB_ACTIONS: 'true' });
+    expect(stdout).toContain('add-mask');
+    expect(listObeyed(stdout + stderr)).toEqual([]);
+  });
+
+  it('is not applied before it is merged', async () => {
+    const scene = await setScene();
+    expect((await scene.run('apply ~/m --yes --untrusted')).exitCode).toBe(5);
+    expect(await listLive(scene)).not.toContain('hostports');
+  });
+});
+
+describe('another process', () => {
+  it('does not write over what this one writes to a file of the embedded server', async () => {
+    const scene = await setScene({ ...OWN, 'n/edgewise.yaml': `${toStack('other')}${toEdge('gate', 20_003)}` });
+    const url = `embedded:${join(scene.folder, 'data.json')}`;
+    const apply = (folder: string) => scene.run(`apply ~/${folder} --yes --base-url ${url}`);
+    expect((await Promise.all([apply('m'), apply('n')])).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    for (const port of ['20002', '20003']) expect(scene.read('data.json')).toContain(port);
+  });
+
+  it('reaches no server with the key that everybody knows', async () => {
+    const { exitCode, stderr } = await runEdgewise(['serve', '--port', '0', '--host', '0.0.0.0']);
+    expect(stderr).toContain('everybody knows the API key `dev`');
+    expect(exitCode).toBe(3);
+  });
+});
